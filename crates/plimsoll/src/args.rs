@@ -13,6 +13,8 @@ mod load;
 mod mine;
 mod objectives;
 mod plan;
+mod profile;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -31,6 +33,10 @@ pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
 pub use mine::{MineArgs, MineFormat};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 pub use plan::PlanArgs;
+pub use profile::{
+    GranularityArg, ProfileArgs, ProfileCommand, ProfileDiffArgs, TakeArgs, ValueArgs, WhatIfArgs,
+};
+pub use tune::{TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs};
 
 /// Finds how much load an HTTP API carries, and whether that number can be believed.
 #[derive(Debug, Parser)]
@@ -73,6 +79,10 @@ pub enum Command {
     Mine(Box<MineArgs>),
     /// Fill a database with rows that look right, as many as asked for, and remove them again
     Fill(Box<FillArgs>),
+    /// Show what a server spends its time on, whose code that is, and predict what a change would bring
+    Profile(Box<ProfileArgs>),
+    /// Keep the story of a tuning: what each change was predicted to bring, and brought
+    Tune(Box<TuneArgs>),
     /// Compare results: ratios level by level, best against best, charts
     Diff(DiffArgs),
     /// Check results of any load tool: which figures are impossible or doubtful, and why
@@ -125,6 +135,9 @@ pub struct RunArgs {
     /// What it is judged by
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
+    /// What is profiled meanwhile
+    #[command(flatten)]
+    pub take: TakeArgs,
     /// What ends it early
     #[command(flatten)]
     pub abort: AbortArgs,
@@ -213,6 +226,9 @@ pub struct SweepArgs {
     /// What each level is judged by; the report names the highest level that meets them all
     #[command(flatten)]
     pub objectives: ObjectiveArgs,
+    /// What is profiled meanwhile: every level whose window is 4 s or longer, into DIR/profiled
+    #[command(flatten)]
+    pub take: TakeArgs,
     /// What ends a level, and the sweep with it
     #[command(flatten)]
     pub abort: AbortArgs,

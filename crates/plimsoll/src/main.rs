@@ -9,8 +9,10 @@ mod args;
 mod built_in_api;
 mod commands;
 mod failure;
+mod fetch;
 mod load;
 mod machine;
+mod profiles;
 mod results;
 mod runs;
 mod secrets;
@@ -26,8 +28,8 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, report,
-    run, sweep, target, wrk, wrktest,
+    audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, profile,
+    report, run, sweep, target, tune, wrk, wrktest,
 };
 use failure::Failure;
 
@@ -80,6 +82,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Import(args) => import::import(args),
         Command::Mine(args) => mine::mine(args),
         Command::Fill(args) => fill::fill(args),
+        Command::Profile(args) => profile::profile(args),
+        Command::Tune(args) => tune::tune(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
         Command::Wrktest(args) => wrktest::wrktest(args),

@@ -13,15 +13,19 @@ mod mined;
 mod mix;
 mod objectives;
 mod parts;
+mod profiled;
 mod run;
 mod sweep;
+mod tuning;
 
 pub use capacity::capacity;
 pub use comparison::{Compared, comparison};
 pub use diff::{Comparison, diff};
 pub use mined::mined;
+pub use profiled::profiled;
 pub use run::run;
 pub use sweep::sweep;
+pub use tuning::tuning;
 
 use std::sync::OnceLock;
 

@@ -10,6 +10,7 @@
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
 //! - [`mined`]: what an access log said.
+//! - [`profiled`]: what a profile said, a prediction, two profiles compared.
 //! - [`preview`]: what a run would do.
 //! - [`html`]: one self-contained page.
 
@@ -22,6 +23,7 @@ pub mod charts;
 pub mod comparison;
 mod csv;
 mod figure;
+mod flame;
 mod grid;
 pub mod hgrm;
 pub mod html;
@@ -30,6 +32,7 @@ mod latencies;
 pub mod live;
 pub mod mined;
 pub mod preview;
+pub mod profiled;
 #[cfg(test)]
 mod sample;
 pub mod table;
@@ -37,6 +40,7 @@ pub mod table;
 mod tests;
 pub mod text;
 pub mod timeline;
+pub mod tuning;
 pub mod wrk;
 
 pub use figure::shell;

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::golang::Go;
 use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, fill, instructions, mine, open, scale, sizes, traffic};
+use cases::{closed, fill, instructions, mine, open, profile, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -108,6 +108,7 @@ const CASES: &[Case] = &[
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
     case("mine", "access logs read, against GoAccess", &[GOACCESS], mine::mine),
+    case("profile", "a profile read and listed, against go tool pprof", &[GO], profile::top),
     case(
         "fill",
         "a million rows into PostgreSQL, against COPY of the same rows from a file",

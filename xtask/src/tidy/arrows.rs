@@ -27,6 +27,7 @@ const PLACES: &[Place] = &[
     Place { name: "fill", pure: false, may_use: &["model"] },
     Place { name: "import", pure: true, may_use: &["model"] },
     Place { name: "mine", pure: true, may_use: &["model"] },
+    Place { name: "profile", pure: true, may_use: &["model"] },
     Place { name: "verdict", pure: true, may_use: &["model", "statistics"] },
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
@@ -44,7 +45,7 @@ const PLACES: &[Place] = &[
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "mine", "target", "fill",
+            "measure", "mine", "profile", "target", "fill",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -71,6 +71,18 @@ const SECTIONS: &[Section] = &[
         ["--package", "mine", "--tests"],
         "",
     ),
+    section(
+        "profile",
+        "listings of profiles against those of go tool pprof, character by character (needs Go)",
+        ["--package", "profile", "--tests"],
+        "listings_of",
+    ),
+    section(
+        "predictions",
+        "predicted rates without middlewares against those measured then, and refusals (needs Go; 4 minutes)",
+        ["--workspace", "--test", "predicted"],
+        "",
+    ),
     section("scalability", "the scalability law on its reference data", VERDICT, "usl::tests"),
 ];
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use model::Nanos;
 use model::units::{parse_count, parse_duration, parse_rate};
 
-use super::LoadArgs;
+use super::{LoadArgs, TakeArgs};
 
 /// `plimsoll capacity`.
 #[derive(Debug, Clone, PartialEq, Args)]
@@ -61,6 +61,9 @@ pub struct CapacityArgs {
     /// What is sent and how
     #[command(flatten)]
     pub load: LoadArgs,
+    /// What is profiled meanwhile: every step whose window is 4 s or longer, into DIR/profiled
+    #[command(flatten)]
+    pub take: TakeArgs,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: CapacityFormat,

@@ -135,7 +135,8 @@ fn runner(
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    Ok(SearchRunner { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
+    let (stop, take) = (stop_on_signal()?, args.take.clone());
+    Ok(SearchRunner { prepared, settings, asked, stop, quiet: args.quiet, take })
 }
 
 /// What the flags mean.

@@ -28,6 +28,11 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("calibration", schemars::schema_for!(model::Calibration)),
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),
+        ("profile", schemars::schema_for!(model::profiled::Profiled)),
+        ("whatif", schemars::schema_for!(model::profiled::WhatIf)),
+        ("profilediff", schemars::schema_for!(model::profiled::ProfileDiff)),
+        ("profiledwindow", schemars::schema_for!(model::profiled::ProfiledWindow)),
+        ("tune", schemars::schema_for!(model::tuning::Tuning)),
         ("mine", schemars::schema_for!(model::Mined)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {

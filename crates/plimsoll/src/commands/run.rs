@@ -15,16 +15,20 @@ use crate::load::objectives::{Objectives, watch};
 use crate::load::script_run::{ScriptRun, Steps};
 use crate::load::shape::threads;
 use crate::load::tls;
+use crate::profiles::endpoint::Endpoint;
+use crate::profiles::stored;
+use crate::profiles::taker::Taker;
 use crate::results::consent;
 use crate::results::deliver::deliver;
 use crate::results::folder;
 use crate::results::lock::Lock;
 use crate::results::output;
-use crate::runs::execute::{JournalIn, execute_sampled};
+use crate::runs::execute::{JournalIn, execute_profiled};
 use crate::runs::prepare;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stop_on_signal;
 use measure::machine;
+use model::{Nanos, Run};
 
 /// Runs the command; the exit code.
 ///
@@ -87,6 +91,7 @@ fn carry_out(
     threads(args.load.threads, shape.connections, false)?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
+    let mut taker = taker(args, shape.duration_ns)?;
     let mut prepared = prepare(input, &args.load)?;
     prepared.follows_profile = true;
     prepared.print_for_people(args.print.format != Format::Json);
@@ -101,16 +106,45 @@ fn carry_out(
     let mut steps = Steps::default();
     let made = folder.made.as_deref();
     let journal = made.map(|dir| JournalIn { dir, objectives: objectives.names() });
-    let run = execute_sampled(&launch, environment, journal, &mut live, watch, &mut steps);
+    let watched = (watch, &mut steps);
+    let run = execute_profiled(&launch, environment, journal, &mut live, watched, taker.as_mut());
     let mut run = run?;
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
+    let profiled = taker.is_none_or(|taker| keep_profile(taker, &run, made));
     let code = deliver(&run, &args.print, made, tls::spoken_at)?;
     let reported = objectives.report(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }
-    Ok(if (folder.asked && made.is_none() || !reported) && code == 0 { 1 } else { code })
+    Ok(if (folder.asked && made.is_none() || !reported || !profiled) && code == 0 {
+        1
+    } else {
+        code
+    })
+}
+
+/// What takes the profile that `--profile` asks for.
+fn taker(args: &RunArgs, duration_ns: Option<Nanos>) -> Result<Option<Taker>, Failure> {
+    let Some(url) = &args.take.profile else { return Ok(None) };
+    let endpoint = Endpoint::parse(url, &args.take.profile_header)?;
+    Taker::new(endpoint, duration_ns).map(Some)
+}
+
+/// Keeps a run's profiles with it, and says so; whether there are any.
+fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
+    let kept = taker.finish(&run.plan).and_then(|taken| {
+        taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+        made.map_or(Ok(()), |dir| stored::write(dir, &taken).and_then(|()| stored::write_page(dir)))
+    });
+    match (&kept, made) {
+        (Err(failure), _) => eprintln!("plimsoll: {failure}"),
+        (Ok(()), Some(dir)) => {
+            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display())
+        }
+        (Ok(()), None) => eprintln!("plimsoll: the profile was not kept: give --out DIR"),
+    }
+    kept.is_ok()
 }
 
 /// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its

@@ -12,7 +12,7 @@ use net::limits;
 use verdict::objective::AbortWatch;
 
 use crate::args::DEFAULT_MARGIN;
-use crate::args::{LoadArgs, WrktestArgs, WrktestCommand};
+use crate::args::{LoadArgs, TakeArgs, WrktestArgs, WrktestCommand};
 use crate::commands::diff::Compared;
 use crate::commands::sweep::runner::SweepRunner;
 use crate::commands::sweep::{conclude, empty, levels};
@@ -65,6 +65,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         quiet: false,
         objectives: Objectives::default(),
         abort_on: AbortWatch::default(),
+        take: TakeArgs::default(),
     };
     runner.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let files = SweepFiles::of_job(&args.dir, &args.name)?;

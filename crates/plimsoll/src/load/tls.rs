@@ -174,7 +174,7 @@ pub fn advice(problem: Problem) -> &'static str {
     }
 }
 
-fn system_roots() -> Vec<Vec<u8>> {
+pub fn system_roots() -> Vec<Vec<u8>> {
     let found = rustls_native_certs::load_native_certs();
     found.certs.iter().map(|certificate| certificate.to_vec()).collect()
 }

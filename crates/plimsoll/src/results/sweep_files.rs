@@ -57,6 +57,11 @@ impl SweepFiles {
         })
     }
 
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The page.
     pub fn report(&self) -> PathBuf {
         self.dir.join(&self.report)

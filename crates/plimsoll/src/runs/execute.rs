@@ -12,6 +12,7 @@ use verdict::objective::AbortWatch;
 use crate::failure::Failure;
 use crate::load::script_run::Steps;
 use crate::machine::calibrations;
+use crate::profiles::taker::Taker;
 use crate::secrets::{self, Echoes};
 use crate::terminal::live::Live;
 
@@ -35,7 +36,7 @@ pub fn execute(launch: &Launch, environment: Environment, live: &mut Live) -> Re
         launch,
         environment,
         None,
-        Command { journal: None, live, abort_on, steps: &mut steps, echoes: None },
+        Command { journal: None, live, abort_on, steps: &mut steps, echoes: None, taker: None },
     )
 }
 
@@ -53,12 +54,27 @@ pub fn execute_sampled(
     abort_on: AbortWatch,
     steps: &mut Steps,
 ) -> Result<Run, Failure> {
+    execute_profiled(launch, environment, journal, live, (abort_on, steps), None)
+}
+
+/// As [`execute_sampled`], while a profile of the server is taken.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_profiled(
+    launch: &Launch,
+    environment: Environment,
+    journal: Option<JournalIn<'_>>,
+    live: &mut Live,
+    (abort_on, steps): (AbortWatch, &mut Steps),
+    taker: Option<&mut Taker>,
+) -> Result<Run, Failure> {
     let echoes = Some(Echoes::of_this_process());
     carry_out(
         launch,
         environment,
         journal,
-        Command { journal: None, live, abort_on, steps, echoes },
+        Command { journal: None, live, abort_on, steps, echoes, taker },
     )
 }
 
@@ -104,6 +120,7 @@ struct Command<'a> {
     abort_on: AbortWatch,
     steps: &'a mut Steps,
     echoes: Option<Echoes>,
+    taker: Option<&'a mut Taker>,
 }
 
 impl Observer for Command<'_> {
@@ -120,6 +137,9 @@ impl Observer for Command<'_> {
         {
             without_journal(dir, &error);
             self.journal = None;
+        }
+        if let Some(taker) = &mut self.taker {
+            taker.interval(interval);
         }
         self.live.show(interval);
         self.steps.add(interval);

@@ -18,7 +18,8 @@ use crate::failure::Failure;
 use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
-use crate::runs::execute::execute_sampled;
+use crate::profiles::stored::ProfileInto;
+use crate::runs::execute::execute_profiled;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
 use measure::machine;
@@ -33,6 +34,8 @@ pub struct Series {
     pub live: Live,
     /// What ends a run early.
     pub abort_on: AbortWatch,
+    /// Where profiles come from and go to, if any are taken.
+    pub profiles: Option<ProfileInto>,
     stop: Arc<AtomicBool>,
     shown: HashSet<String>,
 }
@@ -40,7 +43,8 @@ pub struct Series {
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
-        Self { live, abort_on: AbortWatch::default(), stop, shown: HashSet::new() }
+        let (abort_on, shown) = (AbortWatch::default(), HashSet::new());
+        Self { live, abort_on, profiles: None, stop, shown }
     }
 
     /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
@@ -66,8 +70,13 @@ impl Series {
         let environment = machine::environment(prepared.files);
         let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
         let (launch, live) = (adjust(launch), &mut self.live);
-        let run = execute_sampled(&launch, environment, None, live, abort_on, &mut steps);
+        let mut taker = self.profiles.as_ref().and_then(|into| into.taker(&launch.plan));
+        let watched = (abort_on, &mut steps);
+        let run = execute_profiled(&launch, environment, None, live, watched, taker.as_mut());
         let mut run = run?;
+        if let (Some(taker), Some(into)) = (taker, &self.profiles) {
+            into.keep(taker, &run);
+        }
         if let Some(script) = &prepared.script {
             script.flush();
             if let Err(why) = script.end(&run, &steps) {

@@ -147,6 +147,13 @@ impl Ended {
         self
     }
 
+    /// Asserts what standard error holds.
+    #[track_caller]
+    pub fn says(self, needle: &str) -> Self {
+        assert!(self.stderr.contains(needle), "no `{needle}` in {self:#?}");
+        self
+    }
+
     /// Asserts what standard output holds, wherever its lines are wrapped.
     #[track_caller]
     pub fn prints(self, needle: &str) -> Self {

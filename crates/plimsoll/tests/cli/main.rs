@@ -13,6 +13,7 @@
 //! - `objectives`: the highest level of a sweep that holds them.
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
+//! - `profile`: profiles listed, taken, and predicted from.
 //! - `pools`: rows that come once over kills, and files of rows that change.
 //! - `casestudy`: its servers with PostgreSQL, and the way from an access log to a capacity in daily users.
 //! - `safety`: folders from elsewhere, two commands in one folder, secrets, text that terminals obey.
@@ -32,6 +33,7 @@ mod import;
 mod mine;
 mod objectives;
 mod pools;
+mod profile;
 mod recorder;
 mod refused;
 mod safety;

@@ -141,3 +141,116 @@ function duration(ms) {
   const value = ms / scale;
   return value.toFixed(unit === "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;
 }
+
+for (const figure of document.querySelectorAll("[data-flame]")) flame(figure);
+
+// Zoom by click or Enter, back by Escape; arrows go to callers, callees and neighbours; a search marks frames and adds
+// their shares up.
+function flame(figure) {
+  const svg = figure.querySelector("svg");
+  const readout = figure.querySelector("[data-flame-readout]");
+  const search = figure.querySelector("[data-flame-search]");
+  const turn = figure.querySelector("[data-flame-turn]");
+  const height = Number(svg.dataset.height);
+  const frames = [...svg.querySelectorAll("g")].map((g) => ({
+    g, rect: g.querySelector("rect"), text: g.querySelector("text"), title: g.querySelector("title").textContent,
+    x: Number(g.dataset.x), w: Number(g.dataset.w), d: Number(g.dataset.d),
+  }));
+  if (!frames.length) return;
+  figure.querySelector(".flame-tools").hidden = false;
+  const all = { x: 0, w: 1200, d: -1 };
+  let zoomed = all;
+  let at = null;
+  let icicle = false;
+  const inside = (inner, outer) => inner.x >= outer.x - 0.01 && inner.x + inner.w <= outer.x + outer.w + 0.01;
+
+  function draw() {
+    for (const frame of frames) {
+      const above = frame.d < zoomed.d && inside(zoomed, frame);
+      const shown = above || (frame.d >= zoomed.d && inside(frame, zoomed));
+      frame.g.setAttribute("visibility", shown ? "visible" : "hidden");
+      if (!shown) continue;
+      const x = above ? 0 : (frame.x - zoomed.x) / zoomed.w * 1200;
+      const w = above ? 1200 : frame.w / zoomed.w * 1200;
+      const y = icicle ? frame.d * 17 : height - (frame.d + 1) * 17;
+      frame.rect.setAttribute("x", x);
+      frame.rect.setAttribute("y", y);
+      frame.rect.setAttribute("width", Math.max(0.2, w - 0.4));
+      label(frame, x, y, w);
+    }
+  }
+
+  function label(frame, x, y, w) {
+    const room = Math.floor((w - 6) / 6.3);
+    if (!frame.text && room >= 3) {
+      frame.text = document.createElementNS(svg.namespaceURI, "text");
+      frame.g.append(frame.text);
+    }
+    if (!frame.text) return;
+    const name = frame.title.split(" · ")[0];
+    const short = name.slice(name.split("[")[0].lastIndexOf("/") + 1);
+    frame.text.textContent = room < 3 ? "" : short.length <= room ? short : short.slice(0, room - 1) + "…";
+    frame.text.setAttribute("x", x + 3);
+    frame.text.setAttribute("y", y + 12);
+  }
+
+  function point(frame) {
+    if (at) at.g.classList.remove("at");
+    at = frame;
+    if (!frame) return;
+    frame.g.classList.add("at");
+    readout.textContent = frame.title;
+  }
+
+  function zoom(frame) {
+    zoomed = frame;
+    draw();
+  }
+
+  function find() {
+    const wanted = search.value.trim().toLowerCase();
+    let sum = 0;
+    let end = -1;
+    for (const frame of frames) {
+      const found = wanted !== "" && frame.title.split(" · ")[0].toLowerCase().includes(wanted);
+      frame.g.classList.toggle("found", found);
+      // Of frames within each other the outermost counts; frames come from left to right, outer ones first.
+      if (found && frame.x + frame.w > end + 0.01) {
+        sum += frame.w;
+        end = frame.x + frame.w;
+      }
+    }
+    svg.classList.toggle("searched", wanted !== "");
+    if (wanted) readout.textContent = `${wanted}: ${(sum / 12).toFixed(2)} % of the profile`;
+  }
+
+  for (const frame of frames) {
+    frame.g.addEventListener("click", () => { point(frame); zoom(frame); });
+    frame.g.addEventListener("pointerenter", () => { readout.textContent = frame.title; });
+  }
+  search.addEventListener("input", find);
+  turn.addEventListener("click", () => {
+    icicle = !icicle;
+    turn.setAttribute("aria-pressed", String(icicle));
+    draw();
+  });
+  figure.querySelector("[data-flame-reset]").addEventListener("click", () => zoom(all));
+  svg.setAttribute("tabindex", "0");
+  svg.addEventListener("keydown", (event) => {
+    const up = icicle ? "ArrowUp" : "ArrowDown";
+    const down = icicle ? "ArrowDown" : "ArrowUp";
+    const row = at ? frames.filter((frame) => frame.d === at.d) : [];
+    const next = {
+      [up]: () => frames.find((frame) => frame.d === at.d - 1 && inside(at, frame)),
+      [down]: () => frames.find((frame) => frame.d === at.d + 1 && inside(frame, at)),
+      ArrowLeft: () => row[row.indexOf(at) - 1],
+      ArrowRight: () => row[row.indexOf(at) + 1],
+    }[event.key];
+    if (event.key === "Escape") zoom(all);
+    else if (event.key === "Enter" && at) zoom(at);
+    else if (next) {
+      event.preventDefault();
+      point(at ? next() ?? at : frames[0]);
+    }
+  });
+}

@@ -7,6 +7,7 @@ pub mod fill;
 pub mod instructions;
 pub mod mine;
 pub mod open;
+pub mod profile;
 pub mod scale;
 pub mod sizes;
 pub mod traffic;

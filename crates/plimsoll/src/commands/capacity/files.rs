@@ -48,6 +48,11 @@ impl Files {
         Ok(Self { dir: dir.to_owned(), _lock: lock })
     }
 
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The page.
     pub fn report(&self) -> PathBuf {
         self.dir.join(REPORT)

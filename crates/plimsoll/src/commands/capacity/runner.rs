@@ -14,9 +14,11 @@ use verdict::objective::Endpoint;
 use verdict::{Seen, gone_for_good};
 
 use super::files::Files;
+use crate::args::TakeArgs;
 use crate::failure::{Failure, usage};
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
+use crate::profiles::stored::ProfileInto;
 use crate::runs::series::Series;
 use crate::terminal::live::Live;
 
@@ -36,6 +38,8 @@ pub struct SearchRunner {
     pub stop: Arc<AtomicBool>,
     /// Says nothing while running.
     pub quiet: bool,
+    /// What is profiled meanwhile.
+    pub take: TakeArgs,
 }
 
 /// How the steps came to their end.
@@ -59,6 +63,7 @@ impl SearchRunner {
         let mut search = Search::of_record(record);
         let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
+        series.profiles = ProfileInto::of(&self.take, files.dir())?;
         series.live.announce("a search of at most", self.settings.budget_ns);
         let mut seen = Seen::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {

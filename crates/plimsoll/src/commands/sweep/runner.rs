@@ -10,10 +10,12 @@ use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good};
 
+use crate::args::TakeArgs;
 use crate::failure::Failure;
 use crate::load::objectives::Objectives;
 use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
+use crate::profiles::stored::ProfileInto;
 use crate::results::sweep_files::SweepFiles;
 use crate::runs::series::Series;
 use crate::terminal::live::{Live, rough};
@@ -39,6 +41,8 @@ pub struct SweepRunner {
     pub objectives: Objectives,
     /// What ends a level early, and the sweep with it.
     pub abort_on: AbortWatch,
+    /// What is profiled meanwhile.
+    pub take: TakeArgs,
 }
 
 /// How a sweep came to its end.
@@ -83,6 +87,7 @@ impl SweepRunner {
         let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
+        series.profiles = ProfileInto::of(&self.take, files.dir())?;
         if let Some(levels @ 2..) = ladder.left() {
             let each = exact_duration(self.duration_ns);
             series.live.announce(&format!("{levels} levels of {each}"), self.takes(levels));

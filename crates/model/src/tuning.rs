@@ -1,0 +1,160 @@
+//! The story of a tuning: what the API and its baseline did before, what each change was predicted to bring and brought.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+use crate::validity::Verdict;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "plimsoll.tune/1";
+
+/// A tuning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tuning {
+    /// `plimsoll.tune/1`.
+    pub schema: String,
+    /// Connections of every run.
+    pub connections: u64,
+    /// The generator's threads; absent for its default.
+    pub threads: Option<u64>,
+    /// The measured window of every run.
+    pub duration_ns: Nanos,
+    /// The warm-up before it.
+    pub warmup_ns: Nanos,
+    /// Objectives that every run is judged by.
+    pub slo: Vec<String>,
+    /// The API before any change.
+    pub start: Station,
+    /// What it is measured against, which the changes cannot pass.
+    pub baseline: Option<Station>,
+    /// What was predicted for the next change.
+    pub pending: Option<Prediction>,
+    /// The changes, in their order.
+    pub steps: Vec<TuningStep>,
+}
+
+/// A server that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Station {
+    /// What it is called.
+    pub name: String,
+    /// Where it was, secrets masked.
+    pub url: String,
+    /// Where its profile came from, secrets masked.
+    pub profile: Option<String>,
+    /// The folder of its first run, inside the notebook.
+    pub dir: String,
+    /// Requests per second: the geometric mean over its runs.
+    pub qps: f64,
+    /// Each run's.
+    pub runs: Vec<f64>,
+    /// The worst verdict on its runs.
+    pub verdict: Verdict,
+    /// Whether every objective was met in all of its runs; absent without objectives.
+    pub meets: Option<bool>,
+}
+
+/// What a change was predicted to bring, before it was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Prediction {
+    /// The functions to do without.
+    pub functions: Vec<String>,
+    /// Predicted over present requests per second; absent where refused.
+    pub ratio: Option<f64>,
+    /// The low end of its interval of 95 %.
+    pub low: Option<f64>,
+    /// The high end.
+    pub high: Option<f64>,
+    /// Why nothing was predicted.
+    pub refused: Option<String>,
+}
+
+/// A change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TuningStep {
+    /// The changed server.
+    pub station: Station,
+    /// The station that it is compared with.
+    pub against: String,
+    /// Whether that one was measured again, in turns with this one.
+    pub interleaved: bool,
+    /// Requests per second over that one's.
+    pub ratio: f64,
+    /// The low end of its interval of 95 %.
+    pub low: f64,
+    /// The high end.
+    pub high: f64,
+    /// What was predicted.
+    pub predicted: Option<Prediction>,
+    /// Whether the prediction's interval and this one overlap.
+    pub as_predicted: Option<bool>,
+    /// Whether the change stays.
+    pub kept: bool,
+}
+
+impl Tuning {
+    /// The station that the next change is compared with: the last that was kept.
+    pub fn current(&self) -> &Station {
+        let kept = self.steps.iter().rev().find(|step| step.kept);
+        kept.map_or(&self.start, |step| &step.station)
+    }
+
+    /// Predictions that could be judged, and those that held.
+    pub fn predictions(&self) -> (usize, usize) {
+        let judged = self.steps.iter().filter_map(|step| step.as_predicted);
+        (judged.clone().count(), judged.filter(|held| *held).count())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn station(name: &str) -> Station {
+        Station {
+            name: name.into(),
+            url: String::new(),
+            profile: None,
+            dir: name.into(),
+            qps: 1.0,
+            runs: vec![1.0],
+            verdict: Verdict::Valid,
+            meets: None,
+        }
+    }
+
+    #[test]
+    fn the_last_kept_step_is_the_current_one() {
+        let step = |name: &str, kept, as_predicted| TuningStep {
+            station: station(name),
+            against: String::new(),
+            interleaved: false,
+            ratio: 1.0,
+            low: 1.0,
+            high: 1.0,
+            predicted: None,
+            as_predicted,
+            kept,
+        };
+        let mut tuning = Tuning {
+            schema: SCHEMA.into(),
+            connections: 1,
+            threads: None,
+            duration_ns: 1,
+            warmup_ns: 0,
+            slo: Vec::new(),
+            start: station("start"),
+            baseline: None,
+            pending: None,
+            steps: vec![
+                step("a", true, Some(true)),
+                step("b", false, Some(false)),
+                step("c", false, None),
+            ],
+        };
+        assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("a", (2, 1)));
+        tuning.steps.clear();
+        assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("start", (0, 0)));
+    }
+}

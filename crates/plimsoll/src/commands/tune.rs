@@ -1,0 +1,273 @@
+//! `plimsoll tune`: the story of a tuning, kept as it happens.
+//!
+//! Owns the order of the runs and what is written down. Runs are [`crate::profiles::repeat`]'s, predictions those of
+//! `profile whatif`, intervals `verdict`'s.
+
+mod notebook;
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+use model::tuning::{Prediction, SCHEMA, Station, Tuning, TuningStep};
+use model::units::exact_duration;
+use model::{Ruling, Run};
+use verdict::comparison::rounds::{against_one, paired};
+use verdict::comparison::{Effect, Measure};
+
+use crate::args::{TextOrJson, TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs, WhatIfArgs};
+use crate::commands::profile::predicted;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::address::Destination;
+use crate::profiles::repeat;
+use crate::results::output;
+use crate::secrets::mask_url;
+use notebook::Notebook;
+
+/// Rounds at least: fewer give no interval.
+const FEWEST_ROUNDS: u64 = 3;
+/// How long the server before is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When something cannot be measured or kept, or the command line is wrong.
+pub fn tune(args: &TuneArgs) -> Result<u8, Failure> {
+    match &args.command {
+        TuneCommand::Begin(begin) => {
+            let book = Notebook::new(&args.notebook)?;
+            let tuning = begin_story(&book, begin)?;
+            tell(args, &book, &tuning)
+        }
+        TuneCommand::Predict { functions, processors } => {
+            let (book, mut tuning) = Notebook::open(&args.notebook)?;
+            let prediction = predict(&book, &tuning, functions, *processors)?;
+            let refused = prediction.refused.is_some();
+            tuning.pending = Some(prediction);
+            tell(args, &book, &tuning).map(|code| if refused && code == 0 { 98 } else { code })
+        }
+        TuneCommand::Try(change) => {
+            let (book, mut tuning) = Notebook::open(&args.notebook)?;
+            let step = try_change(&book, &tuning, change)?;
+            tuning.pending = None;
+            tuning.steps.push(step);
+            tell(args, &book, &tuning)
+        }
+        TuneCommand::Show => {
+            let (book, tuning) = Notebook::open(&args.notebook)?;
+            tell(args, &book, &tuning)
+        }
+    }
+}
+
+/// Writes the story down and prints it.
+fn tell(args: &TuneArgs, book: &Notebook, tuning: &Tuning) -> Result<u8, Failure> {
+    book.write(tuning)?;
+    let printed = match args.format {
+        TextOrJson::Json => output::print(&(output::json(tuning) + "\n")),
+        TextOrJson::Text => {
+            let text = report::tuning::text(tuning, output::style());
+            output::print(&format!("{text}\nreport: {}\n", book.page().display()))
+        }
+    };
+    Ok(u8::from(!printed))
+}
+
+fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure> {
+    let mut tuning = Tuning {
+        schema: SCHEMA.to_owned(),
+        connections: args.connections,
+        threads: args.threads,
+        duration_ns: args.duration,
+        warmup_ns: args.warmup,
+        slo: args.slo.clone(),
+        start: Station {
+            name: "start".to_owned(),
+            url: mask_url(&args.url),
+            profile: args.profile.as_deref().map(mask_url),
+            dir: String::new(),
+            qps: 0.0,
+            runs: Vec::new(),
+            verdict: model::Verdict::Valid,
+            meets: None,
+        },
+        baseline: None,
+        pending: None,
+        steps: Vec::new(),
+    };
+    if let Some(url) = &args.baseline {
+        tuning.baseline = Some(measured(book, &tuning, "baseline", url, None)?);
+    }
+    tuning.start = measured(book, &tuning, "start", &args.url, args.profile.as_deref())?;
+    Ok(tuning)
+}
+
+/// One run of a server, as a station.
+fn measured(
+    book: &Notebook,
+    tuning: &Tuning,
+    name: &str,
+    url: &str,
+    profile: Option<&str>,
+) -> Result<Station, Failure> {
+    let (dir, path) = book.run_folder(name);
+    let run = one(book, tuning, url, profile, &path)?;
+    Ok(Station {
+        name: name.to_owned(),
+        url: mask_url(url),
+        profile: profile.map(mask_url),
+        dir,
+        qps: run.rates.requests_per_s,
+        runs: vec![run.rates.requests_per_s],
+        verdict: run.validity.verdict,
+        meets: meets(&run),
+    })
+}
+
+/// Whether every objective was met; nothing without objectives.
+fn meets(run: &Run) -> Option<bool> {
+    let judged = !run.objectives.is_empty();
+    judged.then(|| run.objectives.iter().all(|judgement| judgement.ruling == Ruling::Pass))
+}
+
+fn one(
+    book: &Notebook,
+    tuning: &Tuning,
+    url: &str,
+    profile: Option<&str>,
+    path: &Path,
+) -> Result<Run, Failure> {
+    let mut flags = vec![
+        "-c".to_owned(),
+        tuning.connections.to_string(),
+        "-d".to_owned(),
+        exact_duration(tuning.duration_ns),
+    ];
+    if tuning.warmup_ns > 0 {
+        flags.extend(["--warmup".to_owned(), exact_duration(tuning.warmup_ns)]);
+    }
+    flags.extend(tuning.threads.iter().flat_map(|threads| ["-t".to_owned(), threads.to_string()]));
+    flags.extend(tuning.slo.iter().flat_map(|slo| ["--slo".to_owned(), slo.clone()]));
+    flags.extend(profile.iter().flat_map(|url| ["--profile".to_owned(), (*url).to_owned()]));
+    let made = repeat::make(&repeat::arguments(url, &flags)?, Some(path));
+    if made.is_err() {
+        book.forget(path);
+    }
+    made
+}
+
+/// What doing without these functions would bring to the server as it is.
+fn predict(
+    book: &Notebook,
+    tuning: &Tuning,
+    functions: &[String],
+    processors: Option<f64>,
+) -> Result<Prediction, Failure> {
+    let current = tuning.current();
+    if current.profile.is_none() {
+        return usage(format!(
+            "`{}` was measured without a profile: give --profile URL to `tune begin` or `tune try`",
+            current.name
+        ));
+    }
+    let what = predicted(&WhatIfArgs {
+        dir: book.place(&current.dir)?,
+        functions: functions.to_vec(),
+        keep: Vec::new(),
+        processors,
+        own: Vec::new(),
+        verify: None,
+        format: TextOrJson::Json,
+    })?;
+    let ratio = |qps: Option<f64>| qps.map(|qps| qps / what.qps_now);
+    Ok(Prediction {
+        functions: functions.to_vec(),
+        ratio: ratio(what.qps_predicted),
+        low: ratio(what.qps_low),
+        high: ratio(what.qps_high),
+        refused: what.refused,
+    })
+}
+
+/// Measures a change: in turns with the server before where that still runs at another address, else against its record.
+fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<TuningStep, Failure> {
+    if args.rounds < FEWEST_ROUNDS {
+        return usage(format!(
+            "--rounds {}: at least {FEWEST_ROUNDS} give an interval",
+            args.rounds
+        ));
+    }
+    let before = tuning.current();
+    let interleaved = mask_url(&args.url) != before.url && answers(&before.url);
+    let mut station = measured(book, tuning, &args.name, &args.url, args.profile.as_deref())?;
+    let mut pairs = Vec::new();
+    let mut last = station.qps;
+    for round in 0..args.rounds {
+        // The first run of the changed server is there already; then A B B A.
+        let first = round == 0;
+        if interleaved {
+            let order = if round % 2 == 0 { ["b", "a"] } else { ["a", "b"] };
+            let mut pair = [0.0, last];
+            for who in order {
+                if who == "b" && !first {
+                    last = again(book, tuning, &mut station, &args.url)?;
+                    pair[1] = last;
+                } else if who == "a" {
+                    let (_, path) = book.run_folder(&format!("{}-before", args.name));
+                    pair[0] = one(book, tuning, &before.url, None, &path)?.rates.requests_per_s;
+                }
+            }
+            pairs.push(pair);
+        } else if !first {
+            again(book, tuning, &mut station, &args.url)?;
+        }
+    }
+    let log = match interleaved {
+        true => paired(&pairs),
+        false => against_one(before.qps, &station.runs),
+    };
+    let Some(log) = log else { return cannot_run("the rounds give no ratio: was a server down?") };
+    let effect = Effect::of(Measure::Qps, [before.qps, station.qps], log, 0.0);
+    let predicted = tuning.pending.clone();
+    let overlaps = |prediction: &Prediction| {
+        Some(prediction.low? <= effect.high && effect.low <= prediction.high?)
+    };
+    Ok(TuningStep {
+        as_predicted: predicted.as_ref().and_then(overlaps),
+        predicted,
+        against: before.name.clone(),
+        interleaved,
+        ratio: effect.ratio,
+        low: effect.low,
+        high: effect.high,
+        kept: args.keep || !args.discard && effect.low > 1.0,
+        station,
+    })
+}
+
+/// One more run of a station; its rate.
+fn again(
+    book: &Notebook,
+    tuning: &Tuning,
+    station: &mut Station,
+    url: &str,
+) -> Result<f64, Failure> {
+    let (_, path) = book.run_folder(&station.name);
+    let run = one(book, tuning, url, None, &path)?;
+    let qps = run.rates.requests_per_s;
+    station.runs.push(qps);
+    let logs: f64 = station.runs.iter().map(|qps| qps.ln()).sum();
+    station.qps = (logs / station.runs.len() as f64).exp();
+    station.verdict = station.verdict.max(run.validity.verdict);
+    station.meets = station.meets.and_then(|met| Some(met && meets(&run)?));
+    Ok(qps)
+}
+
+/// Whether somebody takes connections there.
+fn answers(url: &str) -> bool {
+    use std::net::ToSocketAddrs;
+    let Ok(to) = Destination::parse(url) else { return false };
+    let Ok(mut addresses) = (to.host.as_str(), to.port).to_socket_addrs() else { return false };
+    addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+}

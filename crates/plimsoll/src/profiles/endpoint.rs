@@ -1,0 +1,140 @@
+//! Where a server gives its profiles, and what to do where it does not.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::failure::{Failure, cannot_run, usage};
+use crate::fetch::{self, Fetched};
+use crate::load::address::Destination;
+use crate::secrets::mask_url;
+
+/// Where Go's servers give profiles.
+const GO: &str = "/debug/pprof";
+/// What is waited for a response beyond the time that a profile takes.
+const MARGIN: Duration = Duration::from_secs(15);
+
+/// How to turn profiles on, for a server that has none.
+const HOW: &str = "a Go server gives profiles once it has `import _ \"net/http/pprof\"` on a mux that is served (gin: \
+gin-contrib/pprof); Rust: the crate `pprof` behind a route of your own; Python: `py-spy record -f raw`; Node: \
+`node --cpu-prof` or the package `pprof`; JVM: async-profiler with `-o collapsed`. Files of theirs: `plimsoll profile FILE`";
+
+/// A place that profiles are fetched from.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    base: Url,
+    headers: Vec<(String, String)>,
+}
+
+impl Endpoint {
+    /// The place that a URL names: a server's, its `/debug/pprof`, or one profile's.
+    ///
+    /// # Errors
+    /// When it is no URL of http or https, or a header is none.
+    pub fn parse(text: &str, headers: &[String]) -> Result<Self, Failure> {
+        let mut base = Destination::parse(text)?.url;
+        if matches!(base.path(), "" | "/") {
+            base.set_path(GO);
+        }
+        let mut pairs = Vec::new();
+        for header in headers {
+            let Some((name, value)) = header.split_once(':') else {
+                return usage(format!("-H `{header}`: write NAME: VALUE"));
+            };
+            pairs.push((name.trim().to_owned(), value.trim().to_owned()));
+        }
+        Ok(Self { base, headers: pairs })
+    }
+
+    /// Its URL without secrets.
+    pub fn shown(&self) -> String {
+        mask_url(self.base.as_str())
+    }
+
+    /// The URL of one kind of profile over so many seconds: the one that was given, if it names a kind.
+    fn url(&self, kind: &str, seconds: Option<u64>) -> Url {
+        let mut url = self.base.clone();
+        let path = url.path().trim_end_matches('/').to_owned();
+        if path.ends_with(GO) {
+            url.set_path(&format!("{path}/{kind}"));
+        }
+        let has_seconds = url.query_pairs().any(|(name, _)| name == "seconds");
+        if let Some(seconds) = seconds.filter(|_| !has_seconds) {
+            url.query_pairs_mut().append_pair("seconds", &seconds.to_string());
+        }
+        url
+    }
+
+    /// The kind of profile that the URL names, if it names one.
+    pub fn kind(&self) -> Option<String> {
+        let path = self.base.path().trim_end_matches('/');
+        let after = path.rsplit_once("/debug/pprof/")?.1;
+        Some(if after == "profile" { "cpu" } else { after }.to_owned())
+    }
+
+    /// Fetches a profile of this kind over so many seconds.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or gives none, with what to do.
+    pub fn fetch(&self, kind: &str, seconds: Option<u64>) -> Result<Fetched, Failure> {
+        let path = if kind == "cpu" { "profile" } else { kind };
+        let url = self.url(path, seconds);
+        let shown = mask_url(url.as_str());
+        let destination = Destination::parse(url.as_str())?;
+        let patience = Duration::from_secs(seconds.unwrap_or(0)) + MARGIN;
+        let fetched = match fetch::get(&destination, &self.headers, patience) {
+            Ok(fetched) => fetched,
+            Err(why) => return cannot_run(format!("{shown}: {why}")),
+        };
+        match fetched.status {
+            200 => Ok(fetched),
+            401 | 403 => cannot_run(format!(
+                "{shown}: responded {}: it needs a login; give its header with --profile-header 'Authorization: ...'",
+                fetched.status
+            )),
+            404 | 405 => cannot_run(format!(
+                "{shown}: responded {}: no profile is given there; {HOW}",
+                fetched.status
+            )),
+            status => {
+                let words = String::from_utf8_lossy(&fetched.body);
+                let words = model::quote::quote(words.lines().next().unwrap_or_default());
+                cannot_run(format!("{shown}: responded {status}: {words}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_name_servers_and_profiles() {
+        for (given, kind, seconds, url) in [
+            ("localhost:80", "profile", Some(5), "http://localhost/debug/pprof/profile?seconds=5"),
+            (
+                "http://a:1/debug/pprof/",
+                "allocs",
+                Some(5),
+                "http://a:1/debug/pprof/allocs?seconds=5",
+            ),
+            ("http://a:1/x/debug/pprof", "heap", None, "http://a:1/x/debug/pprof/heap"),
+            (
+                "http://a:1/debug/pprof/mutex",
+                "profile",
+                Some(2),
+                "http://a:1/debug/pprof/mutex?seconds=2",
+            ),
+            ("http://a:1/prof?seconds=9", "profile", Some(2), "http://a:1/prof?seconds=9"),
+        ] {
+            let endpoint = Endpoint::parse(given, &[]).unwrap();
+            assert_eq!(endpoint.url(kind, seconds).as_str(), url, "{given}");
+        }
+        assert_eq!(
+            Endpoint::parse("a:1/debug/pprof/profile", &[]).unwrap().kind().as_deref(),
+            Some("cpu")
+        );
+        assert_eq!(Endpoint::parse("a:1", &[]).unwrap().kind(), None);
+    }
+}

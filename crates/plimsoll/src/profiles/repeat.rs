@@ -1,0 +1,82 @@
+//! Runs that are made by other commands than `run`, with the same flags each time: of a verification, of a notebook.
+
+use std::path::Path;
+
+use clap::Parser;
+use model::Run;
+
+use super::endpoint::Endpoint;
+use super::stored;
+use super::taker::Taker;
+use crate::args::{Cli, Command, RunArgs};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::load::input::LoadInput;
+use crate::load::objectives::Objectives;
+use crate::load::script_run::Steps;
+use crate::results::output;
+use crate::runs::execute::execute_profiled;
+use crate::runs::prepare;
+use crate::terminal::live::Live;
+use crate::terminal::signals::stop_on_signal;
+use measure::machine;
+use verdict::objective::AbortWatch;
+
+/// The flags of a run of this URL.
+///
+/// # Errors
+/// When one is no flag of `run`, or has a wrong value.
+pub fn arguments(url: &str, flags: &[String]) -> Result<RunArgs, Failure> {
+    let words =
+        ["plimsoll", "run", url].map(str::to_owned).into_iter().chain(flags.iter().cloned());
+    match Cli::try_parse_from(words) {
+        Ok(Cli { command: Command::Run(args), .. }) => Ok(*args),
+        Ok(_) => usage(format!("`{url}` is not a URL that can be measured")),
+        Err(error) => usage(crate::args::familiar::in_one_line(&error)),
+    }
+}
+
+/// Makes a run, judges it, and keeps it in a folder with its profile if it is given one.
+///
+/// # Errors
+/// When it cannot be made, was interrupted, or cannot be kept.
+pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
+    let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
+    let shape = input.shape(&args.shape)?.shape();
+    let objectives = Objectives::of(&args.objectives)?;
+    let mut taker = match &args.take.profile {
+        Some(url) => {
+            Some(Taker::new(Endpoint::parse(url, &args.take.profile_header)?, shape.duration_ns)?)
+        }
+        None => None,
+    };
+    let prepared = prepare(input, &args.load)?;
+    let stop = stop_on_signal()?;
+    let (launch, notices) = prepared.level(shape, false, &stop)?;
+    for notice in prepared.notices.iter().chain(&notices) {
+        eprintln!("plimsoll: {notice}");
+    }
+    let (mut live, mut steps) = (Live::new(args.quiet, false), Steps::default());
+    let watched = (AbortWatch::default(), &mut steps);
+    let environment = machine::environment(prepared.files);
+    let mut run = execute_profiled(&launch, environment, None, &mut live, watched, taker.as_mut())?;
+    objectives.judge(&mut run);
+    if run.interrupted {
+        return cannot_run("interrupted: what was measured until then is not kept");
+    }
+    if run.totals.succeeded == 0 {
+        let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
+        return cannot_run(format!("no request succeeded: {}", model::secret::mask_text(&why)));
+    }
+    let Some(dir) = dir else { return Ok(run) };
+    output::make_folder(dir)?;
+    if !output::write_run(dir, &run) {
+        return cannot_run(format!("the run in {} is not complete", dir.display()));
+    }
+    if let Some(taker) = taker {
+        let taken = taker.finish(&run.plan)?;
+        taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+        stored::write(dir, &taken)?;
+        stored::write_page(dir)?;
+    }
+    Ok(run)
+}

@@ -1,0 +1,247 @@
+//! Profiles on disk: a file of any known format, or those that a run left in its folder.
+
+use std::path::{Path, PathBuf};
+
+use model::profiled::{Profiled, ProfiledWindow, WINDOW_SCHEMA};
+use model::{Plan, Run};
+use profile::costs::{Taken, costs};
+use profile::{Filter, Profile};
+
+use super::endpoint::Endpoint;
+use super::taker::{self, Taker};
+use crate::args::TakeArgs;
+use crate::failure::{Failure, cannot_run, usage};
+use crate::results::input::{self, RUN_JSON};
+use crate::results::output;
+
+/// The folder of profiles in a run's folder.
+pub const FOLDER: &str = "profile";
+/// What is known of them.
+const WINDOW: &str = "window.json";
+/// The folder of the profiled runs of a sweep or a search.
+const RUNS: &str = "profiled";
+
+/// A profile with what is known of it.
+#[derive(Debug)]
+pub struct Stored {
+    /// The profile itself.
+    pub profile: Profile,
+    /// What was allocated at the same time.
+    pub allocations: Option<Profile>,
+    /// The run that it was taken in.
+    pub window: Option<ProfiledWindow>,
+    /// What it is called.
+    pub source: String,
+}
+
+/// Writes a run's profiles into its folder.
+///
+/// # Errors
+/// When that cannot be done.
+pub fn write(dir: &Path, taken: &taker::Taken) -> Result<(), Failure> {
+    let folder = dir.join(FOLDER);
+    output::make_folder(&folder)?;
+    let mut files: Vec<(&str, Vec<u8>)> =
+        taken.files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    files.push((WINDOW, (output::json(&taken.window) + "\n").into_bytes()));
+    match output::write_files(&folder, files) {
+        true => Ok(()),
+        false => cannot_run(format!("the profiles in {} are not complete", folder.display())),
+    }
+}
+
+/// Writes the page of a run's profile beside it.
+///
+/// # Errors
+/// When that cannot be done.
+pub fn write_page(dir: &Path) -> Result<(), Failure> {
+    let mut stored = Stored::of_run(dir)?;
+    let profiled = stored.costs(None, &[], &Filter::default())?;
+    let kind = stored.profile.kind(None).expect("as before");
+    let tree = profile::flame(&stored.profile, kind, &[]);
+    let page = report::html::profiled(&profiled, &tree).into_bytes();
+    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
+        true => Ok(()),
+        false => cannot_run("the profile's page could not be written"),
+    }
+}
+
+/// Where the profiles of runs one after another come from and go to.
+#[derive(Debug, Clone)]
+pub struct ProfileInto {
+    /// Where they are fetched.
+    pub endpoint: Endpoint,
+    /// A folder for each run goes here.
+    pub dir: PathBuf,
+}
+
+impl ProfileInto {
+    /// Where `--profile` says, into a folder of the results in `dir`.
+    ///
+    /// # Errors
+    /// When it is no URL.
+    pub fn of(args: &TakeArgs, dir: &Path) -> Result<Option<Self>, Failure> {
+        let Some(url) = &args.profile else { return Ok(None) };
+        let endpoint = Endpoint::parse(url, &args.profile_header)?;
+        Ok(Some(Self { endpoint, dir: dir.join(RUNS) }))
+    }
+
+    /// What takes the profile of a run; nothing where its window is too short for one.
+    pub fn taker(&self, plan: &Plan) -> Option<Taker> {
+        Taker::new(self.endpoint.clone(), plan.duration_ns).ok()
+    }
+
+    /// Keeps a run's profile with the run itself. What cannot be kept is told, and the series goes on.
+    pub fn keep(&self, taker: Taker, run: &Run) {
+        let level = match run.plan.rate_per_s {
+            Some(rate) => format!("r{rate:.0}"),
+            None => format!("c{}", run.plan.connections),
+        };
+        let dir = self.dir.join(level);
+        let kept = taker.finish(&run.plan).and_then(|taken| {
+            taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+            write(&dir, &taken)?;
+            write_page(&dir)
+        });
+        if let Err(failure) = kept {
+            eprintln!("plimsoll: {failure}");
+        } else if output::write_files(&dir, [(RUN_JSON, (output::json(run) + "\n").into_bytes())]) {
+            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display());
+        }
+    }
+}
+
+impl Stored {
+    /// Reads a file, a run's folder, or what a URL gives over so many seconds.
+    ///
+    /// # Errors
+    /// When it cannot be read or fetched, or is no profile.
+    pub fn open(source: &str, seconds: u64, headers: &[String]) -> Result<Self, Failure> {
+        let path = PathBuf::from(source);
+        if path.is_dir() {
+            return Self::of_run(&path);
+        }
+        if !path.exists()
+            && (source.contains("://") || source.contains(':') && !source.contains('\\'))
+        {
+            return Self::fetch(source, seconds, headers);
+        }
+        Ok(Self {
+            profile: read(&path)?,
+            allocations: None,
+            window: None,
+            source: source.to_owned(),
+        })
+    }
+
+    fn fetch(source: &str, seconds: u64, headers: &[String]) -> Result<Self, Failure> {
+        let endpoint = Endpoint::parse(source, headers)?;
+        let kind = endpoint.kind().unwrap_or_else(|| "cpu".to_owned());
+        let seconds = (kind == "cpu").then_some(seconds);
+        if let Some(seconds) = seconds {
+            eprintln!("plimsoll: profiling {} for {seconds} s", endpoint.shown());
+        }
+        let fetched = endpoint.fetch(&kind, seconds)?;
+        let profile = parse(&endpoint.shown(), &fetched.body)?;
+        Ok(Self { profile, allocations: None, window: None, source: endpoint.shown() })
+    }
+
+    /// Reads the profiles in a run's folder.
+    ///
+    /// # Errors
+    /// When there are none, or one cannot be read.
+    pub fn of_run(dir: &Path) -> Result<Self, Failure> {
+        let folder = dir.join(FOLDER);
+        let place = folder.join(WINDOW);
+        let Ok(bytes) = input::read_result(&place) else {
+            return cannot_run(format!(
+                "{}: holds no profile: `plimsoll run URL --profile URL --out {}` takes one in the measured window",
+                dir.display(),
+                dir.display()
+            ));
+        };
+        let window: ProfiledWindow = match serde_json::from_slice(&bytes) {
+            Ok(window) => window,
+            Err(error) => return cannot_run(format!("{}: {error}", place.display())),
+        };
+        if window.schema != WINDOW_SCHEMA {
+            return cannot_run(format!(
+                "{}: is of {}, which this version does not read",
+                place.display(),
+                model::quote::quote(&window.schema)
+            ));
+        }
+        let file = |kind: &str| window.files.iter().find(|file| file.of == kind);
+        let Some(first) = file("cpu").or(window.files.first()) else {
+            return cannot_run(format!("{}: names no profile", place.display()));
+        };
+        let inside = |name: &str| match Path::new(name).file_name() {
+            Some(base) if Path::new(name) == Path::new(base) => Ok(folder.join(base)),
+            _ => Err(Failure::CannotRun(format!("{}: names a file elsewhere", place.display()))),
+        };
+        let profile = read(&inside(&first.file)?)?;
+        let allocations = match file("allocs").filter(|_| first.of == "cpu") {
+            Some(file) => Some(read(&inside(&file.file)?)?),
+            None => None,
+        };
+        let source = dir.display().to_string();
+        Ok(Self { profile, allocations, window: Some(window), source })
+    }
+
+    /// The profiles' run.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be read.
+    pub fn run(dir: &Path) -> Result<Run, Failure> {
+        let path = dir.join(RUN_JSON);
+        let bytes = match input::read_result(&path) {
+            Ok(bytes) => bytes,
+            Err(why) => return cannot_run(format!("{}: {why}", path.display())),
+        };
+        serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+    }
+
+    /// The profile summed up, samples and frames chosen by a filter.
+    ///
+    /// # Errors
+    /// When it has no such kind of values.
+    pub fn costs(
+        &mut self,
+        kind: Option<&str>,
+        own: &[String],
+        filter: &Filter,
+    ) -> Result<Profiled, Failure> {
+        let kind =
+            self.profile.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+        let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
+        self.profile = profile;
+        let mut profiled = costs(&self.taken(kind, own))
+            .or_else(|error| cannot_run(format!("{}: {error}", self.source)))?;
+        profiled.notes.extend(missed.iter().map(|name| format!("--{name} matched nothing")));
+        Ok(profiled)
+    }
+
+    /// The profile as the crate `profile` takes it.
+    pub fn taken<'a>(&'a self, kind: usize, own: &'a [String]) -> Taken<'a> {
+        Taken {
+            profile: &self.profile,
+            kind,
+            allocations: self.allocations.as_ref(),
+            requests: self.window.as_ref().map(|window| window.requests),
+            own,
+            source: &self.source,
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Profile, Failure> {
+    match input::read_plain(path, profile::LARGEST as u64) {
+        Ok(bytes) => parse(&path.display().to_string(), &bytes),
+        Err(why) => cannot_run(format!("{}: {why}", path.display())),
+    }
+}
+
+fn parse(source: &str, bytes: &[u8]) -> Result<Profile, Failure> {
+    profile::read(bytes).or_else(|error| cannot_run(format!("{source}: {error}")))
+}

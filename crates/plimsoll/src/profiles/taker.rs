@@ -1,0 +1,207 @@
+//! Taking profiles while a run measures: threads of this program ask the server for them once the first interval of the
+//! window is over, for so long that they end before the window does. The requests completed meanwhile are counted from
+//! the run's own intervals.
+
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use model::profiled::{ProfileFile, ProfiledWindow, WINDOW_SCHEMA};
+use model::units::SECOND;
+use model::{Interval, Nanos, Phase, Plan};
+
+use super::endpoint::Endpoint;
+use super::server;
+use crate::failure::{Failure, usage};
+
+/// What the first interval takes, and what is left at the end.
+const EDGES_NS: Nanos = 2 * SECOND;
+/// The shortest profile.
+const LEAST_S: u64 = 2;
+/// How long an unfinished profile is waited for after the run.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Answer = Result<(Vec<u8>, Instant), Failure>;
+
+/// Takes the profiles of one run.
+#[derive(Debug)]
+pub struct Taker {
+    endpoint: Endpoint,
+    kinds: Vec<&'static str>,
+    seconds: u64,
+    running: Vec<(&'static str, JoinHandle<Answer>)>,
+    /// When the profiles were asked for: here, and on the run's clock.
+    began: Option<(Instant, Nanos)>,
+    /// Of each interval of the window since: start, end, responses.
+    intervals: Vec<(Nanos, Nanos, u64)>,
+}
+
+/// Profiles of a run.
+#[derive(Debug)]
+pub struct Taken {
+    /// What is known of them.
+    pub window: ProfiledWindow,
+    /// Their bytes, by their files' names.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// What could not be taken beside the processor's profile.
+    pub notices: Vec<String>,
+}
+
+impl Taker {
+    /// Asks for nothing yet. The window must have an end by time and be long enough.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn new(endpoint: Endpoint, duration_ns: Option<Nanos>) -> Result<Self, Failure> {
+        let seconds = duration_ns.map_or(0, |duration| duration.saturating_sub(EDGES_NS) / SECOND);
+        if seconds < LEAST_S {
+            return usage(format!(
+                "--profile takes a profile inside the measured window, which must be {} s or longer: give -d 10s",
+                LEAST_S + EDGES_NS / SECOND
+            ));
+        }
+        let kinds = match endpoint.kind().as_deref() {
+            None | Some("cpu") => vec!["cpu", "allocs"],
+            Some("heap") => vec!["heap"],
+            Some("allocs") => vec!["allocs"],
+            Some("mutex") => vec!["mutex"],
+            Some("block") => vec!["block"],
+            Some("goroutine") => vec!["goroutine"],
+            // A path of its own, such as that of a Rust server.
+            Some(_) => vec!["cpu"],
+        };
+        Ok(Self {
+            endpoint,
+            kinds,
+            seconds,
+            running: Vec::new(),
+            began: None,
+            intervals: Vec::new(),
+        })
+    }
+
+    /// An interval of the run is over.
+    pub fn interval(&mut self, interval: &Interval) {
+        if interval.phase != Phase::Window {
+            return;
+        }
+        if self.began.is_none() {
+            self.began = Some((Instant::now(), interval.end_ns));
+            for kind in self.kinds.clone() {
+                let (endpoint, seconds) = (self.endpoint.clone(), self.seconds);
+                let ask = move || {
+                    let fetched = endpoint.fetch(kind, Some(seconds))?;
+                    Ok((fetched.body, fetched.sent))
+                };
+                if let Ok(handle) =
+                    thread::Builder::new().name(format!("profile {kind}")).spawn(ask)
+                {
+                    self.running.push((kind, handle));
+                }
+            }
+            return;
+        }
+        let responses = interval.workers.iter().map(|worker| worker.responses).sum();
+        self.intervals.push((interval.start_ns, interval.end_ns, responses));
+    }
+
+    /// The profiles, once the run is over.
+    ///
+    /// # Errors
+    /// When the first of them could not be taken.
+    pub fn finish(mut self, plan: &Plan) -> Result<Taken, Failure> {
+        let Some((began, began_ns)) = self.began else {
+            return usage(
+                "--profile: the run ended before its first second was over: nothing was profiled",
+            );
+        };
+        let deadline = Instant::now() + PATIENCE;
+        let mut taken = Taken {
+            window: ProfiledWindow {
+                schema: WINDOW_SCHEMA.to_owned(),
+                url: self.endpoint.shown(),
+                files: Vec::new(),
+                start_ns: began_ns,
+                end_ns: began_ns + self.seconds * SECOND,
+                requests: 0.0,
+                processors: None,
+                processors_from: String::new(),
+            },
+            files: Vec::new(),
+            notices: Vec::new(),
+        };
+        for (at, (kind, handle)) in std::mem::take(&mut self.running).into_iter().enumerate() {
+            while !handle.is_finished() && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(10));
+            }
+            if !handle.is_finished() {
+                taken.notices.push(format!("--profile: the {kind} profile did not come"));
+                continue;
+            }
+            match handle.join().expect("fetching does not panic") {
+                Ok((bytes, sent)) => {
+                    let file = format!("{kind}.pprof");
+                    if at == 0 {
+                        let sent_ns =
+                            u64::try_from(sent.saturating_duration_since(began).as_nanos());
+                        taken.window.start_ns = began_ns + sent_ns.unwrap_or(0);
+                        taken.window.end_ns = taken.window.start_ns + self.length(&bytes)?;
+                    }
+                    taken
+                        .window
+                        .files
+                        .push(ProfileFile { of: kind.to_owned(), file: file.clone() });
+                    taken.files.push((file, bytes));
+                }
+                Err(failure) if at == 0 => return Err(failure),
+                Err(failure) => taken.notices.push(failure.to_string()),
+            }
+        }
+        taken.window.requests = self.requests(taken.window.start_ns, taken.window.end_ns);
+        if let Some((count, from)) =
+            plan.addresses.first().and_then(|address| server::processors(address))
+        {
+            (taken.window.processors, taken.window.processors_from) = (Some(count), from);
+        }
+        Ok(taken)
+    }
+
+    /// How long a profile says that it took; what was asked for where it says nothing.
+    fn length(&self, bytes: &[u8]) -> Result<Nanos, Failure> {
+        let profile = profile::read(bytes)
+            .map_err(|error| Failure::CannotRun(format!("{}: {error}", self.endpoint.shown())))?;
+        let length = u64::try_from(profile.duration_ns).ok().filter(|length| *length > 0);
+        Ok(length.unwrap_or(self.seconds * SECOND))
+    }
+
+    /// Responses done between two instants; of an interval that is only partly in between, that part.
+    fn requests(&self, from: Nanos, to: Nanos) -> f64 {
+        let part = |(start, end, responses): &(Nanos, Nanos, u64)| {
+            let overlap = (*end).min(to).saturating_sub((*start).max(from));
+            *responses as f64 * overlap as f64 / (end - start).max(1) as f64
+        };
+        self.intervals.iter().map(part).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_overlap() {
+        let endpoint = Endpoint::parse("a:1", &[]).unwrap();
+        let mut taker = Taker::new(endpoint, Some(10 * SECOND)).unwrap();
+        assert_eq!(taker.seconds, 8);
+        taker.intervals = vec![(0, 100, 10), (100, 200, 20), (200, 300, 40)];
+        assert!((taker.requests(50, 250) - 45.0).abs() < 1e-9);
+        assert!((taker.requests(300, 400)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn short_windows_are_refused() {
+        for duration in [None, Some(SECOND), Some(3 * SECOND)] {
+            let endpoint = Endpoint::parse("a:1", &[]).unwrap();
+            assert!(Taker::new(endpoint, duration).is_err(), "{duration:?}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! `plimsoll profile`, and runs that take one.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use testkit::needs;
+
+use crate::harness::Folder;
+
+const STACKS: &str = "\
+net/http.(*conn).serve;net/http.HandlerFunc.ServeHTTP;main.log.func1;net/http.HandlerFunc.ServeHTTP;main.get 30
+net/http.(*conn).serve;net/http.HandlerFunc.ServeHTTP;main.log.func1;fmt.Fprintf;runtime.mallocgc 20
+runtime.gcBgMarkWorker;runtime.gcDrain 10
+net/http.(*conn).serve;net/http.(*response).write 40
+";
+
+#[test]
+fn a_profile_says_whose_code_the_time_is() {
+    let folder = Folder::new();
+    folder.put("stacks.txt", STACKS);
+    let text = folder.plimsoll("profile stacks.txt").ok();
+    assert!(text.stdout.lines().all(|line| line.chars().count() <= 80), "{text:#?}");
+    let json = folder.plimsoll("profile stacks.txt --format json").ok();
+    let profiled: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    folder.follows_schema("profile", &profiled);
+    assert_eq!(
+        (profiled["total"].clone(), profiled["collecting"].clone()),
+        (100.into(), 10.into())
+    );
+    let owner = |name: &str| {
+        let owners = profiled["owners"].as_array().unwrap();
+        owners.iter().find(|owner| owner["owner"] == name).unwrap().clone()
+    };
+    // Of the 50 samples with own code in their stacks 30 are in it. mallocgc and the collection are fmt's doing.
+    assert_eq!(owner("own")["cum"], 50);
+    assert_eq!(owner("own")["caused"], 30);
+    assert_eq!(owner("standard_library")["caused"], 70);
+    assert_eq!(owner("runtime")["caused"], 0);
+    let layers: Vec<(String, i64, bool)> = profiled["layers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|layer| {
+            let name = layer["name"].as_str().unwrap().to_owned();
+            (name, layer["added"].as_i64().unwrap(), layer["calls_next"].as_bool().unwrap())
+        })
+        .collect();
+    assert_eq!(layers, [("main.log.func1".into(), 20, true), ("main.get".into(), 30, false)]);
+}
+
+#[test]
+fn listings_have_pprofs_form() {
+    let folder = Folder::new();
+    folder.put("stacks.txt", STACKS);
+    let top = folder.plimsoll("profile stacks.txt --top --nodecount 2").ok();
+    assert_eq!(
+        top.stdout,
+        "Type: samples\n\
+         Showing nodes accounting for 70, 70.00% of 100 total\n\
+         Showing top 2 nodes out of 9\n      \
+         flat  flat%   sum%        cum   cum%\n        \
+         40 40.00% 40.00%         40 40.00%  net/http.(*response).write\n        \
+         30 30.00% 70.00%         30 30.00%  main.get\n"
+    );
+    folder.plimsoll("profile stacks.txt --peek main.get").ok().prints("main.get");
+    folder.plimsoll("profile stacks.txt --tree --cum").ok().prints("calls%");
+    folder
+        .plimsoll("profile stacks.txt --top --focus nothing")
+        .ok()
+        .says("--focus matched nothing");
+    folder.plimsoll("profile stacks.txt --peek nothing").ends(1).says("no function");
+    folder.plimsoll("profile stacks.txt --top --focus (").ends(2).says("--focus");
+    folder.plimsoll("profile stacks.txt --top --sample-index cpu").ends(2).says("it has samples");
+}
+
+/// A server that gives every request the same response.
+fn responding(status: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming().take(4) {
+            let Ok(mut stream) = stream else { return };
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = stream.write_all((head + body).as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn what_gives_no_profile_is_told_how_to() {
+    let folder = Folder::new();
+    for (status, body, words) in [
+        ("404 Not Found", "", "net/http/pprof"),
+        ("401 Unauthorized", "", "--profile-header"),
+        ("200 OK", "<html>", "HTML"),
+        ("200 OK", "", "is empty"),
+        ("500 Internal Server Error", "profiling already on\nx", "profiling already on"),
+    ] {
+        let url = responding(status, body);
+        folder.plimsoll(&format!("profile {url} --seconds 1")).ends(1).says(words);
+    }
+    folder.put("page.html", "<!doctype html>");
+    folder.plimsoll("profile page.html").ends(1).says("HTML");
+    folder.plimsoll("profile nothing.pprof").ends(1).says("nothing.pprof");
+    folder.plimsoll("profile whatif . main.x").ends(1).says("holds no profile");
+}
+
+/// The case study's API server, ended on drop.
+struct Api {
+    child: Child,
+    url: String,
+}
+
+impl Api {
+    fn start(folder: &Folder) -> Self {
+        let casestudy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casestudy");
+        let binary = folder.path().join("apiserver");
+        let mut build = Command::new("go");
+        build.args(["build", "-o"]).arg(&binary).arg("./cmd/apiserver").current_dir(&casestudy);
+        assert!(build.status().expect("Go runs").success(), "the API server does not build");
+        let mut child = Command::new(&binary)
+            .arg("-config")
+            .arg(casestudy.join("config.yaml"))
+            .args(["-listen", "127.0.0.1:0"])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output"))
+            .read_line(&mut line)
+            .expect("a line");
+        let at = line.find("http://").expect("its URL");
+        let url = line[at..].trim().trim_end_matches("/healthz").to_owned();
+        Self { child, url }
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    let api = Api::start(&folder);
+    let url = &api.url;
+    for dir in ["before", "after"] {
+        let run = format!("run {url}/healthz -c 8 -t 1 -d 5s -q --profile {url} --out {dir}");
+        folder.plimsoll(&run).measured();
+        folder.has(&[&format!("{dir}/profile/cpu.pprof"), &format!("{dir}/profile/allocs.pprof")]);
+    }
+    let window = fs::read(folder.path().join("before/profile/window.json")).expect("a window");
+    let window: serde_json::Value = serde_json::from_slice(&window).expect("JSON");
+    folder.follows_schema("profiledwindow", &window);
+    let length = window["end_ns"].as_f64().unwrap() - window["start_ns"].as_f64().unwrap();
+    assert!(window["requests"].as_f64().unwrap() > 0.0 && length >= 2.9e9, "{window}");
+    let json = folder.plimsoll("profile before --format json").ok();
+    let profiled: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    folder.follows_schema("profile", &profiled);
+    let functions = profiled["functions"].as_array().unwrap();
+    let logger =
+        functions.iter().find(|f| f["name"].as_str().unwrap().ends_with("middleware.logger.func1"));
+    let logger = logger.expect("the logger costs something");
+    assert_eq!(logger["owner"], "own");
+    assert!(logger["cum_us_per_request"].as_f64().unwrap() > 0.0, "{logger}");
+    assert!(logger["cum_bytes_per_request"].as_f64().unwrap() > 0.0, "{logger}");
+    let layers = profiled["layers"].as_array().unwrap();
+    assert!(
+        layers.iter().any(|layer| layer["name"] == logger["name"] && layer["calls_next"] == true)
+    );
+    // On a busy machine the profile may be too thin to predict from: then that is what it says.
+    let what =
+        folder.plimsoll("profile whatif before middleware.Logger --processors 0.01 --format json");
+    let code = what.code;
+    let what: serde_json::Value = serde_json::from_str(&what.stdout).expect("JSON");
+    folder.follows_schema("whatif", &what);
+    let figure = |name: &str| what[name].as_f64().unwrap();
+    let share = figure("share");
+    if what["refused"].is_null() {
+        assert_eq!(code, 0);
+        let predicted = figure("qps_predicted");
+        assert!(figure("qps_low") <= predicted && predicted <= figure("qps_high"), "{what}");
+        assert!((figure("qps_now") / (1.0 - share) / predicted - 1.0).abs() < 1e-9, "{what}");
+    } else {
+        assert!(code == 98 && what["refused"].as_str().unwrap().contains("samples"), "{what}");
+    }
+    assert!(share < logger["share"].as_f64().unwrap(), "the handlers that it calls stay: {what}");
+    folder
+        .plimsoll("profile whatif before middleware.Logger --processors 64")
+        .ends(98)
+        .prints("nothing is predicted");
+    folder.plimsoll("profile whatif before no.such").ends(2).says("no function");
+    let diff = folder.plimsoll("profile diff before after --format json").ok();
+    let diff: serde_json::Value = serde_json::from_str(&diff.stdout).expect("JSON");
+    folder.follows_schema("profilediff", &diff);
+    assert!(diff["total_before"].as_f64().unwrap() > 0.0);
+    folder.plimsoll("profile before --top").ok().prints("Type: cpu");
+}
+
+#[test]
+fn a_window_too_short_for_a_profile_is_refused() {
+    let folder = Folder::new();
+    let run = "run http://127.0.0.1:9/ -d 1s --profile http://127.0.0.1:9";
+    folder.plimsoll(run).ends(2).says("-d 10s");
+}
+
+#[test]
+fn a_notebook_keeps_what_was_tried() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.plimsoll("tune show").ends(2).says("tune begin");
+    let (first, second) = (Api::start(&folder), Api::start(&folder));
+    let (first, second) = (&first.url, &second.url);
+    let begin = format!("tune begin {first}/healthz --profile {first} -c 4 -t 1 -d 4s --warmup 1s");
+    folder.plimsoll(&begin).ok().prints("start");
+    folder.plimsoll(&begin).ends(2).says("holds a story already");
+    // On a busy machine nothing may be predicted; that is written down too.
+    let predicted = folder.plimsoll("tune predict middleware.logger --processors 0.01");
+    assert!(matches!(predicted.code, 0 | 98), "{predicted:#?}");
+    folder
+        .plimsoll(&format!("tune try same {second}/healthz --discard"))
+        .ok()
+        .prints("same, discarded");
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    folder.follows_schema("tune", &story);
+    let step = &story["steps"][0];
+    assert_eq!((step["interleaved"].clone(), step["kept"].clone()), (true.into(), false.into()));
+    assert_eq!(step["station"]["runs"].as_array().unwrap().len(), 3);
+    let figure = |name: &str| step[name].as_f64().unwrap();
+    assert!(figure("low") <= figure("ratio") && figure("ratio") <= figure("high"), "{step}");
+    assert_eq!(step["predicted"]["functions"][0], "middleware.logger");
+    assert!(story["pending"].is_null());
+    folder.has(&["plimsoll-out/tune/report.html", "plimsoll-out/tune/start/run.json"]);
+    folder.plimsoll(&format!("tune try again {first}/healthz")).ok().prints("again");
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    assert_eq!(story["steps"][1]["interleaved"], false);
+    folder.plimsoll(&format!("tune try x {first}/healthz --rounds 1")).ends(2).says("--rounds 1");
+}

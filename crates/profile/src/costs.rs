@@ -1,0 +1,473 @@
+//! What every function costs: itself, with its callees, with what the runtime does for it, and with the garbage that is
+//! collected because of it; whose code the cost is; and what each layer of handlers adds.
+//!
+//! Garbage is collected in the background, in stacks that do not say whose it is. It is charged to those who allocate:
+//! by their bytes where a profile of allocations is at hand, else by the time that their allocations took.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+use model::profiled::{FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, ValueKind};
+
+use crate::data::{Profile, Sample};
+use crate::error::Error;
+use crate::names::Name;
+use crate::owner::{allocates, collects, dispatches, owner};
+
+/// Functions below this share of the total are not listed.
+const LEAST_SHARE: f64 = 0.0005;
+/// Functions that are listed at most.
+const MOST_LISTED: usize = 500;
+/// Layers that are listed at most.
+const MOST_LAYERS: usize = 40;
+/// The kind of values that says how many bytes were allocated.
+const ALLOCATED: &str = "alloc_space";
+
+/// Functions of a profile by name, with what they are.
+#[derive(Debug)]
+pub struct Functions {
+    /// Of each function of the profile, its place here.
+    place: Vec<u32>,
+    /// Each name once.
+    pub known: Vec<Known>,
+}
+
+/// A function.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// Its name in the profile's names.
+    pub name: Name,
+    /// Its source file.
+    pub file: Name,
+    /// Whose it is.
+    pub owner: Owner,
+    collects: bool,
+    allocates: bool,
+    /// Whether it calls handlers.
+    pub dispatches: bool,
+    /// Whether it is a handler where a dispatcher calls it. Of a framework's functions, closures alone are: the others
+    /// are its own work.
+    handles: bool,
+}
+
+impl Functions {
+    /// The functions of a profile.
+    pub fn of(profile: &Profile, own: &[String]) -> Self {
+        let mut places: HashMap<Name, u32, FixedState> = HashMap::default();
+        let mut functions = Self { place: Vec::new(), known: Vec::new() };
+        for function in &profile.functions {
+            let next = functions.known.len() as u32;
+            let place = *places.entry(function.name).or_insert(next);
+            if place == next {
+                let (name, file) =
+                    (profile.names.text(function.name), profile.names.text(function.file));
+                let whose = owner(name, file, own);
+                functions.known.push(Known {
+                    name: function.name,
+                    file: function.file,
+                    owner: whose,
+                    collects: collects(name),
+                    allocates: allocates(name),
+                    dispatches: dispatches(name),
+                    handles: whose != Owner::Runtime
+                        && (whose != Owner::Framework || name.contains(".func")),
+                });
+            }
+            functions.place.push(place);
+        }
+        functions
+    }
+
+    /// The functions of a stack, innermost first, into `stack`. Places without a symbol are left out.
+    pub fn stack(&self, profile: &Profile, sample: Sample<'_>, stack: &mut Vec<u32>) {
+        stack.clear();
+        for place in sample.stack {
+            let lines = &profile.locations[*place as usize].lines;
+            stack.extend(lines.iter().map(|line| self.place[line.function as usize]));
+        }
+    }
+
+    /// Whether a stack is the collection of garbage in the background.
+    pub fn collecting(&self, stack: &[u32]) -> bool {
+        stack.iter().any(|function| self.known[*function as usize].collects)
+    }
+
+    /// Whether a stack allocates.
+    pub fn allocating(&self, stack: &[u32]) -> bool {
+        stack.iter().any(|function| self.known[*function as usize].allocates)
+    }
+
+    /// The innermost handler of a stack: the place in it of the function that a dispatcher called.
+    fn layer(&self, stack: &[u32]) -> Option<usize> {
+        let dispatcher = stack.iter().position(|at| self.known[*at as usize].dispatches)?;
+        // The dispatcher itself is part of the layer that it was called from.
+        let below = dispatcher.checked_sub(1).filter(|below| self.is_handler(stack[*below]));
+        below.or_else(|| {
+            let rest = &stack[dispatcher + 1..];
+            let outer = rest.iter().position(|at| self.known[*at as usize].dispatches)?;
+            let handler = dispatcher + outer;
+            (handler > dispatcher && self.is_handler(stack[handler])).then_some(handler)
+        })
+    }
+
+    fn is_handler(&self, function: u32) -> bool {
+        let function = &self.known[function as usize];
+        !function.dispatches && function.handles
+    }
+}
+
+/// Sums for one function.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    flat: i64,
+    cum: i64,
+    caused: i64,
+    /// What it and its callees allocated, in bytes or time.
+    allocated: i64,
+    /// What it allocated itself.
+    allocated_itself: i64,
+}
+
+/// A layer in the making.
+#[derive(Debug, Clone, Copy, Default)]
+struct LayerSums {
+    added: i64,
+    allocated: i64,
+    calls_next: bool,
+    depth: f64,
+    stacks: f64,
+}
+
+/// Sums over a profile.
+#[derive(Debug)]
+struct Summed {
+    functions: Functions,
+    sums: Vec<Sums>,
+    layers: HashMap<u32, LayerSums, FixedState>,
+    flat: HashMap<Owner, i64>,
+    cum: HashMap<Owner, i64>,
+    caused: HashMap<Owner, i64>,
+    /// What was allocated, by who is charged for it.
+    allocated: HashMap<Owner, i64>,
+    total: i64,
+    collecting: i64,
+    all_allocated: i64,
+}
+
+impl Summed {
+    /// Sums a profile up. Where every sample is an allocation, so is its value.
+    fn of(profile: &Profile, kind: usize, own: &[String], of_allocations: bool) -> Self {
+        let functions = Functions::of(profile, own);
+        let mut summed = Self {
+            sums: vec![Sums::default(); functions.known.len()],
+            functions,
+            layers: HashMap::default(),
+            flat: HashMap::new(),
+            cum: HashMap::new(),
+            caused: HashMap::new(),
+            allocated: HashMap::new(),
+            total: 0,
+            collecting: 0,
+            all_allocated: 0,
+        };
+        let mut seen = vec![0; summed.sums.len()];
+        let mut stack = Vec::new();
+        for (number, sample) in (1..).zip(profile.samples.iter()) {
+            let value = sample.values[kind];
+            if value != 0 {
+                summed.functions.stack(profile, sample, &mut stack);
+                let allocated = of_allocations || summed.functions.allocating(&stack);
+                summed.add(&stack, value, if allocated { value } else { 0 }, number, &mut seen);
+            }
+        }
+        summed
+    }
+
+    fn add(
+        &mut self,
+        stack: &[u32],
+        value: i64,
+        allocated: i64,
+        number: usize,
+        seen: &mut [usize],
+    ) {
+        plus(&mut self.total, value);
+        let leaf =
+            stack.first().map_or(Owner::Runtime, |leaf| self.functions.known[*leaf as usize].owner);
+        plus(self.flat.entry(leaf).or_default(), value);
+        for owner in Owner::ALL {
+            if stack.iter().any(|at| self.functions.known[*at as usize].owner == owner) {
+                plus(self.cum.entry(owner).or_default(), value);
+            }
+        }
+        for function in stack {
+            if seen[*function as usize] != number {
+                seen[*function as usize] = number;
+                let sums = &mut self.sums[*function as usize];
+                plus(&mut sums.cum, value);
+                plus(&mut sums.allocated, allocated);
+            }
+        }
+        if let Some(leaf) = stack.first() {
+            plus(&mut self.sums[*leaf as usize].flat, value);
+        }
+        if self.functions.collecting(stack) {
+            plus(&mut self.collecting, value);
+            return;
+        }
+        let causer =
+            stack.iter().find(|at| self.functions.known[**at as usize].owner != Owner::Runtime);
+        let by = causer.map_or(Owner::Runtime, |at| self.functions.known[*at as usize].owner);
+        plus(self.caused.entry(by).or_default(), value);
+        plus(self.allocated.entry(by).or_default(), allocated);
+        plus(&mut self.all_allocated, allocated);
+        if let Some(causer) = causer {
+            let sums = &mut self.sums[*causer as usize];
+            plus(&mut sums.caused, value);
+            plus(&mut sums.allocated_itself, allocated);
+        }
+        self.add_layer(stack, value, allocated);
+    }
+
+    fn add_layer(&mut self, stack: &[u32], value: i64, allocated: i64) {
+        if let Some(at) = self.functions.layer(stack) {
+            let layer = self.layers.entry(stack[at]).or_default();
+            plus(&mut layer.added, value);
+            plus(&mut layer.allocated, allocated);
+        }
+        // Where each handler of the stack stands, and which of them call another.
+        let mut inner = false;
+        for at in 1..stack.len() {
+            if self.functions.known[stack[at] as usize].dispatches
+                && self.functions.is_handler(stack[at - 1])
+            {
+                let layer = self.layers.entry(stack[at - 1]).or_default();
+                layer.calls_next |= inner;
+                layer.depth += (stack.len() - at) as f64;
+                layer.stacks += 1.0;
+                inner = true;
+            }
+        }
+    }
+}
+
+/// A profile to sum up, and what is known beside it.
+#[derive(Debug, Clone, Copy)]
+pub struct Taken<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The kind of values.
+    pub kind: usize,
+    /// What was allocated at the same time.
+    pub allocations: Option<&'a Profile>,
+    /// Requests completed in it.
+    pub requests: Option<f64>,
+    /// Prefixes of the service's own functions.
+    pub own: &'a [String],
+    /// Where it is from.
+    pub source: &'a str,
+}
+
+/// Sums a profile up.
+///
+/// # Errors
+/// When the profile of allocations has no bytes.
+pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
+    let profile = taken.profile;
+    let summed = Summed::of(profile, taken.kind, taken.own, false);
+    let allocations = match taken.allocations {
+        None => None,
+        Some(profile) => {
+            let kind = profile.kind(Some(ALLOCATED))?;
+            Some((profile, Summed::of(profile, kind, taken.own, true)))
+        }
+    };
+    let value = &profile.value_types[taken.kind];
+    let shares = Shares::of(&summed, allocations.as_ref());
+    let nanoseconds = crate::units::scale(1_000_000, &value.unit, "ns");
+    let in_time = nanoseconds.1 == "ns";
+    let per_request = taken.requests.filter(|requests| in_time && *requests > 0.0);
+    let micros = |value: f64| per_request.map(|requests| value * nanoseconds.0 / 1e9 / requests);
+    let mut functions: Vec<FunctionCost> = (summed.functions.known.iter().zip(&summed.sums))
+        .filter(|(_, sums)| sums.cum != 0)
+        .map(|(known, sums)| {
+            let name = profile.names.text(known.name);
+            let (bytes, cum_bytes) = shares.bytes(name);
+            let collecting = shares.collecting(name, sums.allocated);
+            let per = |bytes: Option<i64>| Some(bytes? as f64 / per_request?);
+            FunctionCost {
+                name: name.to_owned(),
+                file: profile.names.text(known.file).to_owned(),
+                owner: known.owner,
+                flat: sums.flat,
+                cum: sums.cum,
+                caused: sums.caused,
+                collecting,
+                share: ratio(sums.cum.saturating_add(collecting), summed.total),
+                flat_us_per_request: micros(sums.flat as f64),
+                cum_us_per_request: micros((sums.cum.saturating_add(collecting)) as f64),
+                bytes_per_request: per(bytes),
+                cum_bytes_per_request: per(cum_bytes),
+            }
+        })
+        .collect();
+    let listed = |function: &FunctionCost| function.share.abs() >= LEAST_SHARE;
+    let all = functions.len();
+    functions.retain(listed);
+    functions.sort_by(|a, b| {
+        let key = |f: &FunctionCost| f.cum.saturating_add(f.collecting).saturating_abs();
+        key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
+    });
+    functions.truncate(MOST_LISTED);
+    let first = profile.value_types.first();
+    let counts = first.is_some_and(|first| first.kind == "samples" && first.unit == "count");
+    Ok(Profiled {
+        schema: SCHEMA.to_owned(),
+        source: taken.source.to_owned(),
+        value: ValueKind { kind: value.kind.clone(), unit: value.unit.clone() },
+        values: (profile.value_types.iter())
+            .map(|value| ValueKind { kind: value.kind.clone(), unit: value.unit.clone() })
+            .collect(),
+        stacks: profile.samples.len() as u64,
+        samples: counts.then(|| profile.total(0).max(0) as u64),
+        total: summed.total,
+        duration_ns: u64::try_from(profile.duration_ns).ok().filter(|duration| *duration > 0),
+        requests: taken.requests,
+        bytes: allocations.as_ref().map(|(_, allocated)| allocated.total),
+        collecting: summed.collecting,
+        collecting_by: shares.by.to_owned(),
+        owners: shares.owners(&summed),
+        layers: shares.layers(profile, &summed, &micros),
+        dropped: (all - functions.len()) as u64,
+        functions,
+        notes: Vec::new(),
+    })
+}
+
+/// Adds; what no number holds stays at the largest, which only a damaged profile reaches.
+fn plus(sum: &mut i64, value: i64) {
+    *sum = sum.saturating_add(value);
+}
+
+fn ratio(part: i64, whole: i64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// How the collection of garbage is divided.
+struct Shares<'a> {
+    by: &'static str,
+    collecting: i64,
+    allocated: i64,
+    summed: &'a Summed,
+    /// Of the profile of allocations: sums and layers by name.
+    bytes: Option<HashMap<&'a str, (i64, i64)>>,
+    layer_bytes: HashMap<&'a str, i64>,
+    owner_bytes: Option<&'a HashMap<Owner, i64>>,
+}
+
+impl<'a> Shares<'a> {
+    fn of(summed: &'a Summed, allocations: Option<&'a (&'a Profile, Summed)>) -> Self {
+        let Some((profile, bytes)) = allocations.filter(|(_, bytes)| bytes.total > 0) else {
+            return Self {
+                by: if summed.all_allocated > 0 { "time" } else { "none" },
+                collecting: summed.collecting,
+                allocated: summed.all_allocated,
+                summed,
+                bytes: None,
+                layer_bytes: HashMap::new(),
+                owner_bytes: None,
+            };
+        };
+        let name = |known: &Known| profile.names.text(known.name);
+        let sums = bytes.functions.known.iter().zip(&bytes.sums);
+        let layers = bytes.layers.iter();
+        Self {
+            by: "bytes",
+            collecting: summed.collecting,
+            allocated: bytes.total,
+            summed,
+            bytes: Some(
+                sums.map(|(known, sums)| (name(known), (sums.allocated_itself, sums.cum)))
+                    .collect(),
+            ),
+            layer_bytes: layers
+                .map(|(at, layer)| (name(&bytes.functions.known[*at as usize]), layer.added))
+                .collect(),
+            owner_bytes: Some(&bytes.caused),
+        }
+    }
+
+    fn bytes(&self, name: &str) -> (Option<i64>, Option<i64>) {
+        let Some(bytes) = &self.bytes else { return (None, None) };
+        let (itself, cum) = bytes.get(name).copied().unwrap_or_default();
+        (Some(itself), Some(cum))
+    }
+
+    fn part(&self, allocated: i64) -> i64 {
+        (ratio(allocated, self.allocated) * self.collecting as f64).round() as i64
+    }
+
+    /// What is collected because of a function and its callees, which allocated `timed` by time.
+    fn collecting(&self, name: &str, timed: i64) -> i64 {
+        match &self.bytes {
+            Some(bytes) => self.part(bytes.get(name).map_or(0, |(_, cum)| *cum)),
+            None => self.part(timed),
+        }
+    }
+
+    fn owners(&self, summed: &Summed) -> Vec<OwnerShare> {
+        let allocated = self.owner_bytes.unwrap_or(&self.summed.allocated);
+        let mut charged = 0;
+        let mut owners: Vec<OwnerShare> = (Owner::ALL.into_iter())
+            .map(|owner| {
+                let of = |map: &HashMap<Owner, i64>| map.get(&owner).copied().unwrap_or(0);
+                let collecting = self.part(of(allocated));
+                plus(&mut charged, collecting);
+                let (flat, caused) =
+                    (of(&summed.flat), of(&summed.caused).saturating_add(collecting));
+                OwnerShare { owner, flat, cum: of(&summed.cum), caused, share: 0.0 }
+            })
+            .collect();
+        // What nobody is known to have allocated, and what rounding left, is the runtime's.
+        plus(&mut owners[Owner::ALL.len() - 1].caused, summed.collecting.saturating_sub(charged));
+        for share in &mut owners {
+            share.share = ratio(share.caused, summed.total);
+        }
+        owners
+    }
+
+    fn layers(
+        &self,
+        profile: &Profile,
+        summed: &Summed,
+        micros: &dyn Fn(f64) -> Option<f64>,
+    ) -> Vec<Layer> {
+        let mut layers: Vec<(f64, Layer)> = (summed.layers.iter())
+            .map(|(at, sums)| {
+                let known = &summed.functions.known[*at as usize];
+                let name = profile.names.text(known.name);
+                let collecting = match &self.bytes {
+                    Some(_) => self.part(self.layer_bytes.get(name).copied().unwrap_or(0)),
+                    None => self.part(sums.allocated),
+                };
+                let layer = Layer {
+                    name: name.to_owned(),
+                    owner: known.owner,
+                    calls_next: sums.calls_next,
+                    added: sums.added,
+                    collecting,
+                    share: ratio(sums.added.saturating_add(collecting), summed.total),
+                    us_per_request: micros((sums.added.saturating_add(collecting)) as f64),
+                };
+                (sums.depth / sums.stacks.max(1.0), layer)
+            })
+            .filter(|(_, layer)| layer.share.abs() >= LEAST_SHARE)
+            .collect();
+        // A chain needs two that are called by a dispatcher; one alone is an accident of names.
+        if layers.len() < 2 {
+            return Vec::new();
+        }
+        layers.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
+        layers.into_iter().map(|(_, layer)| layer).take(MOST_LAYERS).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! The page of a profile.
+
+use maud::{Markup, html};
+use model::profiled::{Flame, FunctionCost, Owner, Profiled};
+
+use super::{Section, Title, page, parts};
+use crate::figure::{clean, share};
+use crate::flame;
+use crate::profiled::{amount, per_request, summary_line, us};
+
+/// Functions listed.
+const SHOWN: usize = 60;
+
+/// The page of a profile.
+pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
+    let name = format!("Profile {}", clean(&profiled.source, 120));
+    let lines = summary_line(profiled);
+    let own = profiled.owners.iter().find(|owner| owner.owner == Owner::Own);
+    let own = own.map_or(0.0, |own| own.cum as f64 / profiled.total.max(1) as f64);
+    let gist = format!("own code and what it calls: {} of the profile", share(own));
+    let title = Title { name: &name, lines, gist };
+    let unit = |value: i64| match us(profiled, value).filter(|_| per_request(profiled)) {
+        Some(us) => format!("{us:.2} us/request"),
+        None => amount(profiled, value),
+    };
+    let mut sections =
+        vec![Section { id: "owners", heading: "Whose code it is", body: owners(profiled, &unit) }];
+    if !profiled.layers.is_empty() {
+        sections.push(Section {
+            id: "layers",
+            heading: "What each layer adds",
+            body: layers(profiled, &unit),
+        });
+    }
+    sections.push(Section { id: "flame", heading: "Flame graph", body: flame::flame(tree, &unit) });
+    sections.push(Section {
+        id: "functions",
+        heading: "Functions",
+        body: functions(profiled, &unit),
+    });
+    let banner = html! {
+        p.reading { "Own code and what it calls: " strong { (share(own)) } "." }
+        @for note in &profiled.notes { p.soft { (clean(note, 500)) } }
+    };
+    page(&title, banner, &sections, ("plimsoll-profile", profiled))
+}
+
+fn text(text: impl Into<String>) -> Markup {
+    let text = text.into();
+    html! { (text) }
+}
+
+fn owners(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
+    let total = profiled.total.max(1) as f64;
+    let rows = profiled.owners.iter().map(|owner| {
+        vec![
+            text(owner.owner.name()),
+            text(share(owner.cum as f64 / total)),
+            text(share(owner.share)),
+            text(share(owner.flat as f64 / total)),
+            text(unit(owner.caused)),
+        ]
+    });
+    parts::rows(&["Whose", "With what it calls", "Charged", "Itself", "Charged, amount"], rows)
+}
+
+/// The layers as a waterfall: each bar begins where the one before ends.
+fn layers(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
+    let sum: f64 = profiled.layers.iter().map(|layer| layer.share.max(0.0)).sum();
+    let height = profiled.layers.len() as f64 * 24.0;
+    // Where each begins.
+    let starts = profiled.layers.iter().scan(0.0, |end, layer| {
+        let start = *end;
+        *end += layer.share.max(0.0);
+        Some(start)
+    });
+    let layers = profiled.layers.iter().zip(starts).enumerate();
+    html! {
+        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="What each layer adds" {
+            @for (row, (layer, from)) in layers {
+                @let (y, x) = (row as f64 * 24.0, from / sum.max(1e-9) * 600.0);
+                @let width = layer.share.max(0.0) / sum.max(1e-9) * 600.0;
+                @let value = layer.added.saturating_add(layer.collecting);
+                g class=(flame::class(layer.owner)) {
+                    rect x=(format!("{x:.2}")) y=(format!("{:.0}", y + 3.0)) width=(format!("{:.2}", width.max(1.0))) height="18" {}
+                    text.outside x=(format!("{:.2}", x + width.max(1.0) + 6.0)) y=(format!("{:.0}", y + 16.0)) {
+                        (clean(&layer.name, 90)) " · " (share(layer.share)) " · " (unit(value))
+                    }
+                }
+            }
+        }
+        p.soft { "Outermost first. What a layer adds is its own: the handlers that it calls have bars of their own." }
+    }
+}
+
+fn functions(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
+    let total = profiled.total.max(1) as f64;
+    let row = |function: &FunctionCost| {
+        vec![
+            text(clean(&function.name, 160)),
+            text(function.owner.name()),
+            text(share(function.share)),
+            text(share(function.flat as f64 / total)),
+            text(unit(function.cum.saturating_add(function.collecting))),
+            text(
+                function
+                    .cum_bytes_per_request
+                    .map_or_else(String::new, |bytes| format!("{bytes:.0}")),
+            ),
+        ]
+    };
+    let headers =
+        ["Function", "Whose", "With callees", "Itself", "Amount with callees", "Bytes per request"];
+    parts::rows(&headers, profiled.functions.iter().take(SHOWN).map(row))
+}

@@ -1,0 +1,74 @@
+//! The page of a tuning.
+
+use maud::{Markup, html};
+use model::tuning::{Station, Tuning};
+
+use super::{Section, Title, page, parts};
+use crate::figure::{clean, rate};
+use crate::tuning::{brought, change, foretold, gist, name};
+
+/// Height of a row of the waterfall.
+const ROW: f64 = 30.0;
+/// Width of the largest bar.
+const BAR: f64 = 700.0;
+
+/// The page of a tuning.
+pub fn tuning(tuning: &Tuning) -> String {
+    let title = Title {
+        name: &format!("Tuning {}", clean(&tuning.start.url, 120)),
+        lines: vec![format!("{} connections", tuning.connections)],
+        gist: gist(tuning),
+    };
+    let banner = html! { p.reading { (gist(tuning)) } };
+    let sections = [
+        Section { id: "waterfall", heading: "From before to baseline", body: waterfall(tuning) },
+        Section { id: "changes", heading: "What each change brought", body: changes(tuning) },
+    ];
+    page(&title, banner, &sections, ("plimsoll-tune", tuning))
+}
+
+/// A bar for each station that stays; what each change added stands out of the bar before.
+fn waterfall(tuning: &Tuning) -> Markup {
+    let kept = tuning.steps.iter().filter(|step| step.kept).map(|step| &step.station);
+    let stations: Vec<&Station> =
+        std::iter::once(&tuning.start).chain(kept).chain(&tuning.baseline).collect();
+    let most = stations.iter().map(|station| station.qps).fold(1.0, f64::max);
+    let height = stations.len() as f64 * ROW;
+    let before =
+        std::iter::once(tuning.start.qps).chain(stations.iter().map(|station| station.qps));
+    let rows: Vec<_> = stations.iter().zip(before).enumerate().collect();
+    html! {
+        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Requests per second, change by change" {
+            @for (row, (station, before)) in rows {
+                @let (y, width) = (row as f64 * ROW, station.qps / most * BAR);
+                @let from = (before / most * BAR).min(width);
+                g class="standard" { rect x="0" y=(format!("{:.0}", y + 4.0)) width=(format!("{width:.1}")) height="20" {} }
+                g class="own" {
+                    rect x=(format!("{from:.1}")) y=(format!("{:.0}", y + 4.0)) width=(format!("{:.1}", width - from)) height="20" {}
+                }
+                text x=(format!("{:.1}", width + 8.0)) y=(format!("{:.0}", y + 19.0)) { (rate(station.qps)) "/s · " (name(station)) }
+            }
+        }
+        p.soft { "What each change that was kept added is the darker part." }
+    }
+}
+
+fn changes(tuning: &Tuning) -> Markup {
+    let text = |text: String| html! { (text) };
+    let rows = tuning.steps.iter().map(|step| {
+        let held = match step.as_predicted {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "",
+        };
+        vec![
+            text(change(step)),
+            text(rate(step.station.qps)),
+            text(brought(step)),
+            text(foretold(step.predicted.as_ref())),
+            text(held.to_owned()),
+            text(if step.interleaved { "in turns" } else { "against the record" }.to_owned()),
+        ]
+    });
+    parts::rows(&["Change", "QPS", "Brought", "Predicted", "Held", "Measured"], rows)
+}
