@@ -26,8 +26,8 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, report,
-    run, sweep, target, wrk, wrktest,
+    audit, calibrate, capacity, compare, diff, explain, fill, generate, import, init, mine, plan,
+    report, run, sweep, target, watch, wrk, wrktest,
 };
 use failure::Failure;
 
@@ -82,6 +82,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Fill(args) => fill::fill(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
+        Command::Watch(args) => watch::watch(args),
+        Command::Explain(args) => explain::explain(args),
         Command::Wrktest(args) => wrktest::wrktest(args),
     }
 }

@@ -9,6 +9,7 @@
 //!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
+//! - [`findings`]: what limits a run. [`watch`]: what is watched, live.
 //! - [`mined`]: what an access log said.
 //! - [`preview`]: what a run would do.
 //! - [`html`]: one self-contained page.
@@ -22,6 +23,7 @@ pub mod charts;
 pub mod comparison;
 mod csv;
 mod figure;
+pub mod findings;
 mod grid;
 pub mod hgrm;
 pub mod html;
@@ -37,6 +39,7 @@ pub mod table;
 mod tests;
 pub mod text;
 pub mod timeline;
+pub mod watch;
 pub mod wrk;
 
 pub use figure::shell;

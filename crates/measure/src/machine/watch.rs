@@ -47,6 +47,11 @@ impl Watch {
         watch
     }
 
+    /// The server's processes, where it runs on this machine.
+    pub fn server(&self) -> Vec<u32> {
+        self.server.pids()
+    }
+
     /// What went on until now is nobody's.
     pub fn restart(&mut self) {
         self.before = self.read();

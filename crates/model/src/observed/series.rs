@@ -97,6 +97,19 @@ pub fn charted() -> impl Iterator<Item = &'static str> {
     CHARTED.iter().map(|(name, ..)| *name)
 }
 
+/// What is drawn, of the latest sample and the one before it.
+pub fn current<'a>(
+    before: &'a Sample,
+    now: &'a Sample,
+) -> impl Iterator<Item = (&'static str, Unit, f64)> + 'a {
+    let elapsed_ns = now.at_ns.unwrap_or(0).saturating_sub(before.at_ns.unwrap_or(0));
+    let elapsed_s = elapsed_ns as f64 / SECOND as f64;
+    let all = CHARTED.iter().filter(move |_| elapsed_s > 0.0);
+    all.filter_map(move |(name, unit, compute)| {
+        Some((*name, *unit, compute(before, now, elapsed_s)?))
+    })
+}
+
 fn gauge(sample: &Sample, name: &str) -> Option<f64> {
     sample.gauges.get(name).copied()
 }

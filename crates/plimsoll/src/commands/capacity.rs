@@ -135,7 +135,9 @@ fn runner(
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    Ok(SearchRunner { prepared, settings, asked, stop: stop_on_signal()?, quiet: args.quiet })
+    let sources = args.observe.sources()?;
+    let (stop, quiet) = (stop_on_signal()?, args.quiet);
+    Ok(SearchRunner { prepared, settings, asked, sources, stop, quiet })
 }
 
 /// What the flags mean.

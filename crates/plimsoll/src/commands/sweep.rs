@@ -96,6 +96,7 @@ fn runner(
         quiet: args.quiet,
         objectives,
         abort_on: watch(&args.abort, levels::kind(args) == LevelKind::Rate)?,
+        sources: args.observe.sources()?,
     })
 }
 

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use engine::Launch;
 use model::{Nanos, Run};
+use observe::Source;
 use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
 use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
-use crate::runs::execute::execute_sampled;
+use crate::runs::execute::{Extras, execute_sampled};
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
 use measure::machine;
@@ -33,6 +34,8 @@ pub struct Series {
     pub live: Live,
     /// What ends a run early.
     pub abort_on: AbortWatch,
+    /// What is watched beside each run, apart from this machine.
+    pub sources: Vec<Source>,
     stop: Arc<AtomicBool>,
     shown: HashSet<String>,
 }
@@ -40,7 +43,8 @@ pub struct Series {
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
-        Self { live, abort_on: AbortWatch::default(), stop, shown: HashSet::new() }
+        let (abort_on, sources) = (AbortWatch::default(), Vec::new());
+        Self { live, abort_on, sources, stop, shown: HashSet::new() }
     }
 
     /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
@@ -64,9 +68,11 @@ impl Series {
         }
         self.live.set_prefix(prefix);
         let environment = machine::environment(prepared.files);
-        let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
+        let extras =
+            Extras { journal: None, abort_on: self.abort_on.clone(), sources: &self.sources };
+        let mut steps = Steps::default();
         let (launch, live) = (adjust(launch), &mut self.live);
-        let run = execute_sampled(&launch, environment, None, live, abort_on, &mut steps);
+        let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
         if let Some(script) = &prepared.script {
             script.flush();

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use model::sweep::Level;
 use model::units::exact_duration;
 use model::{LevelKind, Nanos, Sweep};
+use observe::Source;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good};
@@ -39,6 +40,8 @@ pub struct SweepRunner {
     pub objectives: Objectives,
     /// What ends a level early, and the sweep with it.
     pub abort_on: AbortWatch,
+    /// What is watched beside each level, apart from this machine.
+    pub sources: Vec<Source>,
 }
 
 /// How a sweep came to its end.
@@ -83,6 +86,7 @@ impl SweepRunner {
         let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
+        series.sources.clone_from(&self.sources);
         if let Some(levels @ 2..) = ladder.left() {
             let each = exact_duration(self.duration_ns);
             series.live.announce(&format!("{levels} levels of {each}"), self.takes(levels));
