@@ -15,6 +15,7 @@ mod objectives;
 mod parts;
 mod run;
 mod sweep;
+mod watched;
 
 pub use capacity::capacity;
 pub use comparison::{Compared, comparison};

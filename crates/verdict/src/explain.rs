@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use model::finding::{Abstained, Confidence, SCHEMA};
 use model::{Finding, Findings, Run};
 
-pub use facts::Facts;
+pub use facts::{Facts, busy};
 pub use rules::RULES;
 
 /// One rule.
