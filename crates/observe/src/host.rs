@@ -16,8 +16,11 @@ const NETLINK: i32 = 16;
 const SOCK_DIAG: i32 = 4;
 /// Listeners told at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
+/// What a file is about, its path, and its parser.
+type Told = (&'static str, &'static str, fn(&str, &mut Sample));
+
 /// Files of the network that are the same for all processes of a network namespace.
-const NETWORK: [(&str, &str, fn(&str, &mut Sample)); 6] = [
+const NETWORK: [Told; 6] = [
     ("tcp", "/proc/net/snmp", network::snmp),
     ("tcp", "/proc/net/netstat", network::netstat),
     ("tcp", "/proc/net/sockstat", |text, sample| {
@@ -45,7 +48,7 @@ impl Default for Host {
 impl Host {
     /// Puts everything there is into `sample`.
     pub fn read(&self, sample: &mut Sample) {
-        let files: [(&str, &str, fn(&str, &mut Sample)); 5] = [
+        let files: [Told; 5] = [
             ("cpu", "/proc/stat", processors::stat),
             ("load", "/proc/loadavg", processors::loadavg),
             ("memory", "/proc/meminfo", memory::meminfo),

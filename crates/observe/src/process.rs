@@ -112,7 +112,7 @@ impl Processes {
         match &self.which {
             Which::Pids(pids) => pids.iter().copied().take(MOST_PROCESSES).collect(),
             // A server's workers come and go seldom; looking through all processes costs milliseconds.
-            Which::Name(_) if !self.known.is_empty() && self.samples % SELDOM != 0 => {
+            Which::Name(_) if !self.known.is_empty() && !self.samples.is_multiple_of(SELDOM) => {
                 self.known.keys().copied().collect()
             }
             Which::Name(name) => named(name),
@@ -138,7 +138,7 @@ impl Processes {
             let most = sample.gauges.get("process.cpus_allowed").copied().unwrap_or(0.0);
             sample.gauge("process.cpus_allowed", most.max(cpus.into()));
         }
-        let seldom = self.samples % SELDOM == 0;
+        let seldom = self.samples.is_multiple_of(SELDOM);
         let mut known = Known {
             switches: (status.voluntary, status.involuntary),
             io,

@@ -87,7 +87,12 @@ impl Watcher {
     pub fn next(&self, time: Duration) -> Option<Reading> {
         match self.readings.recv_timeout(time) {
             Ok(reading) => Some(reading),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                // No thread could be started: who asks again is not to spin.
+                thread::sleep(time);
+                None
+            }
         }
     }
 }

@@ -123,6 +123,23 @@ impl Server<'_> {
     }
 }
 
+/// The share of a machine's processors in use, where generator and server share it and these two use most of what is
+/// used: what neighbours use up is nobody's limit here.
+pub(super) fn shared(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
+    let (theirs, cores) = (server.cores().filter(|_| server.here)?, server.host_cores()?);
+    let full = server.host_busy()?;
+    let both = own_cores(facts.run) + theirs;
+    (both >= MOSTLY * full * cores).then_some(full)
+}
+
+/// The part of what is used that generator and server must use for it to be theirs.
+const MOSTLY: f64 = 0.7;
+
+/// Processors that the generator's workers used, mean.
+pub(super) fn own_cores(run: &Run) -> f64 {
+    run.generator.cpu_ns as f64 / run.totals.duration_ns.max(1) as f64
+}
+
 /// The share of a machine's processors in use, mean: everything but idle, waiting for disks and steal.
 pub fn busy(host: &ObservedSource) -> Option<f64> {
     let sum = |names: [&str; 3]| names.iter().map(|name| host.mean(name)).sum::<Option<f64>>();

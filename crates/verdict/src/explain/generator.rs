@@ -3,7 +3,7 @@
 use model::ReasonCode;
 use model::finding::Confidence::{High, Low, Medium};
 
-use super::facts::{Facts, busy};
+use super::facts::{self, Facts, own_cores};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -39,9 +39,9 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
 /// Generator and server use up the processors of one machine, and the generator takes the larger part.
 fn shared(facts: &Facts<'_>) -> Option<Cause> {
     let server = facts.servers.iter().find(|server| server.here && server.cores().is_some())?;
-    let (host, theirs) = (facts.generator()?, server.cores()?);
-    let full = busy(host).filter(|busy| *busy >= FULL)?;
-    let own = facts.run.generator.cpu_ns as f64 / facts.run.totals.duration_ns.max(1) as f64;
+    let theirs = server.cores()?;
+    let full = facts::shared(facts, server).filter(|busy| *busy >= FULL)?;
+    let own = own_cores(facts.run);
     if own <= theirs {
         return None;
     }

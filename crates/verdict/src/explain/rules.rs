@@ -9,7 +9,8 @@ pub const RULES: &[Rule] = &[
         symptom: "QPS stays the same whatever the server is given; `LOWER_BOUND`",
         mechanism: "the generator's workers have no processor time left, so that they send late and look late",
         evidence: "a rule of validity says that workers were saturated, throttled, displaced by neighbours or late; \
-                   or generator and server share a machine of which 95 % is used, and the generator takes more of it",
+                   or generator and server share a machine of which 95 % is used, seven tenths of that by the two, and the generator \
+                   takes more of it",
         fix: "Give the generator more workers (-t) and cores, or run it on a machine of its own.",
         experiment: "Run it again from another machine, or with twice the workers: QPS rises.",
         check: generator::cpu,
@@ -128,7 +129,7 @@ pub const RULES: &[Rule] = &[
         mechanism: "every request needs processor time, and all there is is used (U = X S: utilisation is throughput times \
                     demand)",
         evidence: "the server's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own; or \
-                   95 % of a machine that it shares with the generator is used",
+                   95 % of a machine that it shares with the generator is used, seven tenths of that by the two",
         fix: "Profile the server under this load and make the dearest function cheaper, or give it more cores or \
               machines.",
         experiment: "Give the server half the cores (taskset): QPS halves.",

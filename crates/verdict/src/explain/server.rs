@@ -5,7 +5,7 @@ use model::observed::ObservedSource;
 use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Silence};
 
-use super::facts::{Facts, Server, busy};
+use super::facts::{self, Facts, Server, busy};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -92,7 +92,7 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
     each(facts, "neither the server's processes nor its machine were watched", |server| {
         let used = server.used()?;
         let host = server.host_busy();
-        let shared = server.here && host.is_some_and(|busy| busy >= REACHED);
+        let shared = facts::shared(facts, server).is_some_and(|busy| busy >= REACHED);
         Some((used >= CPU || shared).then(|| {
             let confidence = if used >= CPU { High } else { Medium };
             let sentence = match (server.cores(), server.cores_allowed()) {

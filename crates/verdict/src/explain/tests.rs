@@ -171,9 +171,15 @@ fn each_cause_is_found_and_its_healthy_twin_is_not() {
 fn the_generators_own_limits_are_told_without_any_watching() {
     type Change = fn(&mut Run);
     let cases: &[(&str, Change)] = &[
-        ("generator.ports", |run| drop(run.totals.limits.insert("EADDRNOTAVAIL".into(), 9))),
-        ("generator.files", |run| drop(run.totals.limits.insert("EMFILE".into(), 9))),
-        ("generator.memory", |run| drop(run.totals.limits.insert("ENOBUFS".into(), 9))),
+        ("generator.ports", |run| {
+            let _ = run.totals.limits.insert("EADDRNOTAVAIL".into(), 9);
+        }),
+        ("generator.files", |run| {
+            let _ = run.totals.limits.insert("EMFILE".into(), 9);
+        }),
+        ("generator.memory", |run| {
+            let _ = run.totals.limits.insert("ENOBUFS".into(), 9);
+        }),
         ("generator.cpu", |run| {
             run.validity = Validity::of(vec![Reason {
                 code: ReasonCode::WorkersSaturated,
@@ -185,7 +191,9 @@ fn the_generators_own_limits_are_told_without_any_watching() {
             run.totals.connects = run.totals.requests;
             run.plan.keepalive = false;
         }),
-        ("rate_limited", |run| drop(run.totals.statuses.insert(429, run.totals.requests / 10))),
+        ("rate_limited", |run| {
+            let _ = run.totals.statuses.insert(429, run.totals.requests / 10);
+        }),
     ];
     for (code, change) in cases {
         let mut run = run();
