@@ -22,23 +22,13 @@ pub struct NginxOptions {
     pub keepalive_requests: u64,
     /// Certificate and key in PEM; it then speaks TLS on a second port as well.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Connections that its worker may have.
-    pub worker_connections: u32,
-    /// Further directives inside `http { ... }`.
-    pub http: String,
     /// Further directives inside `server { ... }`.
     pub extra: String,
 }
 
 impl Default for NginxOptions {
     fn default() -> Self {
-        Self {
-            keepalive_requests: 1_000_000_000,
-            tls: None,
-            worker_connections: 18_000,
-            http: String::new(),
-            extra: String::new(),
-        }
+        Self { keepalive_requests: 1_000_000_000, tls: None, extra: String::new() }
     }
 }
 
@@ -164,8 +154,8 @@ fn configuration(
     format!(
         "daemon off; worker_processes 1; worker_rlimit_nofile 19000;
 pid {folder}/nginx.pid; error_log {folder}/error.log;
-events {{ worker_connections {worker_connections}; multi_accept on; }}
-http {{ {http}
+events {{ worker_connections 18000; multi_accept on; }}
+http {{
   access_log off; keepalive_requests {requests}; keepalive_timeout 600;
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
@@ -175,8 +165,6 @@ http {{ {http}
 }}
 ",
         folder = folder.display(),
-        worker_connections = options.worker_connections,
-        http = options.http,
         requests = options.keepalive_requests,
         extra = options.extra,
     )

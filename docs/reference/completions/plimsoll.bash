@@ -31,6 +31,9 @@ _plimsoll() {
             plimsoll,diff)
                 cmd="plimsoll__subcmd__diff"
                 ;;
+            plimsoll,explain)
+                cmd="plimsoll__subcmd__explain"
+                ;;
             plimsoll,fill)
                 cmd="plimsoll__subcmd__fill"
                 ;;
@@ -64,6 +67,9 @@ _plimsoll() {
             plimsoll,target)
                 cmd="plimsoll__subcmd__target"
                 ;;
+            plimsoll,watch)
+                cmd="plimsoll__subcmd__watch"
+                ;;
             plimsoll,wrktest)
                 cmd="plimsoll__subcmd__wrktest"
                 ;;
@@ -81,6 +87,9 @@ _plimsoll() {
                 ;;
             plimsoll__subcmd__help,diff)
                 cmd="plimsoll__subcmd__help__subcmd__diff"
+                ;;
+            plimsoll__subcmd__help,explain)
+                cmd="plimsoll__subcmd__help__subcmd__explain"
                 ;;
             plimsoll__subcmd__help,fill)
                 cmd="plimsoll__subcmd__help__subcmd__fill"
@@ -115,6 +124,9 @@ _plimsoll() {
             plimsoll__subcmd__help,target)
                 cmd="plimsoll__subcmd__help__subcmd__target"
                 ;;
+            plimsoll__subcmd__help,watch)
+                cmd="plimsoll__subcmd__help__subcmd__watch"
+                ;;
             plimsoll__subcmd__help,wrktest)
                 cmd="plimsoll__subcmd__help__subcmd__wrktest"
                 ;;
@@ -140,7 +152,7 @@ _plimsoll() {
 
     case "${cmd}" in
         plimsoll)
-            opts="-V -v -h --version --help run sweep plan capacity init import mine fill diff audit compare wrktest report calibrate target generate help"
+            opts="-V -v -h --version --help run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -210,7 +222,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__capacity)
-            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --dau-now --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --quiet --version --help"
+            opts="-c -t -T -H -X -m -b -u -s -k -q -V -v -h --closed --budget --step --hold --rest --precision --max --slo --dau-now --connections --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --out --resume --observe --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -429,6 +441,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --observe)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -691,6 +707,24 @@ _plimsoll() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        plimsoll__subcmd__explain)
+            opts="-V -v -h --format --version --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         plimsoll__subcmd__fill)
             opts="-q -V -v -h --rows --only --for --dau-now --dau-target --users --pool --pools --out --locale --seed --until --batch --dry-run --resume --clean --yes-to --production-marks --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -776,7 +810,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help)
-            opts="run sweep plan capacity init import mine fill diff audit compare wrktest report calibrate target generate help"
+            opts="run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -846,6 +880,20 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help__subcmd__diff)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__explain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1000,6 +1048,20 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__help__subcmd__target)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__help__subcmd__watch)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1424,7 +1486,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__run)
-            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -n -R -t -T -H -X -m -b -u -s -k -L -q -V -v -h --connections --duration --requests --rate --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --format --details --latency --out --resume --observe --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1638,6 +1700,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --observe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --slo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1662,7 +1728,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__sweep)
-            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --quiet --slo --junit --annotations --abort-on --version --help"
+            opts="-c -d -t -T -H -X -m -b -u -s -k -q -V -v -h --levels --rates --connections --duration --rest --max-level --stop-below --objective --threads --timeout --header --method --data --body --json --user --body-file --success --expect-body-like --follow --script --arrivals --pace --think --warmup --ramp --no-keepalive --pipeline --max-inflight --spin --seed --scale --reads-only --allow-files --io --source --connect-to --unix --cookies --insecure --cacert --cert --key --sni --tls-min --tls-max --tls-resume --name --out --resume --observe --quiet --slo --junit --annotations --abort-on --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1884,6 +1950,10 @@ _plimsoll() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --observe)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --slo)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1948,6 +2018,28 @@ _plimsoll() {
                     ;;
                 --io)
                     COMPREPLY=($(compgen -W "auto uring epoll" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        plimsoll__subcmd__watch)
+            opts="-V -v -h --stdio --every --for --version --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

@@ -89,6 +89,7 @@ wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html \[default\: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none\]]:DIR:_files' \
 '(--out)--resume=[Start another run that continues the \`unique\` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one]:DIR:_files' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -174,6 +175,7 @@ epoll\:"epoll"))' \
 '--name=[Name of the result files \[default\: host, port and path of the URL, or the workload file'\''s name\]]:NAME:_default' \
 '--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Continue the sweep in this folder, keeping its levels]:DIR:_files' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -331,6 +333,7 @@ epoll\:"epoll"))' \
 json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Continue the search in this folder, keeping its steps; --budget may be raised]:DIR:_files' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
 '--closed[Search for the highest concurrency in a closed loop, instead of the highest rate]' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
@@ -620,6 +623,31 @@ esac
     ;;
 esac
 ;;
+(watch)
+_arguments "${_arguments_options[@]}" : \
+'--every=[Time between two samples, 50ms or more]:TIME:_default' \
+'--for=[How long to watch \[default\: until Ctrl-C, or until standard output is closed\]]:TIME:_default' \
+'--stdio[Print samples as JSON lines (plimsoll.sample/1), for another Plimsoll to read]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'*::sources -- What to watch, as --observe takes it:_default' \
+&& ret=0
+;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::dir -- A folder that `run` wrote to, or its run.json:_files' \
+&& ret=0
+;;
 (report)
 _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"The verdict and the main figures; with --details everything"
@@ -766,6 +794,14 @@ _arguments "${_arguments_options[@]}" : \
     ;;
 esac
 ;;
+(watch)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(explain)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (report)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -810,6 +846,8 @@ _plimsoll_commands() {
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'watch:Watch this machine, processes, commands and pages of figures\: a live table, or samples as JSON lines' \
+'explain:Say what limits a run\: ranked findings with their evidence, the fix, and an experiment' \
 'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
 'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
 'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
@@ -843,6 +881,11 @@ _plimsoll__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll diff commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__explain_commands] )) ||
+_plimsoll__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll explain commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__fill_commands] )) ||
 _plimsoll__subcmd__fill_commands() {
     local commands; commands=()
@@ -868,6 +911,8 @@ _plimsoll__subcmd__help_commands() {
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
 'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
+'watch:Watch this machine, processes, commands and pages of figures\: a live table, or samples as JSON lines' \
+'explain:Say what limits a run\: ranked findings with their evidence, the fix, and an experiment' \
 'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
 'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
 'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
@@ -900,6 +945,11 @@ _plimsoll__subcmd__help__subcmd__compare_commands() {
 _plimsoll__subcmd__help__subcmd__diff_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__explain_commands] )) ||
+_plimsoll__subcmd__help__subcmd__explain_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help explain commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__fill_commands] )) ||
 _plimsoll__subcmd__help__subcmd__fill_commands() {
@@ -956,6 +1006,11 @@ _plimsoll__subcmd__help__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help target commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__watch_commands] )) ||
+_plimsoll__subcmd__help__subcmd__watch_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help watch commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__wrktest_commands] )) ||
 _plimsoll__subcmd__help__subcmd__wrktest_commands() {
     local commands; commands=(
@@ -1007,6 +1062,11 @@ _plimsoll__subcmd__sweep_commands() {
 _plimsoll__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__watch_commands] )) ||
+_plimsoll__subcmd__watch_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll watch commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__wrktest_commands] )) ||
 _plimsoll__subcmd__wrktest_commands() {

@@ -2,7 +2,7 @@
 //!
 //! Owns the pace and the end. Reading is `observe`'s, the table `report`'s.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 use model::Sample;
@@ -94,7 +94,6 @@ impl Drop for Live {
     fn drop(&mut self) {
         // The last table stays.
         self.block.clear();
-        let _ = io::stdout().flush();
         output::print(&(self.table.lines(output::style().columns) + "\n"));
     }
 }

@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::needs;
-use testkit::servers::{Nginx, NginxOptions};
 
 use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended};
 
@@ -129,42 +127,4 @@ fn connections_that_are_not_kept_alive_are_named() {
     assert!(codes(&folder, "off").contains(&"conn.keepalive_off".to_owned()));
     folder.plimsoll(&format!("run {url} -n 2000 -c 4 --out on -q")).measured();
     assert!(!codes(&folder, "on").contains(&"conn.keepalive_off".to_owned()));
-}
-
-#[test]
-fn a_proxy_without_room_for_connections_is_named_and_its_twin_is_not() {
-    if !needs::has("nginx") {
-        return;
-    }
-    for (worker_connections, named) in [(32, true), (4096, false)] {
-        let options = NginxOptions { worker_connections, ..NginxOptions::default() };
-        let (folder, nginx) = (Folder::new(), Nginx::start(&options).expect("nginx runs"));
-        let line = format!("run http://{}/ -d 2s -c 200 -R 500 --out out -q", nginx.addr());
-        // The page may need one of the few connections: it is of a worker of its own class of trouble.
-        let status = format!("proxy=nginx:http://{}/", nginx.status_addr());
-        observed(&folder, &line, &[&status]);
-        let run = json(&folder.text("out/run.json"));
-        let proxy = source(&run, "proxy");
-        if proxy["samples"].as_u64().is_some_and(|samples| samples >= 2) {
-            let found = codes(&folder, "out").contains(&"proxy.worker_connections".to_owned());
-            assert_eq!(found, named, "{proxy}");
-        } else {
-            assert!(named && !proxy["gaps"].is_null(), "{proxy}");
-        }
-    }
-}
-
-#[test]
-fn a_rate_limit_is_named() {
-    if !needs::has("nginx") {
-        return;
-    }
-    let options = NginxOptions {
-        http: "limit_req_zone $binary_remote_addr zone=one:1m rate=200r/s;".into(),
-        extra: "limit_req zone=one burst=20 nodelay; limit_req_status 429;".into(),
-        ..NginxOptions::default()
-    };
-    let (folder, nginx) = (Folder::new(), Nginx::start(&options).expect("nginx runs"));
-    folder.plimsoll(&format!("run http://{}/ -d 2s -c 4 -R 400 --out out -q", nginx.addr()));
-    assert!(codes(&folder, "out").contains(&"rate_limited".to_owned()));
 }

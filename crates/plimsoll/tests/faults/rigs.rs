@@ -50,7 +50,7 @@ http {
   access_log off; keepalive_requests 1000000;
   client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
   HTTP
-  server { listen 127.0.0.1:9000 backlog=4096; SERVER location / { return 200 'ok'; } }
+  server { listen 127.0.0.1:9000 backlog=4096; SERVER root .; location / { try_files /nginx.in =404; } }
   server { listen 127.0.0.1:9001; location / { stub_status; } }
 }
 ";
@@ -79,13 +79,8 @@ pub const SINGLE: &[Rig] = &[
         "ports run out",
         &["generator.ports"],
         "echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range; api --threads 1\n\
-         \"$P\" run -q -c 150 -t 1 -d 4s --out out http://127.0.0.1:9000/delay/20ms > /dev/null || :",
-    ),
-    rig(
-        "files of the generator",
-        &["generator.files"],
-        "api --threads 1\n\
-         (ulimit -n 64; \"$P\" run -q -c 100 -t 1 -d 3s --out out http://127.0.0.1:9000/delay/20ms > /dev/null) || :",
+         \"$P\" run -q -c 90 -t 1 --think 9s -d 8s --out held http://127.0.0.1:9000/healthz > /dev/null & sleep 2\n\
+         \"$P\" run -q -c 30 -t 1 -d 3s --out out http://127.0.0.1:9000/delay/20ms > /dev/null || :",
     ),
     rig(
         "a generator that is too slow",
@@ -158,10 +153,12 @@ pub const SINGLE: &[Rig] = &[
     nginx(
         "worker_connections of a proxy",
         &["proxy.worker_connections"],
-        "sed 's/EVENTS/worker_connections 64;/; s/HTTP//; s/SERVER//' nginx.in > nginx.conf\n\
+        "\"$P\" target --listen 127.0.0.1:9002 --threads 1 > /dev/null & up http://127.0.0.1:9002/healthz\n\
+         sed 's/EVENTS/worker_connections 64;/; s/HTTP//; \
+         s/SERVER/location \\/p\\/ { proxy_pass http:\\/\\/127.0.0.1:9002\\/delay\\/300ms; }/' nginx.in > nginx.conf\n\
          nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
-         \"$P\" run -q -c 70 -t 1 -d 5s --pace 200ms --out out --observe proxy=nginx:http://127.0.0.1:9001/ \
-         http://127.0.0.1:9000/ > /dev/null || :",
+         \"$P\" run -q -c 70 -t 1 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/ \
+         http://127.0.0.1:9000/p/ > /dev/null || :",
     ),
 ];
 
@@ -176,7 +173,7 @@ pub const DOUBLE: &[Rig] = &[
     rig(
         "no keep-alive, and no ports",
         &["conn.keepalive_off", "generator.ports"],
-        "echo '40000 40399' > /proc/sys/net/ipv4/ip_local_port_range; api --threads 1\n\
+        "echo '40000 40399' > /proc/sys/net/ipv4/ip_local_port_range; echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse; api --threads 1\n\
          \"$P\" run -q -c 4 -t 1 -R 300 -d 4s --no-keepalive --out out http://127.0.0.1:9000/healthz > /dev/null || :",
     ),
     rig(

@@ -12,19 +12,28 @@ const PLACE: &str = "generator";
 /// The share of a shared machine's processors from which on they are used up: what is left is lost to switching.
 const FULL: f64 = 0.95;
 
-/// Rules of validity by which the generator's processor time was the limit.
-const BY_PROCESSOR: [ReasonCode; 6] = [
-    ReasonCode::WorkersSaturated,
+/// The share of its time that a worker must have worked, or waited for a processor, to be the limit where a rule of
+/// validity speaks of lateness alone: with less there was time left, and latencies are in doubt, not QPS.
+const WORKED: f64 = 0.8;
+
+/// Rules of validity by which the generator sent less than it should or could.
+const SENT_LESS: [ReasonCode; 2] = [ReasonCode::WorkersSaturated, ReasonCode::AchievedBelowOffered];
+/// Rules of validity by which it was held up, more or less.
+const HELD_UP: [ReasonCode; 4] = [
     ReasonCode::Throttled,
     ReasonCode::BusyNeighbour,
-    ReasonCode::AchievedBelowOffered,
     ReasonCode::LateSends,
     ReasonCode::ObservedLate,
 ];
 
 pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
-    let doubts: Vec<&str> =
-        BY_PROCESSOR.into_iter().filter_map(|code| facts.doubts(code)).collect();
+    let mut doubts: Vec<&str> =
+        SENT_LESS.into_iter().filter_map(|code| facts.doubts(code)).collect();
+    let worked =
+        facts.run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);
+    if !doubts.is_empty() || worked.fold(0.0, f64::max) >= WORKED {
+        doubts.extend(HELD_UP.into_iter().filter_map(|code| facts.doubts(code)));
+    }
     if doubts.is_empty() {
         return Outcome::one(shared(facts));
     }

@@ -8,8 +8,9 @@ pub const RULES: &[Rule] = &[
         code: "generator.cpu",
         symptom: "QPS stays the same whatever the server is given; `LOWER_BOUND`",
         mechanism: "the generator's workers have no processor time left, so that they send late and look late",
-        evidence: "a rule of validity says that workers were saturated, throttled, displaced by neighbours or late; \
-                   or generator and server share a machine of which 95 % is used, seven tenths of that by the two, and the generator \
+        evidence: "a rule of validity says that workers were saturated or sent less than was due; or that they were \
+                   throttled, displaced by neighbours or late while one worked or waited for a processor 80 % of the \
+                   time (with less there was time left, and latencies are in doubt, not QPS); or generator and server share a machine of which 95 % is used, seven tenths of that by the two, and the generator \
                    takes more of it",
         fix: "Give the generator more workers (-t) and cores, or run it on a machine of its own.",
         experiment: "Run it again from another machine, or with twice the workers: QPS rises.",
@@ -228,8 +229,8 @@ pub const RULES: &[Rule] = &[
         code: "network.latency",
         symptom: "QPS is low, and neither side is busy",
         mechanism: "a user sends the next request after the response: the way there and back bounds each connection",
-        evidence: "in a closed loop opening a connection (one way there and back) takes 1 ms or more and half of a \
-                   response's time or more",
+        evidence: "in a closed loop without pace or think time even the quickest connection (one way there and back) takes \
+                   1 ms to open or more, and half of a response's time or more",
         fix: "Raise the concurrency (-c): QPS follows it; or measure from nearer.",
         experiment: "Double the connections: QPS doubles.",
         check: network::latency,

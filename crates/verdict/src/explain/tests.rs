@@ -62,11 +62,14 @@ fn codes(run: &Run) -> Vec<String> {
     explain(run).findings.into_iter().map(|finding| finding.code).collect()
 }
 
-#[test]
-fn each_cause_is_found_and_its_healthy_twin_is_not() {
+type Figures = Vec<(&'static str, f64)>;
+/// A code, the figures of a source that has it, and those of its healthy twin.
+type Case = (&'static str, Figures, Figures);
+
+fn of_processes() -> Vec<Case> {
     let core = SECOND as f64;
     let of_process = [("process.cpus_allowed", 4.0)];
-    let cases: &[(&str, Vec<(&'static str, f64)>, Vec<(&'static str, f64)>)] = &[
+    vec![
         ("server.cpu", machine(0.95), machine(0.7)),
         (
             "server.cpu",
@@ -111,6 +114,12 @@ fn each_cause_is_found_and_its_healthy_twin_is_not() {
             with(machine(0.1), &[("process.files", 1020.0), ("process.files_max", 1024.0)]),
             with(machine(0.1), &[("process.files", 800.0), ("process.files_max", 1024.0)]),
         ),
+    ]
+}
+
+fn of_machines() -> Vec<Case> {
+    let core = SECOND as f64;
+    vec![
         (
             "server.accept_queue",
             with(machine(0.1), &[("tcp.listen_overflows", 30.0), ("tcp.listen_drops", 30.0)]),
@@ -158,10 +167,14 @@ fn each_cause_is_found_and_its_healthy_twin_is_not() {
             vec![("nginx.dropped", 3.0), ("nginx.active", 512.0)],
             vec![("nginx.dropped", 0.0)],
         ),
-    ];
-    for (code, ill, healthy) in cases {
+    ]
+}
+
+#[test]
+fn each_cause_is_found_and_its_healthy_twin_is_not() {
+    for (code, ill, healthy) in of_processes().into_iter().chain(of_machines()) {
         let found = codes(&watched(run(), ill.clone()));
-        assert_eq!(found.first().map(String::as_str), Some(*code), "{found:?}");
+        assert_eq!(found.first().map(String::as_str), Some(code), "{found:?}");
         let found = codes(&watched(run(), healthy.clone()));
         assert!(found == ["none"] || found == ["unknown"], "{code}'s twin: {found:?}");
     }
