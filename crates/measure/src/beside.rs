@@ -104,8 +104,9 @@ impl Beside {
             .extract_if(.., |reading| run_ns(reading).is_none_or(|at_ns| at_ns <= end_ns))
             .collect();
         for mut reading in due {
-            // Before the start nothing was measured.
-            let Some(at_ns) = run_ns(&reading) else { continue };
+            // Before the start nothing was measured; what failed then had failed when it started.
+            let failed = reading.sample.error.is_some();
+            let Some(at_ns) = run_ns(&reading).or(failed.then_some(0)) else { continue };
             reading.sample.at_ns = Some(at_ns);
             let in_window = self.window.is_some_and(|(from, to)| (from..=to).contains(&at_ns));
             self.builder.add(reading.source, &reading.sample, in_window);

@@ -65,7 +65,7 @@ fn judge_anew(run: &mut Run, what: &str) {
 /// # Errors
 /// When there is none.
 pub fn run_of(path: &Path) -> Result<Run, Failure> {
-    if path.is_dir() {
+    if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }
     let bytes = input::read_result(path).map_err(|why| unreadable(path, &why))?;

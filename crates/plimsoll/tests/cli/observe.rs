@@ -94,7 +94,7 @@ fn sources_that_fail_are_gaps_and_end_no_run() {
     observed(&folder, &line, &sources).measured();
     let run = json(&folder.text("out/run.json"));
     for (name, words) in [
-        ("app", "garbage"),
+        ("app", "the command "),
         ("any", "cannot connect to 127.0.0.1:1"),
         ("db", "no process named no-such-program"),
     ] {

@@ -44,7 +44,7 @@ while True:
 
 /// nginx with one worker; `EVENTS`, `HTTP` and `SERVER` are filled in by the script.
 const NGINX: &str = "\
-daemon off; worker_processes 1; pid nginx.pid; error_log error.log;
+daemon off; user root; worker_processes 1; pid nginx.pid; error_log error.log;
 events { EVENTS }
 http {
   access_log off; keepalive_requests 1000000;
@@ -137,7 +137,7 @@ pub const SINGLE: &[Rig] = &[
     nginx(
         "a rate limit that answers 503",
         &["rate_limited"],
-        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $server_name zone=z:1m rate=200r\\/s;/; \
+        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
          s/SERVER/limit_req zone=z burst=20 nodelay;/' nginx.in > nginx.conf\n\
          nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 600 -d 7s --out out http://127.0.0.1:9000/ > /dev/null || :",
@@ -145,20 +145,10 @@ pub const SINGLE: &[Rig] = &[
     nginx(
         "a rate limit that answers 429",
         &["rate_limited"],
-        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $server_name zone=z:1m rate=200r\\/s;/; \
+        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
          s/SERVER/limit_req zone=z burst=20 nodelay; limit_req_status 429;/' nginx.in > nginx.conf\n\
          nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 600 -d 4s --out out http://127.0.0.1:9000/ > /dev/null || :",
-    ),
-    nginx(
-        "worker_connections of a proxy",
-        &["proxy.worker_connections"],
-        "\"$P\" target --listen 127.0.0.1:9002 --threads 1 > /dev/null & up http://127.0.0.1:9002/healthz\n\
-         sed 's/EVENTS/worker_connections 64;/; s/HTTP//; \
-         s/SERVER/location \\/p\\/ { proxy_pass http:\\/\\/127.0.0.1:9002\\/delay\\/300ms; }/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
-         \"$P\" run -q -c 70 -t 1 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/ \
-         http://127.0.0.1:9000/p/ > /dev/null || :",
     ),
 ];
 
@@ -171,10 +161,20 @@ pub const DOUBLE: &[Rig] = &[
          \"$P\" run -q -c 4 -t 1 -R 300 -d 4s --out out http://127.0.0.1:9000/delay/1ms > /dev/null || :",
     ),
     rig(
-        "no keep-alive, and no ports",
-        &["conn.keepalive_off", "generator.ports"],
-        "echo '40000 40399' > /proc/sys/net/ipv4/ip_local_port_range; echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse; api --threads 1\n\
-         \"$P\" run -q -c 4 -t 1 -R 300 -d 4s --no-keepalive --out out http://127.0.0.1:9000/healthz > /dev/null || :",
+        "no keep-alive, and a quota",
+        &["conn.keepalive_off", "server.throttled"],
+        "api --threads 2 --close; G=/sys/fs/cgroup/cpu/plimsoll-fault-$$; mkdir $G\n\
+         echo 30000 > $G/cpu.cfs_quota_us; echo $API > $G/cgroup.procs\n\
+         \"$P\" run -q -c 8 -t 1 -d 5s --out out http://127.0.0.1:9000/cpu/4ms > /dev/null || :\n\
+         kill $API; wait $API || :; rmdir $G",
+    ),
+    nginx(
+        "no keep-alive, and a rate limit",
+        &["conn.keepalive_off", "rate_limited"],
+        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
+         s/SERVER/keepalive_timeout 0; limit_req zone=z burst=20 nodelay; limit_req_status 429;/' nginx.in > nginx.conf\n\
+         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         \"$P\" run -q -c 8 -t 1 -R 400 -d 4s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     rig(
         "no keep-alive, and full handshakes",
@@ -240,7 +240,7 @@ pub const HEALTHY: &[Rig] = &[
     nginx(
         "a limit that is not met",
         &[],
-        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $server_name zone=z:1m rate=2000r\\/s;/; \
+        "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=2000r\\/s;/; \
          s/SERVER/limit_req zone=z burst=100 nodelay;/' nginx.in > nginx.conf\n\
          nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 300 -d 5s --out out http://127.0.0.1:9000/ > /dev/null || :",

@@ -95,7 +95,9 @@ pub const RULES: &[Rule] = &[
                   in its log",
         mechanism: "each request through a proxy takes two connections of a worker, one to the client and one to the \
                     upstream; what exceeds worker_connections is closed at once",
-        evidence: "stub_status shows connections that were accepted and not handled, even one in the window",
+        evidence: "stub_status shows connections that were accepted and not handled, even one in the window (newer \
+                   versions of nginx first close idle connections to make room, which stub_status does not show: then \
+                   look for the words in its error log)",
         fix: "worker_connections 100000; worker_rlimit_nofile 200000; and nginx -s reload. Risk: each connection takes \
               memory, about 250 bytes idle and up to some 10 KiB busy.",
         experiment: "Run it again with half the connections: none is closed.",
