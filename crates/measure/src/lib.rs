@@ -5,6 +5,7 @@
 //! Whoever wants to see or change what comes is an [`Observer`]. Does not own what is sent and when (`traffic`,
 //! `engine`), nor what a run is worth (`verdict`).
 
+pub mod beside;
 pub mod clock;
 pub mod files;
 pub mod journal;

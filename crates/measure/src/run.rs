@@ -9,6 +9,11 @@ use crate::machine::Watch;
 
 /// What is done with a run as it comes. Every method may be left out.
 pub trait Observer {
+    /// The run is about to start; `server` are the server's processes, where it runs on this machine.
+    fn starting(&mut self, server: &[u32]) {
+        let _ = server;
+    }
+
     /// Connections are being opened before the start: `open` of `planned` are open.
     fn opening(&mut self, open: u32, planned: u32) {
         let _ = (open, planned);
@@ -46,6 +51,7 @@ pub fn run(
     let mut builder = RunBuilder::new(head);
     let mut aborted = None;
     let mut watch = Watch::start(&launch.plan);
+    observer.starting(&watch.server());
     let outcome = engine::launch(launch, |progress| {
         let interval = match progress {
             Progress::Opening(open) => {

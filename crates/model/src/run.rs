@@ -18,6 +18,7 @@ use crate::environment::{Environment, Program};
 use crate::histogram::Latencies;
 use crate::kinds::{ResponseChange, ResponseKind};
 use crate::objective::{Abort, Judgement};
+use crate::observed::Observed;
 use crate::percentile::Summary;
 use crate::plan::Plan;
 use crate::presence::Presence;
@@ -95,6 +96,9 @@ pub struct Run {
     pub redirected_to: Option<String>,
     /// What generating the load cost.
     pub generator: Generator,
+    /// What was watched beside the load; absent where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observed>,
     /// Periods in which the server departed from its trend, in order.
     #[serde(default)]
     pub dips: Vec<Dip>,

@@ -12,6 +12,7 @@ mod init;
 mod load;
 mod mine;
 mod objectives;
+mod observe;
 mod plan;
 mod profile;
 mod tune;
@@ -22,6 +23,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::units::{parse_count, parse_duration, parse_rate};
 use model::{Arrivals, Nanos};
 
+pub use self::observe::{ExplainArgs, ObserveArgs, WatchArgs};
 pub use audit::AuditArgs;
 pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
@@ -91,6 +93,10 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`
     Wrktest(Box<WrktestArgs>),
+    /// Watch this machine, processes, commands and pages of figures: a live table, or samples as JSON lines
+    Watch(WatchArgs),
+    /// Say what limits a run: ranked findings with their evidence, the fix, and an experiment
+    Explain(ExplainArgs),
     /// Rebuild the results of a run or sweep from its folder, also after it was killed
     Report(ReportArgs),
     /// Measure the highest load that this machine can generate, so that runs can report the share they used
@@ -129,6 +135,9 @@ pub struct RunArgs {
     /// is used twice. Its results go to a folder inside this one
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
+    /// What is watched beside it
+    #[command(flatten)]
+    pub observe: ObserveArgs,
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
@@ -220,6 +229,9 @@ pub struct SweepArgs {
     /// Continue the sweep in this folder, keeping its levels
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
+    /// What is watched beside it
+    #[command(flatten)]
+    pub observe: ObserveArgs,
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

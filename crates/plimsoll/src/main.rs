@@ -28,8 +28,8 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, profile,
-    report, run, sweep, target, tune, wrk, wrktest,
+    audit, calibrate, capacity, compare, diff, explain, fill, generate, import, init, mine, plan,
+    profile, report, run, sweep, target, tune, watch, wrk, wrktest,
 };
 use failure::Failure;
 
@@ -86,6 +86,8 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Tune(args) => tune::tune(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),
+        Command::Watch(args) => watch::watch(args),
+        Command::Explain(args) => explain::explain(args),
         Command::Wrktest(args) => wrktest::wrktest(args),
     }
 }

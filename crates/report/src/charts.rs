@@ -5,9 +5,11 @@
 
 mod over_time;
 mod source;
+mod watched;
 
 pub use over_time::{heat, timeline};
 pub use source::{of_comparison, of_curves, of_search, of_sweep};
+pub use watched::watched;
 
 use model::Usl;
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};

@@ -17,6 +17,7 @@ mod profiled;
 mod run;
 mod sweep;
 mod tuning;
+mod watched;
 
 pub use capacity::capacity;
 pub use comparison::{Compared, comparison};

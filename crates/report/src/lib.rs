@@ -9,6 +9,7 @@
 //!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
+//! - [`findings`]: what limits a run. [`watch`]: what is watched, live.
 //! - [`mined`]: what an access log said.
 //! - [`profiled`]: what a profile said, a prediction, two profiles compared.
 //! - [`preview`]: what a run would do.
@@ -23,6 +24,7 @@ pub mod charts;
 pub mod comparison;
 mod csv;
 mod figure;
+pub mod findings;
 mod flame;
 mod grid;
 pub mod hgrm;
@@ -41,6 +43,7 @@ mod tests;
 pub mod text;
 pub mod timeline;
 pub mod tuning;
+pub mod watch;
 pub mod wrk;
 
 pub use figure::shell;

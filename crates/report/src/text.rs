@@ -108,7 +108,11 @@ pub fn details(run: &Run, latency: bool, style: Style) -> String {
     let block = wrk::block(run, latency);
     let objectives = objectives::section(run, style).map_or_else(String::new, |text| text + "\n");
     let sections = detail::sections(run, style);
-    format!("{block}\n{sections}\n{objectives}{}", validity::banner(run, style))
+    let limits = run.observed.as_ref().map_or_else(String::new, |_| {
+        let found = crate::findings::text(&verdict::explain(run), style);
+        format!("\n{}\n{found}", style.paint(Tone::Strong, "What limits it"))
+    });
+    format!("{block}\n{sections}\n{objectives}{}{limits}", validity::banner(run, style))
 }
 
 /// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between

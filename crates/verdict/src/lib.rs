@@ -5,6 +5,7 @@
 //! - [`changes`]: responses that change for good while they are measured.
 //! - [`dips`]: periods in which the server departed from its trend.
 //! - [`exit`]: the exit code that a result deserves.
+//! - [`mod@explain`]: what limits a run, with evidence? A table of rules as well.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
 //! - [`curve`]: the best levels of a curve, and what to read from it.
@@ -25,6 +26,7 @@ pub mod curve;
 pub mod diff;
 pub mod dips;
 pub mod exit;
+pub mod explain;
 pub mod figures;
 pub mod gone;
 pub mod ladder;
@@ -43,6 +45,7 @@ pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believable};
+pub use explain::explain;
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use refused::refused;

@@ -25,6 +25,7 @@ const PLACES: &[Place] = &[
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
     Place { name: "fill", pure: false, may_use: &["model"] },
+    Place { name: "observe", pure: false, may_use: &["model", "net"] },
     Place { name: "import", pure: true, may_use: &["model"] },
     Place { name: "mine", pure: true, may_use: &["model"] },
     Place { name: "profile", pure: true, may_use: &["model"] },
@@ -38,14 +39,14 @@ const PLACES: &[Place] = &[
     Place {
         name: "measure",
         pure: false,
-        may_use: &["model", "net", "import", "verdict", "engine"],
+        may_use: &["model", "net", "observe", "import", "verdict", "engine"],
     },
     Place {
         name: "plimsoll",
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "mine", "profile", "target", "fill",
+            "measure", "mine", "profile", "target", "fill", "observe",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -66,6 +66,12 @@ const SECTIONS: &[Section] = &[
         "",
     ),
     section(
+        "faults",
+        "real faults on real servers and healthy twins: what `explain` names (10 minutes, as root)",
+        ["--workspace", "--test", "faults"],
+        "",
+    ),
+    section(
         "mine",
         "templates learnt of a labelled corpus of routes, half of it kept back",
         ["--package", "mine", "--tests"],

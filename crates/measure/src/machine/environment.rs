@@ -6,6 +6,7 @@ use std::path::Path;
 
 use model::Environment;
 use net::limits;
+use observe::proc::memory::meminfo_field;
 
 /// Kernel settings that bound connections.
 const SYSCTLS: [&str; 10] = [
@@ -37,7 +38,7 @@ pub fn read(files: limits::FileLimit) -> Environment {
         cpu_model: field("model name").unwrap_or_default(),
         cpus: cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1) as u32,
         cpus_allowed: limits::allowed_cpus().len() as u32,
-        memory_bytes: meminfo("MemTotal:").unwrap_or(0),
+        memory_bytes: meminfo("MemTotal").unwrap_or(0),
         open_files: files.soft,
         open_files_hard: files.hard,
         sysctls: sysctls(),
@@ -46,9 +47,7 @@ pub fn read(files: limits::FileLimit) -> Environment {
 
 /// A field of `/proc/meminfo`, in bytes.
 pub(super) fn meminfo(field: &str) -> Option<u64> {
-    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
-    let rest = meminfo.lines().find_map(|line| line.strip_prefix(field))?;
-    Some(rest.split_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
+    meminfo_field(&fs::read_to_string("/proc/meminfo").ok()?, field)
 }
 
 fn sysctls() -> BTreeMap<String, String> {

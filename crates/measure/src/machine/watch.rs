@@ -3,21 +3,16 @@
 //!
 //! Costs some 0.1 ms a second, on the thread that collects, never on a worker's.
 
-mod cgroup;
-mod server;
-
 use std::fs;
 
 use model::{MachineUse, Nanos, Plan};
 use net::{clock, limits};
 
-use cgroup::{Cgroups, Throttled};
-use server::Server;
+use observe::cgroup::Cgroups;
+use observe::proc::processors::{Throttled, busy_and_steal};
+use observe::server::Server;
 
 use super::environment::meminfo;
-
-/// The kernel's tick in `/proc/stat`: a hundredth of a second wherever Linux runs today.
-const TICK_NS: Nanos = 10_000_000;
 
 /// Takes the readings, and keeps the last one to subtract from the next.
 #[derive(Debug)]
@@ -46,10 +41,15 @@ impl Watch {
     pub fn start(plan: &Plan) -> Self {
         let cpus = limits::allowed_cpus();
         let server = Server::find(&plan.addresses, &cpus);
-        let (cgroups, before) = (Cgroups::find(), Reading::default());
+        let (cgroups, before) = (Cgroups::of_this_process(), Reading::default());
         let mut watch = Self { cpus, server, cgroups, before };
         watch.restart();
         watch
+    }
+
+    /// The server's processes, where it runs on this machine.
+    pub fn server(&self) -> Vec<u32> {
+        self.server.pids()
     }
 
     /// What went on until now is nobody's.
@@ -77,7 +77,7 @@ impl Watch {
             // The wall clock goes on in a machine that sleeps; that is not a step.
             stepped_ns: wall - boot_ns as i64,
             slept_ns: boot_ns.saturating_sub(elapsed_ns),
-            memory_available_bytes: meminfo("MemAvailable:"),
+            memory_available_bytes: meminfo("MemAvailable"),
         }
     }
 
@@ -94,41 +94,5 @@ impl Watch {
             steal_ns,
             throttled: self.cgroups.throttled(),
         }
-    }
-}
-
-/// Time that some processors have spent on processes, and that the host has kept from them, by
-/// `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal.
-fn busy_and_steal(stat: &str, cpus: &[usize]) -> (Nanos, Nanos) {
-    let mut sum = (0, 0);
-    for line in stat.lines() {
-        let Some((name, figures)) = line.split_once(' ') else { continue };
-        let cpu = name.strip_prefix("cpu").and_then(|number| number.parse::<usize>().ok());
-        if !cpu.is_some_and(|cpu| cpus.contains(&cpu)) {
-            continue;
-        }
-        let ticks: Vec<u64> =
-            figures.split_whitespace().map_while(|field| field.parse().ok()).collect();
-        let at = |i: usize| ticks.get(i).copied().unwrap_or(0).saturating_mul(TICK_NS);
-        sum.0 += at(0) + at(1) + at(2) + at(5) + at(6);
-        sum.1 += at(7);
-    }
-    sum
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_that_may_not_be_used_do_not_count() {
-        let stat = "cpu  999 999 999 999 0 0 0 999\n\
-            cpu0 10 1 5 700 20 2 3 4 0 0\n\
-            cpu1 100 0 0 0 0 0 0 50 0 0\n\
-            cpu10 1000 0 0 0 0 0 0 0 0 0\n\
-            intr 5\n";
-        assert_eq!(busy_and_steal(stat, &[0]), (21 * TICK_NS, 4 * TICK_NS));
-        assert_eq!(busy_and_steal(stat, &[0, 1]), (121 * TICK_NS, 54 * TICK_NS));
-        assert_eq!(busy_and_steal("cpu0", &[0]), (0, 0));
     }
 }

@@ -102,6 +102,7 @@ impl RunBuilder {
             response_kinds: kinds.listed(),
             response_changes: Vec::new(),
             generator: sums.generator(environment_cpus),
+            observed: None,
             dips: Vec::new(),
             histograms: sums.histograms(),
             timeline: timeline.finish(),

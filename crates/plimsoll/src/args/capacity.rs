@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use model::Nanos;
 use model::units::{parse_count, parse_duration, parse_rate};
 
-use super::{LoadArgs, TakeArgs};
+use super::{LoadArgs, ObserveArgs, TakeArgs};
 
 /// `plimsoll capacity`.
 #[derive(Debug, Clone, PartialEq, Args)]
@@ -73,6 +73,9 @@ pub struct CapacityArgs {
     /// Continue the search in this folder, keeping its steps; --budget may be raised
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
     pub resume: Option<PathBuf>,
+    /// What is watched beside it
+    #[command(flatten)]
+    pub observe: ObserveArgs,
     /// Print nothing while searching
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

@@ -135,8 +135,9 @@ fn runner(
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    let (stop, take) = (stop_on_signal()?, args.take.clone());
-    Ok(SearchRunner { prepared, settings, asked, stop, quiet: args.quiet, take })
+    let sources = args.observe.sources()?;
+    let (stop, quiet, take) = (stop_on_signal()?, args.quiet, args.take.clone());
+    Ok(SearchRunner { prepared, settings, asked, sources, stop, quiet, take })
 }
 
 /// What the flags mean.

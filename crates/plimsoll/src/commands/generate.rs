@@ -34,12 +34,15 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("profiledwindow", schemars::schema_for!(model::profiled::ProfiledWindow)),
         ("tune", schemars::schema_for!(model::tuning::Tuning)),
         ("mine", schemars::schema_for!(model::Mined)),
+        ("sample", schemars::schema_for!(model::Sample)),
+        ("findings", schemars::schema_for!(model::Findings)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {
         let path = dir.join(format!("schema/plimsoll.{name}-1.json"));
         put(&path, (json(&schema) + "\n").as_bytes())?;
     }
     put(&dir.join("validity.md"), verdict::validity::rules_as_markdown().as_bytes())?;
+    put(&dir.join("findings.md"), verdict::explain::as_markdown().as_bytes())?;
     put(&dir.join("audit.md"), verdict::audit::as_markdown().as_bytes())?;
     let mut command = Cli::command();
     command.build();

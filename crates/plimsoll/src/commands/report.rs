@@ -60,6 +60,18 @@ fn judge_anew(run: &mut Run, what: &str) {
     }
 }
 
+/// The run in a folder, or in a file.
+///
+/// # Errors
+/// When there is none.
+pub fn run_of(path: &Path) -> Result<Run, Failure> {
+    if path.is_dir() || !path.exists() {
+        return of_folder(path).map(|replayed| replayed.run);
+    }
+    let bytes = input::read_result(path).map_err(|why| unreadable(path, &why))?;
+    import::load_run(&bytes).map_err(|error| unreadable(path, &error))
+}
+
 /// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
 fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));

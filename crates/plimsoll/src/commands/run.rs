@@ -23,7 +23,7 @@ use crate::results::deliver::deliver;
 use crate::results::folder;
 use crate::results::lock::Lock;
 use crate::results::output;
-use crate::runs::execute::{JournalIn, execute_profiled};
+use crate::runs::execute::{Extras, JournalIn, execute_sampled};
 use crate::runs::prepare;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stop_on_signal;
@@ -89,6 +89,7 @@ fn carry_out(
     input.settings.check(shape)?;
     shape.check()?;
     threads(args.load.threads, shape.connections, false)?;
+    let sources = args.observe.sources()?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut taker = taker(args, shape.duration_ns)?;
@@ -106,8 +107,8 @@ fn carry_out(
     let mut steps = Steps::default();
     let made = folder.made.as_deref();
     let journal = made.map(|dir| JournalIn { dir, objectives: objectives.names() });
-    let watched = (watch, &mut steps);
-    let run = execute_profiled(&launch, environment, journal, &mut live, watched, taker.as_mut());
+    let extras = Extras { journal, abort_on: watch, sources: &sources, taker: taker.as_mut() };
+    let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps);
     let mut run = run?;
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);

@@ -97,6 +97,7 @@ fn runner(
         objectives,
         abort_on: watch(&args.abort, levels::kind(args) == LevelKind::Rate)?,
         take: args.take.clone(),
+        sources: args.observe.sources()?,
     })
 }
 

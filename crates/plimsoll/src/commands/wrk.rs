@@ -18,7 +18,7 @@ use crate::load::prepared::Shortage;
 use crate::load::script_run::{ScriptRun, Steps};
 use crate::load::shape::Shape;
 use crate::results::output;
-use crate::runs::execute::execute_sampled;
+use crate::runs::execute::{Extras, execute_sampled};
 use crate::runs::prepare_url;
 use crate::terminal::live::Live;
 use crate::terminal::screen;
@@ -125,7 +125,8 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     let environment = machine::environment(prepared.files);
     let (mut live, mut steps) = (Live::new(true, false), Steps::default());
     let watch = AbortWatch::default();
-    let run = execute_sampled(&launch, environment, None, &mut live, watch, &mut steps)?;
+    let extras = Extras { abort_on: watch, ..Extras::default() };
+    let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     prepared.script.iter().for_each(ScriptRun::flush);
     output::print(&report::wrk::block(&run, args.latency));
     let style = screen::style_of_stderr();

@@ -66,6 +66,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         objectives: Objectives::default(),
         abort_on: AbortWatch::default(),
         take: TakeArgs::default(),
+        sources: Vec::new(),
     };
     runner.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let files = SweepFiles::of_job(&args.dir, &args.name)?;

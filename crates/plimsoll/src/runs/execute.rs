@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use engine::Launch;
+use measure::beside::Beside;
 use measure::journal::{self, Journal};
 use measure::{Observer, clock};
 use model::{Abort, Environment, Interval, Nanos, Plan, Run, RunHead};
+use observe::Source;
 use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
@@ -25,65 +27,59 @@ pub struct JournalIn<'a> {
     pub objectives: Vec<String>,
 }
 
+/// What a command adds to a run of a plan.
+#[derive(Debug, Default)]
+pub struct Extras<'a> {
+    /// Where the run is written to as it comes.
+    pub journal: Option<JournalIn<'a>>,
+    /// What ends it early.
+    pub abort_on: AbortWatch,
+    /// What is watched beside it, apart from this machine.
+    pub sources: &'a [Source],
+    /// What takes a profile of the server meanwhile.
+    pub taker: Option<&'a mut Taker>,
+}
+
 /// Runs a plan to its end and judges the result, which is neither stored nor shown: where a redirect leads
 /// stays whole in it.
 ///
 /// # Errors
 /// When workers could not start or their net failed.
 pub fn execute(launch: &Launch, environment: Environment, live: &mut Live) -> Result<Run, Failure> {
-    let (abort_on, mut steps) = (AbortWatch::default(), Steps::default());
-    carry_out(
-        launch,
-        environment,
-        None,
-        Command { journal: None, live, abort_on, steps: &mut steps, echoes: None, taker: None },
-    )
+    let mut steps = Steps::default();
+    carry_out(launch, environment, Extras::default(), live, (&mut steps, None))
 }
 
 /// As [`execute`], with secrets masked in all that is kept of responses; the run ends early when one of the
-/// rules in `abort_on` strikes, and the workers' throughput, for a script's `done`, is kept in
-/// `steps`.
+/// rules in `extras` strikes, its machine and sources are watched, and the workers' throughput, for a script's `done`,
+/// is kept in `steps`.
 ///
 /// # Errors
 /// As [`execute`].
 pub fn execute_sampled(
     launch: &Launch,
     environment: Environment,
-    journal: Option<JournalIn<'_>>,
+    extras: Extras<'_>,
     live: &mut Live,
-    abort_on: AbortWatch,
     steps: &mut Steps,
 ) -> Result<Run, Failure> {
-    execute_profiled(launch, environment, journal, live, (abort_on, steps), None)
-}
-
-/// As [`execute_sampled`], while a profile of the server is taken.
-///
-/// # Errors
-/// As [`execute`].
-pub fn execute_profiled(
-    launch: &Launch,
-    environment: Environment,
-    journal: Option<JournalIn<'_>>,
-    live: &mut Live,
-    (abort_on, steps): (AbortWatch, &mut Steps),
-    taker: Option<&mut Taker>,
-) -> Result<Run, Failure> {
     let echoes = Some(Echoes::of_this_process());
-    carry_out(
-        launch,
-        environment,
-        journal,
-        Command { journal: None, live, abort_on, steps, echoes, taker },
-    )
+    carry_out(launch, environment, extras, live, (steps, echoes))
 }
 
 fn carry_out<'a>(
     launch: &Launch,
     environment: Environment,
-    journal: Option<JournalIn<'a>>,
-    mut command: Command<'a>,
+    extras: Extras<'a>,
+    live: &'a mut Live,
+    (steps, echoes): (&'a mut Steps, Option<Echoes>),
 ) -> Result<Run, Failure> {
+    let Extras { journal, abort_on, sources, taker } = extras;
+    let folder = journal.as_ref().map(|journal| journal.dir);
+    // A single request that finds something out is not watched.
+    let watched = echoes.is_some().then_some(Watched { sources, folder, plan: &launch.plan });
+    let mut command =
+        Command { journal: None, live, abort_on, steps, echoes, taker, watched, beside: None };
     let head = RunHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: clock::now_rfc3339(),
@@ -121,9 +117,24 @@ struct Command<'a> {
     steps: &'a mut Steps,
     echoes: Option<Echoes>,
     taker: Option<&'a mut Taker>,
+    watched: Option<Watched<'a>>,
+    beside: Option<Beside>,
+}
+
+/// What is watched beside a run, before it starts.
+struct Watched<'a> {
+    sources: &'a [Source],
+    folder: Option<&'a Path>,
+    plan: &'a Plan,
 }
 
 impl Observer for Command<'_> {
+    fn starting(&mut self, server: &[u32]) {
+        if let Some(Watched { sources, folder, plan }) = &self.watched {
+            self.beside = Some(Beside::start(sources, server, plan, *folder));
+        }
+    }
+
     fn opening(&mut self, open: u32, planned: u32) {
         self.live.opening(open, planned);
     }
@@ -143,6 +154,9 @@ impl Observer for Command<'_> {
         }
         self.live.show(interval);
         self.steps.add(interval);
+        if let Some(beside) = &mut self.beside {
+            beside.interval(interval);
+        }
     }
 
     fn ends(&mut self, interval: &Interval) -> Option<Abort> {
@@ -154,5 +168,6 @@ impl Observer for Command<'_> {
             *why = echoes.mask(why);
         }
         calibrations::compare(run);
+        run.observed = self.beside.take().map(Beside::finish);
     }
 }

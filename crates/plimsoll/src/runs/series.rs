@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use engine::Launch;
 use model::{Nanos, Run};
+use observe::Source;
 use verdict::objective::AbortWatch;
 
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
 use crate::profiles::stored::ProfileInto;
-use crate::runs::execute::execute_profiled;
+use crate::runs::execute::{Extras, execute_sampled};
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
 use measure::machine;
@@ -36,6 +37,8 @@ pub struct Series {
     pub abort_on: AbortWatch,
     /// Where profiles come from and go to, if any are taken.
     pub profiles: Option<ProfileInto>,
+    /// What is watched beside each run, apart from this machine.
+    pub sources: Vec<Source>,
     stop: Arc<AtomicBool>,
     shown: HashSet<String>,
 }
@@ -43,8 +46,8 @@ pub struct Series {
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
-        let (abort_on, shown) = (AbortWatch::default(), HashSet::new());
-        Self { live, abort_on, profiles: None, stop, shown }
+        let (abort_on, sources) = (AbortWatch::default(), Vec::new());
+        Self { live, abort_on, profiles: None, sources, stop, shown: HashSet::new() }
     }
 
     /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
@@ -68,11 +71,13 @@ impl Series {
         }
         self.live.set_prefix(prefix);
         let environment = machine::environment(prepared.files);
-        let (abort_on, mut steps) = (self.abort_on.clone(), Steps::default());
+        let mut steps = Steps::default();
         let (launch, live) = (adjust(launch), &mut self.live);
         let mut taker = self.profiles.as_ref().and_then(|into| into.taker(&launch.plan));
-        let watched = (abort_on, &mut steps);
-        let run = execute_profiled(&launch, environment, None, live, watched, taker.as_mut());
+        let abort_on = self.abort_on.clone();
+        let taking = taker.as_mut();
+        let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
+        let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
         if let (Some(taker), Some(into)) = (taker, &self.profiles) {
             into.keep(taker, &run);

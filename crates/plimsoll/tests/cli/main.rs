@@ -11,6 +11,7 @@
 //! - `import`: workload files out of other tools' files, or to start from.
 //! - `mine`: access logs to workloads.
 //! - `objectives`: the highest level of a sweep that holds them.
+//! - `observe`: what is watched beside a run, and what is found to limit it.
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `profile`: profiles listed, taken, and predicted from.
@@ -32,6 +33,7 @@ mod harness;
 mod import;
 mod mine;
 mod objectives;
+mod observe;
 mod pools;
 mod profile;
 mod recorder;

@@ -62,6 +62,7 @@ mod table;
 mod tests;
 mod text;
 mod timeline;
+mod watched;
 
 pub use curve::{Curve, LevelMark, Overlay};
 pub use demand::{Demand, by_hour};
@@ -76,6 +77,7 @@ pub use spectrum::{Spectrum, SpectrumSeries};
 pub use success::SuccessRate;
 pub use table::Table;
 pub use timeline::{Limit, Second, Span, SpanKind, Timeline};
+pub use watched::{Watched, WatchedFigure};
 
 use std::collections::BTreeSet;
 

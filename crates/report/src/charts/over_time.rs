@@ -127,7 +127,7 @@ fn asides(periods: &[Period]) -> Vec<Span> {
 }
 
 /// A dip as a band to be noticed.
-fn alarm(dip: &Dip) -> Span {
+pub(super) fn alarm(dip: &Dip) -> Span {
     Span {
         from_s: seconds(dip.start_ns),
         to_s: seconds(dip.start_ns.saturating_add(dip.duration_ns)),

@@ -9,7 +9,7 @@ use model::units::{Nanos, exact_duration, show_duration};
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
 
-use super::{Section, Title, mix, objectives, page, parts};
+use super::{Section, Title, mix, objectives, page, parts, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
@@ -34,6 +34,13 @@ pub fn run(run: &Run) -> String {
         body: mix::run(run),
     });
     let summary = Section { id: "summary", heading: "Summary", body: summary(run) };
+    let explained = run.observed.as_ref().map(|observed| {
+        let findings = verdict::explain(run);
+        [
+            Section { id: "watched", heading: "Watched", body: watched::watched(run, observed) },
+            Section { id: "limit", heading: "What limits it", body: watched::findings(&findings) },
+        ]
+    });
     let rest = [
         Section { id: "timeline", heading: "Timeline", body: timeline(run) },
         Section { id: "latency", heading: "Latency", body: latency(run) },
@@ -42,7 +49,7 @@ pub fn run(run: &Run) -> String {
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
     ];
     let first = objectives.into_iter().chain([summary]).chain(endpoints);
-    let sections: Vec<Section> = first.chain(rest).collect();
+    let sections: Vec<Section> = first.chain(rest).chain(explained.into_iter().flatten()).collect();
     let banner = parts::verdict(&run.validity, parts::early(run));
     page(&title, banner, &sections, ("plimsoll-run", run))
 }

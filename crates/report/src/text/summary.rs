@@ -31,8 +31,16 @@ pub fn summary(run: &Run, style: Style) -> String {
         errors(run, style),
         objectives::brief(run, style),
         notes(run, style),
+        limit(run, style),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// What limits it, where something was watched.
+fn limit(run: &Run, style: Style) -> Option<String> {
+    run.observed.as_ref()?;
+    let first = crate::findings::first(&verdict::explain(run))?;
+    Some(line(style, "Limit", &first))
 }
 
 /// The verdict with QPS, success and mean, and below it why it is not `VALID`.

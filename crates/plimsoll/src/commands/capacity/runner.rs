@@ -8,6 +8,7 @@ use engine::Launch;
 use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
 use model::units::MILLISECOND;
 use model::{LevelKind, Nanos};
+use observe::Source;
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
 use verdict::objective::Endpoint;
@@ -34,6 +35,8 @@ pub struct SearchRunner {
     pub settings: Settings,
     /// What a level must hold.
     pub asked: Asked,
+    /// What is watched beside each step, apart from this machine.
+    pub sources: Vec<Source>,
     /// Raised by Ctrl-C.
     pub stop: Arc<AtomicBool>,
     /// Says nothing while running.
@@ -64,6 +67,7 @@ impl SearchRunner {
         let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.profiles = ProfileInto::of(&self.take, files.dir())?;
+        series.sources.clone_from(&self.sources);
         series.live.announce("a search of at most", self.settings.budget_ns);
         let mut seen = Seen::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {

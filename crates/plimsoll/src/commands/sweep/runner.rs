@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use model::sweep::Level;
 use model::units::exact_duration;
 use model::{LevelKind, Nanos, Sweep};
+use observe::Source;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good};
@@ -43,6 +44,8 @@ pub struct SweepRunner {
     pub abort_on: AbortWatch,
     /// What is profiled meanwhile.
     pub take: TakeArgs,
+    /// What is watched beside each level, apart from this machine.
+    pub sources: Vec<Source>,
 }
 
 /// How a sweep came to its end.
@@ -88,6 +91,7 @@ impl SweepRunner {
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
         series.profiles = ProfileInto::of(&self.take, files.dir())?;
+        series.sources.clone_from(&self.sources);
         if let Some(levels @ 2..) = ladder.left() {
             let each = exact_duration(self.duration_ns);
             series.live.announce(&format!("{levels} levels of {each}"), self.takes(levels));

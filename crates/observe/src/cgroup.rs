@@ -1,74 +1,68 @@
-//! How long the quota on processor time of this process's cgroups kept it from running: `cpu.stat` of
-//! its own group and of those above it, of both versions of cgroups.
+//! How long the quota on processor time of a process's cgroups kept it from running: `cpu.stat` of its own group and
+//! of those above it, of both versions of cgroups. The quota itself, in processors.
 //!
 //! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of
 //! them; so all are read and added up.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use model::Nanos;
+use crate::proc::processors::{Throttled, cpu_max, cpu_stat, quota_of};
+use crate::text::{number, read, read_or_empty};
 
 /// Groups that are looked at, from the process's own upwards.
 const MOST_GROUPS: usize = 32;
-/// Bytes of a file that are looked at.
-const MOST_BYTES: u64 = 256 * 1024;
-
-/// What a quota has cost, since the group was made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Throttled {
-    /// Time, summed over processors.
-    pub(super) time_ns: Nanos,
-    /// Periods of the quota in which processes of the group were held back.
-    pub(super) periods: u64,
-}
 
 /// The files to read.
 #[derive(Debug, Default)]
-pub(super) struct Cgroups {
+pub struct Cgroups {
     stats: Vec<PathBuf>,
 }
 
 impl Cgroups {
     /// The groups that this process is in and that may have a quota.
-    pub(super) fn find() -> Self {
-        let groups = read(Path::new("/proc/self/cgroup"));
-        let mounts = read(Path::new("/proc/self/mountinfo"));
+    pub fn of_this_process() -> Self {
+        Self::in_folder(Path::new("/proc/self"))
+    }
+
+    /// The groups that another process is in and that may have a quota.
+    pub fn of(pid: u32) -> Self {
+        Self::in_folder(&Path::new("/proc").join(pid.to_string()))
+    }
+
+    fn in_folder(process: &Path) -> Self {
+        let groups = read_or_empty(process.join("cgroup"));
+        // Where cgroups are seen is this process's matter, and that one may see them elsewhere.
+        let mounts = read_or_empty("/proc/self/mountinfo");
         let mut stats = stat_files(&groups, &mounts);
-        stats.retain(|stat| parse(&read(stat)).is_some());
+        stats.retain(|stat| cpu_stat(&read_or_empty(stat)).is_some());
         Self { stats }
     }
 
+    /// Whether there is a group whose quota shows.
+    pub fn is_empty(&self) -> bool {
+        self.stats.is_empty()
+    }
+
     /// What their quotas have cost so far.
-    pub(super) fn throttled(&self) -> Throttled {
-        self.stats.iter().filter_map(|stat| parse(&read(stat))).fold(
-            Throttled::default(),
-            |sum, one| Throttled {
-                time_ns: sum.time_ns.saturating_add(one.time_ns),
-                periods: sum.periods.saturating_add(one.periods),
-            },
-        )
+    pub fn throttled(&self) -> Throttled {
+        let each = self.stats.iter().filter_map(|stat| cpu_stat(&read_or_empty(stat)));
+        each.fold(Throttled::default(), Throttled::plus)
+    }
+
+    /// The least of their quotas, in processors; none where there is no quota.
+    pub fn quota(&self) -> Option<f64> {
+        self.stats.iter().filter_map(|stat| quota_beside(stat)).reduce(f64::min)
     }
 }
 
-/// What a file holds, as far as it is looked at; nothing where it cannot be read.
-fn read(path: &Path) -> String {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
-    if read.is_err() { String::new() } else { String::from_utf8_lossy(&bytes).into_owned() }
-}
-
-/// `cpu.stat`: `nr_throttled` with `throttled_time` in nanoseconds (version 1) or `throttled_usec`
-/// (version 2). A group without the controller has neither.
-fn parse(stat: &str) -> Option<Throttled> {
-    let field = |name: &str| {
-        let mut lines = stat.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(key, _)| *key == name).and_then(|(_, value)| value.trim().parse::<u64>().ok())
-    };
-    let in_us = || field("throttled_usec").map(|us| us.saturating_mul(1000));
-    let time_ns = field("throttled_time").or_else(in_us)?;
-    Some(Throttled { time_ns, periods: field("nr_throttled")? })
+/// The quota of the group whose `cpu.stat` this is.
+fn quota_beside(stat: &Path) -> Option<f64> {
+    let of_version_2 = read(stat.with_file_name("cpu.max")).ok().and_then(|text| cpu_max(&text));
+    of_version_2.or_else(|| {
+        let [quota, period] = ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+            .map(|name| number::<i64>(stat.with_file_name(name)));
+        quota_of(quota?, period?)
+    })
 }
 
 /// Where `cpu.stat` of each group may lie, by `/proc/self/cgroup` and `/proc/self/mountinfo`.
@@ -137,25 +131,6 @@ impl<'a> Mount<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn both_versions_are_read() {
-        for (stat, found) in [
-            ("nr_periods 9\nnr_throttled 4\nthrottled_time 2500\n", Some((2500, 4))),
-            (
-                "usage_usec 7\nuser_usec 5\nnr_periods 9\nnr_throttled 3\nthrottled_usec 21\n\
-                 nr_bursts 0\nburst_usec 0\n",
-                Some((21_000, 3)),
-            ),
-            ("usage_usec 7\nuser_usec 5\nsystem_usec 2\n", None),
-            ("nr_throttled x\nthrottled_time -1\n", None),
-            ("nr_throttled 1\nthrottled_usec 18446744073709551615\n", Some((u64::MAX, 1))),
-            ("", None),
-        ] {
-            let found = found.map(|(time_ns, periods)| Throttled { time_ns, periods });
-            assert_eq!(parse(stat), found, "{stat}");
-        }
-    }
 
     #[test]
     fn a_quota_may_be_set_on_any_group_above() {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use model::Nanos;
 
-use super::TICK_NS;
+use crate::proc::processes;
 
 /// A socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
@@ -32,7 +32,7 @@ pub struct Server {
     /// Its processes that may run on the generator's processors.
     beside: Vec<u32>,
     /// Its processes that may not.
-    apart: usize,
+    apart: Vec<u32>,
 }
 
 impl Server {
@@ -64,12 +64,17 @@ impl Server {
         }
         let (beside, apart): (Vec<u32>, Vec<u32>) =
             holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
-        Self { here: !inodes.is_empty(), beside, apart: apart.len() }
+        Self { here: !inodes.is_empty(), beside, apart }
     }
 
     /// Whether it may run on the generator's processors: known, or not known to be elsewhere.
     pub fn shares_cores(&self) -> bool {
-        self.here && (!self.beside.is_empty() || self.apart == 0)
+        self.here && (!self.beside.is_empty() || self.apart.is_empty())
+    }
+
+    /// All its processes that were found.
+    pub fn pids(&self) -> Vec<u32> {
+        self.beside.iter().chain(&self.apart).copied().collect()
     }
 
     /// Processor time of its processes beside the generator, where they were found.
@@ -211,10 +216,8 @@ fn in_list(list: &str, cpu: usize) -> bool {
 /// Processor time of a process, its threads included, by `/proc/PID/stat`.
 fn cpu_ns(pid: u32) -> Option<Nanos> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before may hold anything, blanks and brackets included.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut ticks = fields.split_whitespace().skip(11).map_while(|field| field.parse::<u64>().ok());
-    Some(ticks.next()?.saturating_add(ticks.next()?).saturating_mul(TICK_NS))
+    let stat = processes::stat(&stat)?;
+    Some(stat.user_ns.saturating_add(stat.system_ns))
 }
 
 #[cfg(test)]

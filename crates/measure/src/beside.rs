@@ -1,0 +1,212 @@
+//! What is watched beside a run: samples of every source on the run's clock, kept in `samples.jsonl` and summed up for
+//! `run.json`.
+//!
+//! Owns the run's clock for samples, which it learns from the intervals, and the file. Does not own how a source is
+//! read (`observe`) nor what the figures mean (`verdict`). A source that fails is a gap with its error, and never ends
+//! a run.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use model::interval::{Interval, Phase};
+use model::sample::Role;
+use model::units::{MILLISECOND, SECOND};
+use model::{Nanos, Observed, ObservedBuilder, Plan};
+use net::clock;
+use observe::process::Which;
+use observe::{Kind, Reading, Source, Watcher};
+
+use crate::files::{Readers, create_new};
+
+/// The file's name in a result folder.
+pub const NAME: &str = "samples.jsonl";
+/// Bytes after which every second sample only is written, and then every fourth, and so on: a file of a week stays
+/// below half a gigabyte.
+const FIRST_BYTES: u64 = 64 << 20;
+/// Readings that wait for their interval at most.
+const MOST_PENDING: usize = 20_000;
+/// Samples that a short window has at least.
+const FEWEST: u64 = 8;
+
+/// Watches beside one run.
+#[derive(Debug)]
+pub struct Beside {
+    watcher: Watcher,
+    builder: ObservedBuilder,
+    pending: Vec<Reading>,
+    /// When the run started, by the monotonic clock: the earliest that an interval showed.
+    start_ns: Option<Nanos>,
+    window: Option<(Nanos, Nanos)>,
+    file: Option<Samples>,
+}
+
+impl Beside {
+    /// Begins to watch this machine, the server's processes where it runs here, and `sources`.
+    pub fn start(sources: &[Source], server: &[u32], plan: &Plan, folder: Option<&Path>) -> Self {
+        let mut all = vec![source(Role::Generator, "generator", Kind::Local)];
+        if !server.is_empty() {
+            all.push(source(Role::App, "server", Kind::Processes(Which::Pids(server.to_vec()))));
+        }
+        all.extend_from_slice(sources);
+        let mut builder = ObservedBuilder::default();
+        for source in &all {
+            builder.source(&source.name, source.role, &source.read_from());
+        }
+        let file = folder.map(Samples::create).and_then(|made| {
+            // The summary in `run.json` is there all the same.
+            made.ok()
+        });
+        Self {
+            watcher: Watcher::start(&all, every(plan)),
+            builder,
+            pending: Vec::new(),
+            start_ns: None,
+            window: None,
+            file,
+        }
+    }
+
+    /// Takes what came until the end of this interval.
+    pub fn interval(&mut self, interval: &Interval) {
+        // An interval comes when it is over: the earliest estimate is the nearest to the truth.
+        let start_ns = clock::now().saturating_sub(interval.end_ns);
+        self.start_ns = Some(self.start_ns.map_or(start_ns, |known| known.min(start_ns)));
+        if interval.phase == Phase::Window {
+            let from = self.window.map_or(interval.start_ns, |window| window.0);
+            self.window = Some((from, interval.end_ns));
+        }
+        self.collect();
+        self.take_until(interval.end_ns);
+    }
+
+    /// Ends the watching.
+    pub fn finish(mut self) -> Observed {
+        self.collect();
+        self.take_until(Nanos::MAX);
+        if let Some(file) = &mut self.file {
+            file.end();
+        }
+        self.builder.finish()
+    }
+
+    fn collect(&mut self) {
+        let room = MOST_PENDING.saturating_sub(self.pending.len());
+        self.pending.extend(self.watcher.readings().take(room));
+    }
+
+    fn take_until(&mut self, end_ns: Nanos) {
+        let Some(start_ns) = self.start_ns else { return };
+        let run_ns = |reading: &Reading| reading.at_ns.checked_sub(start_ns);
+        let due: Vec<Reading> = self
+            .pending
+            .extract_if(.., |reading| run_ns(reading).is_none_or(|at_ns| at_ns <= end_ns))
+            .collect();
+        for mut reading in due {
+            // Before the start nothing was measured; what failed then had failed when it started.
+            let failed = reading.sample.error.is_some();
+            let Some(at_ns) = run_ns(&reading).or(failed.then_some(0)) else { continue };
+            reading.sample.at_ns = Some(at_ns);
+            let in_window = self.window.is_some_and(|(from, to)| (from..=to).contains(&at_ns));
+            self.builder.add(reading.source, &reading.sample, in_window);
+            if let Some(offset_ns) = reading.offset_ns {
+                self.builder.offset(reading.source, offset_ns);
+            }
+            if let Some(file) = &mut self.file {
+                file.append(&reading.sample);
+            }
+        }
+    }
+}
+
+fn source(role: Role, name: &str, kind: Kind) -> Source {
+    Source { role, name: name.to_owned(), kind }
+}
+
+/// A sample a second; more often in windows that are shorter than that would serve.
+fn every(plan: &Plan) -> Duration {
+    let of_window = plan.duration_ns.map_or(SECOND, |window_ns| window_ns / FEWEST);
+    Duration::from_nanos(of_window.clamp(100 * MILLISECOND, SECOND))
+}
+
+/// `samples.jsonl`, a sample a line.
+#[derive(Debug)]
+struct Samples {
+    file: Option<BufWriter<File>>,
+    bytes: u64,
+    stride: u64,
+    seen: u64,
+}
+
+impl Samples {
+    fn create(folder: &Path) -> io::Result<Self> {
+        let file = create_new(&folder.join(NAME), Readers::Owner)?;
+        Ok(Self { file: Some(BufWriter::new(file)), bytes: 0, stride: 1, seen: 0 })
+    }
+
+    /// Appends a sample. After a failure, a full disk for example, the file stays as it is.
+    fn append(&mut self, sample: &model::Sample) {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.stride) {
+            return;
+        }
+        let Some(file) = &mut self.file else { return };
+        let Ok(mut line) = serde_json::to_vec(sample) else { return };
+        line.push(b'\n');
+        self.bytes += line.len() as u64;
+        if file.write_all(&line).is_err() {
+            self.file = None;
+        }
+        if self.bytes > FIRST_BYTES.saturating_mul(self.stride.ilog2() as u64 + 1) {
+            self.stride = self.stride.saturating_mul(2);
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(mut file) = self.file.take() {
+            let _ = file.flush();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_watched_on_its_own_clock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plan = Plan { duration_ns: Some(SECOND / 2), ..fixture::plan() };
+        let mut beside = Beside::start(&[], &[], &plan, Some(folder.path()));
+        for index in 0..4 {
+            std::thread::sleep(Duration::from_millis(250));
+            let (start, end) = (u64::from(index) * SECOND / 4, u64::from(index + 1) * SECOND / 4);
+            beside.interval(&Interval::new(index, Phase::Window, start, end));
+        }
+        let observed = beside.finish();
+        let [generator] = &observed.sources[..] else { panic!("{observed:?}") };
+        assert_eq!((generator.role, generator.read_from.as_str()), (Role::Generator, "local"));
+        assert!(generator.samples > 0 && generator.figure("cpu.cores").is_some(), "{generator:?}");
+        let text = std::fs::read_to_string(folder.path().join(NAME)).expect("samples");
+        let samples: Vec<model::Sample> =
+            text.lines().map(|line| serde_json::from_str(line).expect("a sample")).collect();
+        assert!(samples.len() as u64 >= generator.samples);
+        assert!(
+            samples.iter().all(|sample| sample.at_ns.is_some() && sample.source == "generator")
+        );
+    }
+
+    #[test]
+    fn short_windows_are_sampled_more_often() {
+        for (duration_ns, every_ms) in [
+            (None, 1_000),
+            (Some(60 * SECOND), 1_000),
+            (Some(2 * SECOND), 250),
+            (Some(SECOND / 10), 100),
+        ] {
+            let plan = Plan { duration_ns, ..fixture::plan() };
+            assert_eq!(every(&plan), Duration::from_millis(every_ms));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! What was watched beside a run: the samples of each source, summed up over the measured window.
+//!
+//! Owns the form ([`Observed`], part of `run.json`) and the arithmetic from samples to figures ([`ObservedBuilder`]):
+//! counters become rates, and a counter that fell was reset, so that the step is left out. Does not own the samples
+//! themselves, which lie in `samples.jsonl`, nor what they mean (`verdict`).
+
+mod series;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::sample::{MOST_VALUES, Role, Sample, stem};
+use crate::units::{Nanos, SECOND};
+
+use series::SeriesSums;
+pub use series::{Series, Unit, charted, current};
+
+/// Gaps kept of a source.
+const MOST_GAPS: usize = 20;
+/// Values that are summed up for a source over the run: names may change from sample to sample.
+const MOST_FIGURES: usize = 2 * MOST_VALUES;
+
+/// Everything that was watched beside a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Observed {
+    /// Each source, the generator's machine first.
+    pub sources: Vec<ObservedSource>,
+}
+
+impl Observed {
+    /// The generator's own machine.
+    pub fn generator(&self) -> Option<&ObservedSource> {
+        self.sources.iter().find(|source| source.role == Role::Generator)
+    }
+}
+
+/// One source over the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ObservedSource {
+    /// Its name.
+    pub name: String,
+    /// What it is to the load.
+    pub role: Role,
+    /// How it is read, secrets masked: `local`, `nginx:http://…`.
+    pub read_from: String,
+    /// Samples taken inside the window.
+    pub samples: u64,
+    /// Processor time that taking them cost, on the machine that was watched.
+    pub cost_ns: Nanos,
+    /// That cost as a share of one core.
+    pub cost_ratio: f64,
+    /// How far the clock of that machine was ahead of the generator's; absent for this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_offset_ns: Option<i64>,
+    /// Periods of the run without samples, and why; 20 at most.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// What could not be read, and why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
+    /// What was read, by name, over the window.
+    pub figures: BTreeMap<String, Figure>,
+    /// What is drawn over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+}
+
+impl ObservedSource {
+    /// The figure of this name.
+    pub fn figure(&self, name: &str) -> Option<&Figure> {
+        self.figures.get(name)
+    }
+
+    /// The mean of a figure: of a counter its growth per second.
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        self.figure(name).map(|figure| figure.mean)
+    }
+
+    /// By how much a counter grew in the window.
+    pub fn growth(&self, name: &str) -> Option<f64> {
+        self.figure(name)?.growth
+    }
+
+    /// Every figure with this stem, with its label.
+    pub fn labelled<'a>(&'a self, of: &'a str) -> impl Iterator<Item = (&'a str, &'a Figure)> {
+        let from = format!("{of}{{");
+        self.figures
+            .range(from..)
+            .take_while(move |(name, _)| stem(name) == of)
+            .filter_map(|(name, figure)| Some((crate::sample::label(name)?, figure)))
+    }
+}
+
+/// A period without samples.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Gap {
+    /// When the first sample failed, since the run's start.
+    pub from_ns: Nanos,
+    /// When the last one did.
+    pub to_ns: Nanos,
+    /// Why.
+    pub error: String,
+}
+
+/// A value over the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Figure {
+    /// Of a gauge its mean over the samples; of a counter its growth per second.
+    pub mean: f64,
+    /// The least that a sample showed; of a counter between two samples, per second.
+    pub min: f64,
+    /// The most.
+    pub max: f64,
+    /// By how much a counter grew; absent for a gauge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<f64>,
+}
+
+/// Adds up what a run's sources said. Memory is bounded by the number of sources and of names.
+#[derive(Debug, Default)]
+pub struct ObservedBuilder {
+    sources: Vec<SourceSums>,
+}
+
+impl ObservedBuilder {
+    /// A source from which samples will come; its number.
+    pub fn source(&mut self, name: &str, role: Role, read_from: &str) -> usize {
+        let source = ObservedSource {
+            name: name.to_owned(),
+            role,
+            read_from: read_from.to_owned(),
+            ..ObservedSource::default()
+        };
+        self.sources.push(SourceSums { source, ..SourceSums::default() });
+        self.sources.len() - 1
+    }
+
+    /// Adds a sample of a source; those of other times than the window are only drawn.
+    pub fn add(&mut self, source: usize, sample: &Sample, in_window: bool) {
+        if let Some(sums) = self.sources.get_mut(source) {
+            sums.add(sample, in_window);
+        }
+    }
+
+    /// Keeps how far a source's clock is ahead.
+    pub fn offset(&mut self, source: usize, offset_ns: i64) {
+        if let Some(sums) = self.sources.get_mut(source) {
+            sums.source.clock_offset_ns = Some(offset_ns);
+        }
+    }
+
+    /// What was watched.
+    pub fn finish(self) -> Observed {
+        let mut sources: Vec<_> = self.sources.into_iter().map(SourceSums::finish).collect();
+        sources.sort_by_key(|source| source.role != Role::Generator);
+        Observed { sources }
+    }
+}
+
+#[derive(Debug, Default)]
+struct SourceSums {
+    source: ObservedSource,
+    before: Option<Sample>,
+    figures: BTreeMap<String, Sum>,
+    series: SeriesSums,
+    /// Time between the samples of the window.
+    watched_ns: Nanos,
+}
+
+/// A value so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    sum: f64,
+    over: f64,
+    min: f64,
+    max: f64,
+    counter: bool,
+}
+
+impl SourceSums {
+    fn add(&mut self, sample: &Sample, in_window: bool) {
+        let at_ns = sample.at_ns.unwrap_or(0);
+        for (what, why) in &sample.missing {
+            if self.source.missing.len() < 64 {
+                self.source.missing.entry(what.clone()).or_insert_with(|| why.clone());
+            }
+        }
+        if let Some(error) = &sample.error {
+            self.gap(at_ns, error);
+            return;
+        }
+        let before = self.before.replace(sample.clone());
+        self.series.add(before.as_ref(), sample);
+        if !in_window {
+            return;
+        }
+        self.source.samples += 1;
+        self.source.cost_ns = self.source.cost_ns.saturating_add(sample.cost_ns);
+        for (name, &value) in &sample.gauges {
+            self.sum(name, value, 1.0, value, false);
+        }
+        let Some(before) = before else { return };
+        let elapsed_ns = at_ns.saturating_sub(before.at_ns.unwrap_or(0));
+        if elapsed_ns == 0 {
+            return;
+        }
+        self.watched_ns = self.watched_ns.saturating_add(elapsed_ns);
+        let elapsed_s = elapsed_ns as f64 / SECOND as f64;
+        for (name, &value) in &sample.counters {
+            // One that fell was reset, or has wrapped: nothing is known of this step.
+            if let Some(grown) = before.counters.get(name).and_then(|&b| value.checked_sub(b)) {
+                self.sum(name, grown as f64, elapsed_s, grown as f64 / elapsed_s, true);
+            }
+        }
+    }
+
+    fn gap(&mut self, at_ns: Nanos, error: &str) {
+        // What a counter did meanwhile belongs to no period that can be named.
+        self.before = None;
+        let last_ns = self.series.last_ns();
+        let gaps = &mut self.source.gaps;
+        let full = gaps.len() >= MOST_GAPS;
+        match gaps.last_mut() {
+            Some(last) if last.error == error && last_ns <= last.from_ns => last.to_ns = at_ns,
+            _ if full => {}
+            _ => gaps.push(Gap { from_ns: at_ns, to_ns: at_ns, error: error.to_owned() }),
+        }
+    }
+
+    fn sum(&mut self, name: &str, amount: f64, over: f64, seen: f64, counter: bool) {
+        if !self.figures.contains_key(name) && self.figures.len() >= MOST_FIGURES {
+            return;
+        }
+        let sum = self.figures.entry(name.to_owned()).or_insert(Sum {
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            counter,
+            ..Sum::default()
+        });
+        sum.sum += amount;
+        sum.over += over;
+        sum.min = sum.min.min(seen);
+        sum.max = sum.max.max(seen);
+    }
+
+    fn finish(self) -> ObservedSource {
+        let mut source = self.source;
+        if self.watched_ns > 0 {
+            source.cost_ratio = source.cost_ns as f64 / self.watched_ns as f64;
+        }
+        let figure = |sum: Sum| Figure {
+            mean: sum.sum / sum.over,
+            min: sum.min,
+            max: sum.max,
+            growth: sum.counter.then_some(sum.sum),
+        };
+        source.figures = self.figures.into_iter().map(|(name, sum)| (name, figure(sum))).collect();
+        source.series = self.series.finish();
+        source
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+use super::*;
+
+fn sample(second: u64, retransmits: u64, time_wait: f64) -> Sample {
+    let mut sample = Sample { at_ns: Some(second * SECOND), ..Sample::new(0) };
+    sample.cost_ns = SECOND / 1000;
+    sample.count("tcp.retransmits", retransmits);
+    sample.count("cpu.user_ns", second * SECOND);
+    for zero in ["cpu.system_ns", "cpu.softirq_ns", "cpu.iowait_ns", "cpu.steal_ns"] {
+        sample.count(zero, 0);
+    }
+    sample.count("cpu.idle_ns", second * 3 * SECOND);
+    sample.gauge("tcp.time_wait", time_wait);
+    sample
+}
+
+fn observed(samples: &[Sample]) -> ObservedSource {
+    let mut builder = ObservedBuilder::default();
+    let source = builder.source("app", Role::App, "local");
+    samples.iter().for_each(|sample| builder.add(source, sample, true));
+    builder.finish().sources.remove(0)
+}
+
+#[test]
+fn counters_become_rates_and_a_reset_is_left_out() {
+    let source = observed(&[
+        sample(1, 100, 5.0),
+        sample(2, 130, 15.0),
+        sample(4, 230, 10.0),
+        sample(5, 7, 10.0),
+        sample(6, 17, 10.0),
+    ]);
+    let retransmits = source.figure("tcp.retransmits").unwrap();
+    // 30 in a second, 100 in two, nothing known, 10 in one.
+    assert_eq!(retransmits.growth, Some(140.0));
+    assert_eq!((retransmits.mean, retransmits.min, retransmits.max), (35.0, 10.0, 50.0));
+    let time_wait = source.figure("tcp.time_wait").unwrap();
+    assert_eq!((time_wait.mean, time_wait.max, time_wait.growth), (10.0, 15.0, None));
+    assert_eq!((source.samples, source.cost_ns), (5, SECOND / 200));
+    assert!((source.cost_ratio - 0.001).abs() < 1e-12);
+    let cpu = &source.series[0];
+    assert_eq!((cpu.name.as_str(), cpu.values.as_slice()), ("CPU", &[0.25; 4][..]));
+}
+
+#[test]
+fn a_source_that_fails_is_a_gap_with_its_error() {
+    let failed = |second| Sample { at_ns: Some(second * SECOND), ..Sample::failed(0, "refused") };
+    let source = observed(&[
+        sample(1, 1, 0.0),
+        failed(2),
+        failed(3),
+        sample(4, 901, 0.0),
+        sample(5, 902, 0.0),
+        failed(6),
+    ]);
+    let gap =
+        |from, to| Gap { from_ns: from * SECOND, to_ns: to * SECOND, error: "refused".into() };
+    assert_eq!(source.gaps, [gap(2, 3), gap(6, 6)]);
+    assert_eq!(source.growth("tcp.retransmits"), Some(1.0), "not what it grew by in the gap");
+}
+
+#[test]
+fn labels_are_found_by_their_stem() {
+    let mut source = ObservedSource::default();
+    for name in ["disk.reads", "disk.reads{a}", "disk.reads{b}", "disk.reads_ns{a}", "e{a}"] {
+        source.figures.insert(name.into(), Figure::default());
+    }
+    let labels: Vec<_> = source.labelled("disk.reads").map(|(label, _)| label).collect();
+    assert_eq!(labels, ["a", "b"]);
+}
+
+#[test]
+fn a_long_run_is_folded() {
+    let samples: Vec<_> = (1..2_000).map(|second| sample(second, second, 1.0)).collect();
+    let source = observed(&samples);
+    for series in &source.series {
+        assert!(series.values.len() <= 481 && series.values.len() >= 200, "{}", series.name);
+        assert_eq!(series.values.len(), series.at_ns.len());
+    }
+    let retransmits = source.series.iter().find(|series| series.name == "retransmits").unwrap();
+    assert!(retransmits.values.iter().all(|&value| value == 1.0));
+}
+
+#[test]
+fn a_period_is_set_against_the_rest() {
+    let series = Series {
+        at_ns: (1..=10).map(|s| s * SECOND).collect(),
+        values: vec![1.0, 1.0, 1.0, 9.0, 9.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+        ..Series::default()
+    };
+    assert_eq!(series.inside_and_outside(4 * SECOND, 4 * SECOND), Some((9.0, 1.0)));
+    assert_eq!(series.inside_and_outside(40 * SECOND, 41 * SECOND), None);
+}

@@ -1,0 +1,199 @@
+//! One machine: the files of `/proc` and `/sys` that tell about it, read into a sample. What cannot be read is named in
+//! the sample with the reason, and the rest is read.
+
+use std::io;
+
+use model::Sample;
+use rustix::io::Errno;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::cgroup::Cgroups;
+use crate::proc::{memory, network, processors, sockets};
+use crate::text::{number, read};
+
+/// `AF_NETLINK` and `NETLINK_SOCK_DIAG` of `linux/netlink.h`.
+const NETLINK: i32 = 16;
+const SOCK_DIAG: i32 = 4;
+/// Listeners told at most, those with the longest queues.
+const MOST_TOLD: usize = 16;
+/// What a file is about, its path, and its parser.
+type Told = (&'static str, &'static str, fn(&str, &mut Sample));
+
+/// Files of the network that are the same for all processes of a network namespace.
+const NETWORK: [Told; 6] = [
+    ("tcp", "/proc/net/snmp", network::snmp),
+    ("tcp", "/proc/net/netstat", network::netstat),
+    ("tcp", "/proc/net/sockstat", |text, sample| {
+        network::sockstat(text, rustix::param::page_size() as u64, sample);
+    }),
+    ("net", "/proc/net/dev", network::dev),
+    ("softnet", "/proc/net/softnet_stat", network::softnet),
+    ("conntrack", "/proc/net/stat/nf_conntrack", network::conntrack),
+];
+
+/// Reads the machine that this process runs on.
+#[derive(Debug)]
+pub struct Host {
+    cgroups: Cgroups,
+    /// Of IPv4 and of IPv6; none where the kernel does not answer.
+    listeners: [Option<Socket>; 2],
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { cgroups: Cgroups::of_this_process(), listeners: [diagnostics(), diagnostics()] }
+    }
+}
+
+impl Host {
+    /// Puts everything there is into `sample`.
+    pub fn read(&self, sample: &mut Sample) {
+        let files: [Told; 5] = [
+            ("cpu", "/proc/stat", processors::stat),
+            ("load", "/proc/loadavg", processors::loadavg),
+            ("memory", "/proc/meminfo", memory::meminfo),
+            ("swap", "/proc/vmstat", memory::vmstat),
+            ("disk", "/proc/diskstats", memory::diskstats),
+        ];
+        for (what, path, parse) in files.into_iter().chain(NETWORK) {
+            match read(path) {
+                Ok(text) => parse(&text, sample),
+                Err(error) => sample.miss(what, why(path, &error)),
+            }
+        }
+        for resource in ["cpu", "io", "memory"] {
+            let path = format!("/proc/pressure/{resource}");
+            match read(&path) {
+                Ok(text) => processors::pressure(resource, &text, sample),
+                Err(error) => sample.miss("pressure", why(&path, &error)),
+            }
+        }
+        limits(sample);
+        quota(&self.cgroups, sample);
+        self.read_listeners(sample);
+    }
+
+    fn read_listeners(&self, sample: &mut Sample) {
+        let mut found = Vec::new();
+        for (socket, ipv6) in self.listeners.iter().zip([false, true]) {
+            let asked = match socket {
+                Some(socket) => ask(socket, ipv6, &mut found),
+                None => Err(io::ErrorKind::Unsupported.into()),
+            };
+            if let Err(error) = asked {
+                sample.miss("listen", why("sock_diag", &error));
+            }
+        }
+        found.sort_by_key(|listener| std::cmp::Reverse(listener.queue));
+        for listener in found.iter().take(MOST_TOLD) {
+            sample.gauge(format!("listen.queue{{{}}}", listener.address), listener.queue.into());
+            sample
+                .gauge(format!("listen.backlog{{{}}}", listener.address), listener.backlog.into());
+        }
+    }
+}
+
+/// Limits of the kernel that connections meet, and speeds of interfaces.
+fn limits(sample: &mut Sample) {
+    for (name, path) in [
+        ("conntrack.count", "/proc/sys/net/netfilter/nf_conntrack_count"),
+        ("conntrack.max", "/proc/sys/net/netfilter/nf_conntrack_max"),
+        ("tcp.time_wait_max", "/proc/sys/net/ipv4/tcp_max_tw_buckets"),
+    ] {
+        if let Some(value) = number::<u64>(path) {
+            sample.gauge(name, value as f64);
+        }
+    }
+    let interfaces: Vec<String> = sample
+        .counters
+        .keys()
+        .filter_map(|name| {
+            Some(name.strip_prefix("net.sent_bytes{")?.strip_suffix('}')?.to_owned())
+        })
+        .collect();
+    for name in interfaces {
+        // In Mbit/s; -1 or an error where the interface has no speed.
+        let speed = number::<i64>(format!("/sys/class/net/{name}/speed"));
+        if let Some(megabits) = speed.filter(|&speed| speed > 0) {
+            sample.gauge(format!("net.speed_bytes_per_s{{{name}}}"), megabits as f64 * 125_000.0);
+        }
+    }
+}
+
+/// What the quota of some cgroups costs.
+pub(crate) fn quota(cgroups: &Cgroups, sample: &mut Sample) {
+    if cgroups.is_empty() {
+        return sample.miss("cgroup", "no cpu.stat of a cgroup tells of a quota");
+    }
+    let throttled = cgroups.throttled();
+    sample.count("cgroup.throttled_ns", throttled.time_ns);
+    sample.count("cgroup.throttled_periods", throttled.periods);
+    sample.count("cgroup.periods", throttled.all_periods);
+    if let Some(cores) = cgroups.quota() {
+        sample.gauge("cgroup.quota_cores", cores);
+    }
+}
+
+/// Why something could not be read, and what would help where a permission is missing.
+pub(crate) fn why(what: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => format!(
+            "{what}: no permission; run the watching `plimsoll` as the same user, as root, or with the \
+             capability CAP_SYS_PTRACE"
+        ),
+        io::ErrorKind::NotFound => format!("{what}: does not exist here"),
+        _ => format!("{what}: {error}"),
+    }
+}
+
+fn diagnostics() -> Option<Socket> {
+    let socket =
+        Socket::new(Domain::from(NETLINK), Type::RAW, Some(Protocol::from(SOCK_DIAG))).ok()?;
+    socket.set_read_timeout(Some(std::time::Duration::from_millis(200))).ok()?;
+    Some(socket)
+}
+
+/// Asks for the sockets that listen.
+fn ask(socket: &Socket, ipv6: bool, found: &mut Vec<sockets::Listener>) -> io::Result<()> {
+    use std::io::Read;
+    let mut socket = socket;
+    socket.send(&sockets::request(ipv6))?;
+    let mut buffer = vec![0; 32 * 1024];
+    // As many datagrams as a thousand listeners would take.
+    for _ in 0..16 {
+        let length = socket.read(&mut buffer)?;
+        match sockets::answer(&buffer[..length], found) {
+            sockets::Answer::More => {}
+            sockets::Answer::Done => return Ok(()),
+            sockets::Answer::Refused(code) => {
+                return Err(io::Error::from(Errno::from_raw_os_error(code)));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn this_machine_is_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut sample = Sample::new(0);
+        Host::default().read(&mut sample);
+        for name in ["cpu.user_ns", "tcp.active_opens", "tcp.listen_drops"] {
+            assert!(sample.counters.contains_key(name), "{name}: {:?}", sample.missing);
+        }
+        for name in ["cpu.cores", "memory.available_bytes", "tcp.time_wait", "tcp.time_wait_max"] {
+            assert!(sample.gauges.contains_key(name), "{name}: {:?}", sample.missing);
+        }
+        if !sample.missing.contains_key("listen") {
+            let own = format!("listen.backlog{{{}}}", listener.local_addr().expect("an address"));
+            let told = sample.gauges.keys().filter(|name| name.starts_with("listen.backlog"));
+            assert!(told.count() >= MOST_TOLD || sample.gauges.contains_key(&own), "{sample:?}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Parsers of what Linux tells about a machine and its processes. Pure: text or bytes in, values into a sample.
+//!
+//! A field that is missing or no number is left out, and the rest is read: kernels and containers differ.
+
+pub mod memory;
+pub mod network;
+pub mod processes;
+pub mod processors;
+pub mod sockets;
+
+/// The kernel's tick in `/proc`: a hundredth of a second wherever Linux runs today.
+pub const TICK_NS: u64 = 10_000_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! The processes of a server: processor time by thread, files against their limit, context switches, memory.
+//!
+//! Figures are sums over all processes of the source. Counters go on growing when a process ends: what is added up is
+//! what each process used since it was seen first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::{Nanos, Sample};
+
+use crate::cgroup::Cgroups;
+use crate::host::{quota, why};
+use crate::proc::processes::{self, Stat};
+use crate::text::{read, read_or_empty};
+
+/// Processes that are watched of one source.
+const MOST_PROCESSES: usize = 64;
+/// Threads that are looked at, of all of them together.
+const MOST_THREADS: usize = 512;
+/// Files that are counted one by one; where a process has more, they are counted each tenth sample only.
+const MANY_FILES: u64 = 2_000;
+/// Samples between two searches for processes by name, and between two counts of many files.
+const SELDOM: u64 = 10;
+
+/// Which processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// Those with these numbers.
+    Pids(Vec<u32>),
+    /// Those of this name: of the process, or of its program's file.
+    Name(String),
+}
+
+/// Reads the processes of one source.
+#[derive(Debug)]
+pub struct Processes {
+    which: Which,
+    known: BTreeMap<u32, Known>,
+    threads: BTreeMap<u32, Nanos>,
+    sums: Sums,
+    read_at_ns: Nanos,
+    samples: u64,
+    cgroups: Option<(u32, Cgroups)>,
+}
+
+/// A process as it was at the last sample.
+#[derive(Debug, Default)]
+struct Known {
+    stat: Stat,
+    switches: (u64, u64),
+    io: Option<(u64, u64)>,
+    files: Option<u64>,
+    files_limit: Option<u64>,
+}
+
+/// Counters over all processes that there were.
+#[derive(Debug, Default)]
+struct Sums {
+    user_ns: Nanos,
+    system_ns: Nanos,
+    voluntary: u64,
+    involuntary: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    queued_ns: Nanos,
+}
+
+impl Processes {
+    /// Those that `which` names, from now on.
+    pub fn new(which: Which) -> Self {
+        Self {
+            which,
+            known: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            sums: Sums::default(),
+            read_at_ns: 0,
+            samples: 0,
+            cgroups: None,
+        }
+    }
+
+    /// Puts what they did into `sample`; `now_ns` is the monotonic clock.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn read(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), String> {
+        let pids = self.pids();
+        let mut seen = BTreeMap::new();
+        for pid in pids {
+            let folder = PathBuf::from(format!("/proc/{pid}"));
+            let Some(stat) = processes::stat(&read_or_empty(folder.join("stat"))) else { continue };
+            let before = self.known.remove(&pid).filter(|known| known.stat.started == stat.started);
+            seen.insert(pid, self.process(&folder, stat, before, sample));
+        }
+        self.known = seen;
+        if self.known.is_empty() {
+            return Err(match &self.which {
+                Which::Pids(pids) => format!("no process {pids:?} is running"),
+                Which::Name(name) => format!("no process named {name} is running"),
+            });
+        }
+        self.busiest_thread(now_ns, sample);
+        self.read_at_ns = now_ns;
+        self.samples += 1;
+        self.tell(sample);
+        Ok(())
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        match &self.which {
+            Which::Pids(pids) => pids.iter().copied().take(MOST_PROCESSES).collect(),
+            // A server's workers come and go seldom; looking through all processes costs milliseconds.
+            Which::Name(_) if !self.known.is_empty() && !self.samples.is_multiple_of(SELDOM) => {
+                self.known.keys().copied().collect()
+            }
+            Which::Name(name) => named(name),
+        }
+    }
+
+    fn process(
+        &mut self,
+        folder: &Path,
+        stat: Stat,
+        before: Option<Known>,
+        sample: &mut Sample,
+    ) -> Known {
+        let status = processes::status(&read_or_empty(folder.join("status")));
+        let io = match read(folder.join("io")) {
+            Ok(text) => processes::io(&text),
+            Err(error) => {
+                sample.miss("process.read_bytes", why("/proc/PID/io", &error));
+                None
+            }
+        };
+        if let Some(cpus) = status.cpus_allowed {
+            let most = sample.gauges.get("process.cpus_allowed").copied().unwrap_or(0.0);
+            sample.gauge("process.cpus_allowed", most.max(cpus.into()));
+        }
+        let seldom = self.samples.is_multiple_of(SELDOM);
+        let mut known = Known {
+            switches: (status.voluntary, status.involuntary),
+            io,
+            files: before.as_ref().and_then(|known| known.files),
+            files_limit: before.as_ref().and_then(|known| known.files_limit),
+            stat,
+        };
+        if seldom || known.files.is_none_or(|files| files < MANY_FILES) {
+            match files(folder) {
+                Ok(files) => known.files = Some(files),
+                Err(error) => sample.miss("process.files", why("/proc/PID/fd", &error)),
+            }
+        }
+        if seldom {
+            known.files_limit = processes::files_limit(&read_or_empty(folder.join("limits")));
+        }
+        let Some(before) = before else { return known };
+        let sums = &mut self.sums;
+        let grown = |sum: &mut u64, before: u64, now: u64| {
+            *sum = sum.saturating_add(now.saturating_sub(before));
+        };
+        grown(&mut sums.user_ns, before.stat.user_ns, known.stat.user_ns);
+        grown(&mut sums.system_ns, before.stat.system_ns, known.stat.system_ns);
+        grown(&mut sums.voluntary, before.switches.0, known.switches.0);
+        grown(&mut sums.involuntary, before.switches.1, known.switches.1);
+        if let Some((before, now)) = before.io.zip(known.io) {
+            grown(&mut sums.read_bytes, before.0, now.0);
+            grown(&mut sums.written_bytes, before.1, now.1);
+        }
+        known
+    }
+
+    /// The share of a core that the busiest thread used since the last sample, and the time that all spent waiting
+    /// for a core.
+    fn busiest_thread(&mut self, now_ns: Nanos, sample: &mut Sample) {
+        let (mut threads, mut busiest_ns, mut queued) = (BTreeMap::new(), 0, BTreeMap::new());
+        for pid in self.known.keys() {
+            let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
+            for task in tasks.flatten() {
+                if threads.len() >= MOST_THREADS {
+                    sample.miss("process.thread_share", "more than 512 threads");
+                    return;
+                }
+                let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                    continue;
+                };
+                let text = read_or_empty(task.path().join("schedstat"));
+                let Some((cpu_ns, queued_ns)) = processes::schedstat(&text) else {
+                    return sample.miss("process.thread_share", "the kernel has no schedstat");
+                };
+                if let Some(before) = self.threads.get(&tid) {
+                    busiest_ns = busiest_ns.max(cpu_ns.saturating_sub(*before));
+                }
+                threads.insert(tid, cpu_ns);
+                queued.insert(tid, queued_ns);
+            }
+        }
+        let elapsed_ns = now_ns.saturating_sub(self.read_at_ns);
+        if self.read_at_ns > 0 && elapsed_ns > 0 {
+            sample.gauge("process.thread_share", busiest_ns as f64 / elapsed_ns as f64);
+        }
+        self.threads = threads;
+        self.sums.queued_ns = self.sums.queued_ns.max(queued.values().sum());
+    }
+
+    fn tell(&mut self, sample: &mut Sample) {
+        let sums = &self.sums;
+        sample.count("process.cpu_ns", sums.user_ns.saturating_add(sums.system_ns));
+        sample.count("process.user_ns", sums.user_ns);
+        sample.count("process.system_ns", sums.system_ns);
+        sample.count("process.voluntary_switches", sums.voluntary);
+        sample.count("process.involuntary_switches", sums.involuntary);
+        sample.count("process.queued_ns", sums.queued_ns);
+        sample.count("process.read_bytes", sums.read_bytes);
+        sample.count("process.written_bytes", sums.written_bytes);
+        let page = rustix::param::page_size() as f64;
+        let over = |of: fn(&Known) -> u64| self.known.values().map(of).sum::<u64>() as f64;
+        sample.gauge("process.count", self.known.len() as f64);
+        sample.gauge("process.threads", over(|known| known.stat.threads));
+        sample.gauge("process.resident_bytes", over(|known| known.stat.resident_pages) * page);
+        // Of the process that is nearest to its limit.
+        let share = |known: &&Known| {
+            let limit = known.files_limit.filter(|&limit| limit > 0)?;
+            Some(known.files? as f64 / limit as f64)
+        };
+        let nearest =
+            self.known.values().filter(|known| share(known).is_some()).max_by(|a, b| {
+                share(a).partial_cmp(&share(b)).unwrap_or(std::cmp::Ordering::Equal)
+            });
+        if let Some((files, limit)) = nearest.and_then(|known| known.files.zip(known.files_limit)) {
+            sample.gauge("process.files", files as f64);
+            sample.gauge("process.files_max", limit as f64);
+        }
+        let first = self.known.keys().next().copied().unwrap_or(0);
+        if self.cgroups.as_ref().is_none_or(|(pid, _)| *pid != first) {
+            self.cgroups = Some((first, Cgroups::of(first)));
+        }
+        if let Some((_, cgroups)) = &self.cgroups {
+            quota(cgroups, sample);
+        }
+    }
+}
+
+/// Open files of a process. Newer kernels tell the number without a list.
+fn files(folder: &Path) -> io::Result<u64> {
+    let folder = folder.join("fd");
+    let told = fs::metadata(&folder)?.len();
+    if told > 0 {
+        return Ok(told);
+    }
+    Ok(fs::read_dir(folder)?.count() as u64)
+}
+
+/// Processes of this name, the lowest number first.
+fn named(name: &str) -> Vec<u32> {
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let own = std::process::id();
+    let mut pids: Vec<u32> =
+        pids.filter(|&pid| pid != own).filter(|&pid| is_named(pid, name)).collect();
+    pids.sort_unstable();
+    pids.truncate(MOST_PROCESSES);
+    pids
+}
+
+fn is_named(pid: u32, name: &str) -> bool {
+    let comm = read_or_empty(format!("/proc/{pid}/comm"));
+    comm.trim() == name
+        || fs::read_link(format!("/proc/{pid}/exe"))
+            .is_ok_and(|path| path.file_name().is_some_and(|file| file == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_read() {
+        let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
+        let mut first = Sample::new(0);
+        processes.read(net::clock::now(), &mut first).expect("it runs");
+        assert_eq!(first.counters["process.cpu_ns"], 0, "counted from the first look on");
+        let until = net::clock::thread_cpu() + 30_000_000;
+        while net::clock::thread_cpu() < until {}
+        let mut second = Sample::new(0);
+        processes.read(net::clock::now(), &mut second).expect("it runs");
+        assert!(second.counters["process.cpu_ns"] >= 20_000_000, "{second:?}");
+        assert!(second.gauges["process.files"] >= 3.0 && second.gauges["process.threads"] >= 1.0);
+        if !second.missing.contains_key("process.thread_share") {
+            assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
+        }
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_an_error() {
+        let mut processes = Processes::new(Which::Name("no-such-program".into()));
+        let error = processes.read(1, &mut Sample::new(0)).expect_err("none");
+        assert_eq!(error, "no process named no-such-program is running");
+    }
+}

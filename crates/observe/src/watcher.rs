@@ -1,0 +1,210 @@
+//! Sources read at a steady pace, each on a thread of its own, so that one that hangs holds up no other.
+//!
+//! Owns the pace, the stamps and the offset of another machine's clock. Where readings go is the caller's matter.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use model::{Nanos, Sample};
+use net::clock;
+
+use crate::source::{Kind, Source};
+use crate::sources::{Reader, exec, wall};
+
+/// Readings that wait to be taken at most; later ones are dropped.
+const MOST_WAITING: usize = 4096;
+
+/// A sample as it came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The number of the source, in the order given.
+    pub source: usize,
+    /// When it was taken, by this machine's monotonic clock.
+    pub at_ns: Nanos,
+    /// How far the clock of the source's machine is ahead, as far as is known; none for this machine.
+    pub offset_ns: Option<i64>,
+    /// The sample, with its source's name and role.
+    pub sample: Sample,
+}
+
+/// Watches sources until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    stop: Arc<Stop>,
+    readings: Receiver<Reading>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Raised once; who waits is woken.
+#[derive(Debug, Default)]
+struct Stop {
+    raised: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Stop {
+    fn raise(&self) {
+        *self.raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.woken.notify_all();
+    }
+
+    /// Waits for so long, or until it is raised; whether it is.
+    fn wait(&self, time: Duration) -> bool {
+        let raised = self.raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let waited = self.woken.wait_timeout_while(raised, time, |raised| !*raised);
+        *waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0
+    }
+}
+
+impl Watcher {
+    /// Begins to watch; each source is read every `every`.
+    pub fn start(sources: &[Source], every: Duration) -> Self {
+        let (send, readings) = sync_channel(MOST_WAITING);
+        let stop = Arc::new(Stop::default());
+        let threads = sources
+            .iter()
+            .enumerate()
+            .filter_map(|(number, source)| {
+                let to =
+                    Sender { number, source: source.clone(), send: send.clone(), offset: None };
+                let stop = Arc::clone(&stop);
+                let body = move || watch(to, every, &stop);
+                // Without a thread there are no samples, and a source without samples is reported as such.
+                thread::Builder::new().name(format!("observe-{number}")).spawn(body).ok()
+            })
+            .collect();
+        Self { stop, readings, threads }
+    }
+
+    /// The readings that have come.
+    pub fn readings(&self) -> impl Iterator<Item = Reading> {
+        self.readings.try_iter()
+    }
+
+    /// The next reading, if one comes within `time`.
+    pub fn next(&self, time: Duration) -> Option<Reading> {
+        match self.readings.recv_timeout(time) {
+            Ok(reading) => Some(reading),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                // No thread could be started: who asks again is not to spin.
+                thread::sleep(time);
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.stop.raise();
+        for thread in self.threads.drain(..) {
+            // A page that hangs ends with its time-out.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where the samples of one source go.
+struct Sender {
+    number: usize,
+    source: Source,
+    send: SyncSender<Reading>,
+    /// The greatest difference between the clock of the source's machine and this one's when a sample arrived: the
+    /// one that was the least time on its way.
+    offset: Option<i64>,
+}
+
+impl Sender {
+    fn local(&mut self, sample: Sample, at_ns: Nanos) -> bool {
+        self.put(sample, at_ns)
+    }
+
+    /// A sample of another machine: it was taken when it arrived, less the time on its way.
+    fn remote(&mut self, sample: Sample) -> bool {
+        let (now_ns, ahead) = (clock::now(), sample.at_unix_ns.saturating_sub(wall()));
+        if sample.error.is_some() {
+            return self.put(sample, now_ns);
+        }
+        let offset = self.offset.map_or(ahead, |offset| offset.max(ahead));
+        self.offset = Some(offset);
+        let on_its_way = u64::try_from(offset.saturating_sub(ahead)).unwrap_or(0);
+        self.put(sample, now_ns.saturating_sub(on_its_way))
+    }
+
+    fn put(&mut self, mut sample: Sample, at_ns: Nanos) -> bool {
+        sample.source.clone_from(&self.source.name);
+        sample.role = self.source.role;
+        let reading = Reading { source: self.number, at_ns, offset_ns: self.offset, sample };
+        !matches!(self.send.try_send(reading), Err(TrySendError::Disconnected(_)))
+    }
+}
+
+fn watch(mut to: Sender, every: Duration, stop: &Stop) {
+    if let Kind::Exec(command) = to.source.kind.clone() {
+        return exec::watch(&command, &|time| stop.wait(time), &mut |sample| {
+            to.remote(sample);
+        });
+    }
+    let Some(mut reader) = Reader::of(&to.source.kind) else { return };
+    let mut due = Instant::now();
+    loop {
+        let at_ns = clock::now();
+        let sample = reader.sample(every.clamp(Duration::from_millis(200), Duration::from_secs(2)));
+        if !to.local(sample, at_ns) {
+            return;
+        }
+        // A sample that took longer than the pace leaves some out.
+        let now = Instant::now();
+        while due <= now {
+            due += every;
+        }
+        if stop.wait(due - now) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::sample::Role;
+
+    fn source(kind: Kind) -> Source {
+        Source { role: Role::App, name: "it".into(), kind }
+    }
+
+    #[test]
+    fn this_machine_is_watched_until_the_end() {
+        let watcher = Watcher::start(&[source(Kind::Local)], Duration::from_millis(20));
+        let [one, two] = [0; 2].map(|_| watcher.next(Duration::from_secs(20)).expect("a sample"));
+        assert!(one.at_ns < two.at_ns && one.sample.source == "it");
+        assert!(two.sample.counters["cpu.idle_ns"] >= one.sample.counters["cpu.idle_ns"]);
+        assert_eq!(one.offset_ns, None);
+    }
+
+    #[test]
+    fn the_clock_of_another_machine_may_be_minutes_apart() {
+        let ahead: i64 = 600_000_000_000;
+        let command = format!(
+            "for i in 1 2; do echo \"{{\\\"schema\\\":\\\"plimsoll.sample/1\\\",\\\"at_unix_ns\\\":$(($(date +%s%N) + {ahead}))}}\"; done; sleep 60"
+        );
+        let before_ns = clock::now();
+        let watcher = Watcher::start(&[source(Kind::Exec(command))], Duration::from_secs(1));
+        let reading = watcher.next(Duration::from_secs(20)).expect("a sample");
+        let offset = reading.offset_ns.expect("of another machine");
+        assert!((offset - ahead).abs() < 20_000_000_000, "{offset}");
+        assert!((before_ns..=clock::now()).contains(&reading.at_ns));
+    }
+
+    #[test]
+    fn a_page_that_is_not_there_is_a_failed_sample() {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let url = url::Url::parse(&format!("http://{port}/status")).unwrap();
+        let watcher = Watcher::start(&[source(Kind::Nginx(url))], Duration::from_millis(50));
+        let reading = watcher.next(Duration::from_secs(20)).expect("a failed sample");
+        assert!(reading.sample.error.expect("an error").contains("cannot connect"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Flags of what is watched: `--observe`, `plimsoll watch`, `plimsoll explain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::Nanos;
+use model::units::parse_duration;
+use observe::Source;
+
+use super::TextOrJson;
+use crate::failure::{Failure, usage};
+
+/// What is watched beside a load.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct ObserveArgs {
+    /// Watch this beside the load, besides this machine and a server on it: [ROLE[/NAME]=]SOURCE with ROLE app, proxy,
+    /// db, cache or any, and SOURCE local, local:pid=PID, local:name=NAME, exec:COMMAND (prints samples, such as
+    /// 'ssh app1 plimsoll watch --stdio'), nginx:URL (stub_status) or prometheus:URL. May be repeated
+    #[arg(long, value_name = "SOURCE", help_heading = "Watching")]
+    pub observe: Vec<String>,
+}
+
+impl ObserveArgs {
+    /// The sources named.
+    ///
+    /// # Errors
+    /// When one is written wrongly.
+    pub fn sources(&self) -> Result<Vec<Source>, Failure> {
+        Source::parse_all(&self.observe).or_else(|why| usage(format!("--observe: {why}")))
+    }
+}
+
+/// `plimsoll watch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without a source this machine is watched. What cannot be read (for lack of a permission, or because the machine does \
+not have it) is named, and the rest is read.
+Examples:
+  plimsoll watch
+  plimsoll watch local:name=nginx proxy=nginx:http://127.0.0.1:8081/stub_status
+  plimsoll watch app=exec:'ssh app1 plimsoll watch --stdio'
+  ssh app1 plimsoll watch --stdio --for 60s > app1.jsonl
+Exit codes: 0 done; 1 standard output could not be written to; 2 usage.")]
+pub struct WatchArgs {
+    /// What to watch, as --observe takes it
+    #[arg(value_name = "SOURCE")]
+    pub sources: Vec<String>,
+    /// Print samples as JSON lines (plimsoll.sample/1), for another Plimsoll to read
+    #[arg(long)]
+    pub stdio: bool,
+    /// Time between two samples, 50ms or more
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    pub every: Nanos,
+    /// How long to watch [default: until Ctrl-C, or until standard output is closed]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    pub length: Option<Nanos>,
+}
+
+/// `plimsoll explain`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every finding has a code, which docs/reference/findings.md explains. `none` means that nothing was at its limit, \
+`unknown` that something was, and which figures are needed to find out what.
+Exit codes: 0 explained; 1 the folder holds no run; 2 usage.")]
+pub struct ExplainArgs {
+    /// A folder that `run` wrote to, or its run.json
+    #[arg(default_value = crate::results::folder::LAST_RUN)]
+    pub dir: PathBuf,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TextOrJson,
+}

@@ -1,0 +1,130 @@
+//! `--observe`, `plimsoll watch` and `plimsoll explain`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Runs with sources whose words may hold blanks.
+fn observed(folder: &Folder, line: &str, sources: &[&str]) -> Ended {
+    let mut command = folder.command(Path::new(PLIMSOLL), line);
+    for source in sources {
+        command.args(["--observe", source]);
+    }
+    ended(&mut command)
+}
+
+/// The codes that `explain` finds of a folder, most likely first.
+fn codes(folder: &Folder, dir: &str) -> Vec<String> {
+    let findings = json(&folder.plimsoll(&format!("explain {dir} --format json")).ok().stdout);
+    folder.follows_schema("findings", &findings);
+    let findings = findings["findings"].as_array().expect("a list").clone();
+    findings.iter().map(|finding| finding["code"].as_str().expect("a code").to_owned()).collect()
+}
+
+fn source<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let sources = run["observed"]["sources"].as_array().expect("sources");
+    let found = sources.iter().find(|source| source["name"] == name);
+    found.unwrap_or_else(|| panic!("{name}: {sources:?}"))
+}
+
+#[test]
+fn watching_prints_samples_that_follow_the_schema() {
+    let folder = Folder::new();
+    let ended = folder.plimsoll("watch --stdio --every 100ms --for 1s").ok();
+    let samples: Vec<Value> = ended.stdout.lines().map(json).collect();
+    assert!(samples.len() >= 2, "{ended:?}");
+    for sample in &samples {
+        folder.follows_schema("sample", sample);
+        assert!(
+            sample["counters"]["cpu.user_ns"].is_u64() && sample["source"] == "app",
+            "{sample}"
+        );
+    }
+    let plain = folder.plimsoll("watch local --every 100ms --for 1s").ok();
+    assert!(plain.stdout.starts_with("app: "), "{plain:?}");
+}
+
+#[test]
+fn a_run_keeps_what_was_watched_beside_it() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run {} -d 2s -c 2 --out out -q", target.url("/healthz"));
+    let remote = format!("app/far=exec:{PLIMSOLL} watch --stdio --every 200ms");
+    observed(&folder, &line, &[&remote]).measured();
+    let run = json(&folder.text("out/run.json"));
+    folder.follows_schema("run", &run);
+    for (name, role, figure) in [
+        ("generator", "generator", "cpu.user_ns"),
+        ("server", "app", "process.cpu_ns"),
+        ("far", "app", "cpu.user_ns"),
+    ] {
+        let source = source(&run, name);
+        assert_eq!(source["role"], role);
+        assert!(source["figures"][figure]["growth"].is_f64(), "{name}: {source}");
+        assert!(source["cost_ratio"].as_f64().is_some_and(|cost| cost < 0.5), "{source}");
+    }
+    assert!(source(&run, "far")["clock_offset_ns"].is_i64());
+    let samples = folder.text("out/samples.jsonl");
+    for line in samples.lines() {
+        let sample = json(line);
+        assert!(sample["at_ns"].is_u64(), "{line}");
+    }
+    folder.follows_schema("sample", &json(samples.lines().next().expect("a sample")));
+    assert!(folder.text("out/report.html").contains("What limits it"));
+    let text = folder.plimsoll("explain out").ok().stdout;
+    assert!(text.starts_with("1. ") && text.contains("fix: "), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn sources_that_fail_are_gaps_and_end_no_run() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run {} -d 2s -c 2 --out out -q", target.url("/healthz"));
+    let sources = [
+        "app=exec:echo garbage; echo broken pipe >&2; exit 3",
+        "any=prometheus:http://127.0.0.1:1/metrics",
+        "db=local:name=no-such-program",
+        "cache=exec:sleep 60",
+    ];
+    observed(&folder, &line, &sources).measured();
+    let run = json(&folder.text("out/run.json"));
+    for (name, words) in [
+        ("app", "the command "),
+        ("any", "cannot connect to 127.0.0.1:1"),
+        ("db", "no process named no-such-program"),
+    ] {
+        let gaps = source(&run, name)["gaps"].to_string();
+        assert!(gaps.contains(words), "{name}: {gaps}");
+    }
+    assert_eq!(source(&run, "cache")["samples"], 0);
+}
+
+#[test]
+fn what_is_written_wrongly_is_refused() {
+    let folder = Folder::new();
+    for (line, words) in [
+        ("run http://127.0.0.1:1/ --observe web=local", "`web` is no role"),
+        ("watch ssh:host", "`ssh` is no source"),
+        ("watch local --every 1ms", "50ms or more"),
+        ("explain", "run.json"),
+    ] {
+        let ended = folder.plimsoll(line);
+        assert!(ended.code == 2 || line == "explain" && ended.code == 1, "{line}: {ended:?}");
+        assert!(ended.stderr.contains(words), "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn connections_that_are_not_kept_alive_are_named() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("run {url} -n 2000 -c 4 --no-keepalive --out off -q")).measured();
+    assert!(codes(&folder, "off").contains(&"conn.keepalive_off".to_owned()));
+    folder.plimsoll(&format!("run {url} -n 2000 -c 4 --out on -q")).measured();
+    assert!(!codes(&folder, "on").contains(&"conn.keepalive_off".to_owned()));
+}

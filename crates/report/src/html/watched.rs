@@ -1,0 +1,79 @@
+//! The parts of a run's page about what was watched beside it, and what limits it.
+
+use maud::{Markup, html};
+use model::finding::{Finding, Findings};
+use model::observed::{Observed, ObservedSource};
+use model::run::Run;
+use model::units::show_duration;
+
+use super::parts;
+use crate::charts;
+use crate::figure::{bytes, count, share};
+
+/// Sources with their charts and main figures.
+pub(super) fn watched(run: &Run, observed: &Observed) -> Markup {
+    html! {
+        (parts::rows(&COLUMNS, observed.sources.iter().map(row)))
+        @for source in &observed.sources {
+            @for gap in &source.gaps {
+                p { (parts::outside(&source.name)) ": no samples from " (show_duration(gap.from_ns)) " to "
+                    (show_duration(gap.to_ns)) ": " (parts::outside(&gap.error)) "." }
+            }
+        }
+        @for chart in charts::watched(run) { (parts::timeline(&chart.chart())) }
+    }
+}
+
+const COLUMNS: [&str; 9] =
+    ["source", "CPU", "cores used", "load", "memory", "disk", "connections", "samples", "cost"];
+
+/// A server in a row, as a test report lists it.
+fn row(source: &ObservedSource) -> Vec<Markup> {
+    let mean = |name: &str| source.mean(name);
+    let or_dash = |text: Option<String>| html! { (text.unwrap_or_else(|| "-".into())) };
+    let disk = source.labelled("disk.busy_ns").map(|(_, busy)| busy.mean / 1e9).reduce(f64::max);
+    vec![
+        html! { (parts::outside(&source.name)) },
+        or_dash(verdict::explain::busy(source).map(share)),
+        or_dash(mean("process.cpu_ns").map(|ns| format!("{:.2}", ns / 1e9))),
+        or_dash(mean("load.1m").map(|load| format!("{load:.2}"))),
+        or_dash(mean("process.resident_bytes").or(mean("memory.available_bytes")).map(bytes)),
+        or_dash(disk.map(|busy| share(busy.min(1.0)))),
+        or_dash(mean("nginx.active").or(mean("tcp.established")).map(|n| count(n.round() as u64))),
+        html! { (count(source.samples)) },
+        html! { (share(source.cost_ratio)) " of a core" },
+    ]
+}
+
+/// What limits the run.
+pub(super) fn findings(findings: &Findings) -> Markup {
+    html! {
+        @for finding in &findings.findings { (one(finding)) }
+        @for dip in &findings.dips {
+            p { "Dip at " (show_duration(dip.start_ns)) " for " (show_duration(dip.duration_ns)) ": "
+                @if dip.changed.is_empty() { "nothing that was watched changed." }
+                @else { (parts::outside(&dip.changed.join("; "))) "." } }
+        }
+        @if !findings.abstained.is_empty() {
+            details {
+                summary { "Not judged: " (findings.abstained.len()) " causes" }
+                (parts::rows(&["cause", "missing"], findings.abstained.iter().map(|abstained| {
+                    vec![html! { (abstained.code) }, html! { (parts::outside(&abstained.missing)) }]
+                })))
+            }
+        }
+    }
+}
+
+fn one(finding: &Finding) -> Markup {
+    html! {
+        h3 { (finding.rank) ". " code { (finding.code) } " at " (parts::outside(&finding.place)) }
+        p { (parts::outside(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
+        ul {
+            @for evidence in &finding.evidence_for { li { "for: " (parts::outside(evidence)) } }
+            @for evidence in &finding.evidence_against { li { "against: " (parts::outside(evidence)) } }
+        }
+        p { strong { "Fix: " } (parts::outside(&finding.fix)) }
+        p { strong { "To check: " } (parts::outside(&finding.experiment)) }
+    }
+}

@@ -1,0 +1,216 @@
+//! What limits a run? One table of rules, [`RULES`]: each looks at the run and at what was watched beside it, and finds
+//! its cause, finds it absent, or says what it lacks. The table is also the documentation ([`as_markdown`]).
+//!
+//! While the generator was the limit no rule accuses anything behind it. Where nothing was found, `none` says that
+//! nothing was at its limit, or `unknown` what to watch to know more.
+
+mod connections;
+mod dips;
+mod facts;
+mod generator;
+mod network;
+mod nothing;
+mod rules;
+mod server;
+
+use std::fmt::Write as _;
+
+use model::finding::{Abstained, Confidence, SCHEMA};
+use model::{Finding, Findings, Run};
+
+pub use facts::{Facts, busy};
+pub use rules::RULES;
+
+/// One rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// The code of what it finds: `server.cpu`.
+    pub code: &'static str,
+    /// What one sees of it from outside.
+    pub symptom: &'static str,
+    /// Why it limits.
+    pub mechanism: &'static str,
+    /// When it is found, with the thresholds and why they are such.
+    pub evidence: &'static str,
+    /// What to type, and what that risks.
+    pub fix: &'static str,
+    /// What would confirm or refute it.
+    pub experiment: &'static str,
+    check: fn(&Facts<'_>) -> Outcome,
+}
+
+/// What a rule says of a run.
+#[derive(Debug, Clone, PartialEq)]
+enum Outcome {
+    /// It is there, perhaps at several places.
+    Found(Vec<Cause>),
+    /// It is not there.
+    Absent,
+    /// The figures do not tell; what is missing, and how to give it.
+    Lacking(String),
+}
+
+/// A cause that a rule found.
+#[derive(Debug, Clone, PartialEq)]
+struct Cause {
+    confidence: Confidence,
+    /// How much of the load it concerns, 0..=1; orders causes of one confidence.
+    weight: f64,
+    place: String,
+    sentence: String,
+    evidence_for: Vec<String>,
+    evidence_against: Vec<String>,
+}
+
+/// Causes that were counted at their place, of which the weights are no part.
+impl Cause {
+    fn new(confidence: Confidence, place: &str, sentence: String) -> Self {
+        Self {
+            confidence,
+            weight: 0.5,
+            place: place.to_owned(),
+            sentence,
+            evidence_for: Vec::new(),
+            evidence_against: Vec::new(),
+        }
+    }
+
+    fn weighing(mut self, weight: f64) -> Self {
+        self.weight = weight.clamp(0.0, 1.0);
+        self
+    }
+
+    fn with(mut self, evidence: impl Into<String>) -> Self {
+        self.evidence_for.push(evidence.into());
+        self
+    }
+
+    fn against(mut self, evidence: Option<String>) -> Self {
+        self.evidence_against.extend(evidence);
+        self
+    }
+}
+
+impl Outcome {
+    fn one(cause: Option<Cause>) -> Self {
+        Self::of(cause.into_iter().collect())
+    }
+
+    fn of(causes: Vec<Cause>) -> Self {
+        if causes.is_empty() { Self::Absent } else { Self::Found(causes) }
+    }
+}
+
+/// Why rules about what is behind the generator are silent while it was the limit.
+const GENERATOR_FIRST: &str =
+    "the generator was the limit of this run, so that nothing can be said of what is behind it";
+
+/// Explains a run by the rules.
+pub fn explain(run: &Run) -> Findings {
+    let facts = Facts::of(run);
+    let mut found: Vec<(usize, Cause)> = Vec::new();
+    let mut abstained = Vec::new();
+    let mut abstain = |rule: &Rule, missing: String| {
+        abstained.push(Abstained { code: rule.code.to_owned(), missing });
+    };
+    let mut generator_is_the_limit = false;
+    for (nth, rule) in RULES.iter().enumerate() {
+        let own = rule.code.starts_with("generator.");
+        if generator_is_the_limit && !own && accuses(rule.code) {
+            abstain(rule, GENERATOR_FIRST.to_owned());
+            continue;
+        }
+        match (rule.check)(&facts) {
+            Outcome::Found(causes) => {
+                generator_is_the_limit |= own;
+                found.extend(causes.into_iter().map(|cause| (nth, cause)));
+            }
+            Outcome::Absent => {}
+            Outcome::Lacking(missing) => abstain(rule, missing),
+        }
+    }
+    drop_what_others_explain(&mut found);
+    // What was counted comes before what was inferred; of the same kind, what concerns more of the load.
+    found.sort_by(|(a, one), (b, other)| {
+        let by_weight = other.weight.total_cmp(&one.weight);
+        other.confidence.cmp(&one.confidence).then(by_weight).then(a.cmp(b))
+    });
+    let mut findings: Vec<Finding> =
+        found.into_iter().map(|(nth, cause)| finding(&RULES[nth], cause)).collect();
+    if findings.iter().all(|finding| finding.code == "test.single_source") {
+        findings.insert(0, nothing::finding(&facts));
+    }
+    for (rank, finding) in (1..).zip(&mut findings) {
+        finding.rank = rank;
+    }
+    Findings {
+        schema: SCHEMA.to_owned(),
+        plimsoll: run.plimsoll.clone(),
+        started_at: run.started_at.clone(),
+        findings,
+        dips: dips::changes(run),
+        abstained,
+    }
+}
+
+/// Whether a code names something behind the generator as the limit.
+fn accuses(code: &str) -> bool {
+    let kinds = ["server.", "proxy.", "network."];
+    kinds.iter().any(|kind| code.starts_with(kind)) || code == "rate_limited"
+}
+
+/// A quota explains that the processor is used up, and that the server stands still; a full queue explains the
+/// retransmits of those who wait to get in.
+fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
+    const EXPLAINS: [(&str, &[&str]); 4] = [
+        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall"]),
+        ("server.single_thread", &["server.cpu"]),
+        ("server.accept_queue", &["network.loss"]),
+        ("server.memory", &["server.stall", "server.disk"]),
+    ];
+    let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
+    let explained: Vec<&str> = EXPLAINS
+        .iter()
+        .filter(|(cause, _)| codes.contains(cause))
+        .flat_map(|(_, effects)| effects.iter().copied())
+        .collect();
+    found.retain(|(nth, _)| !explained.contains(&RULES[*nth].code));
+}
+
+fn finding(rule: &Rule, cause: Cause) -> Finding {
+    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against } = cause;
+    Finding {
+        code: rule.code.to_owned(),
+        rank: 0,
+        confidence,
+        place,
+        sentence,
+        evidence_for,
+        evidence_against,
+        fix: rule.fix.to_owned(),
+        experiment: rule.experiment.to_owned(),
+    }
+}
+
+/// The table as a page.
+pub fn as_markdown() -> String {
+    let mut page = String::from(
+        "# What limits a run\n\nMade by `cargo xtask docs` from the table of rules; do not edit.\n\n\
+         `plimsoll explain` names causes by these codes. A rule whose figures are missing says so and finds \
+         nothing. While a `generator.` code is found, rules about what is behind the generator stay silent.\n",
+    );
+    let _ = writeln!(page, "\n## none\n\n{}", nothing::NONE);
+    let _ = writeln!(page, "\n## unknown\n\n{}", nothing::UNKNOWN);
+    for rule in RULES {
+        let Rule { code, symptom, mechanism, evidence, fix, experiment, .. } = rule;
+        let _ = writeln!(
+            page,
+            "\n## {code}\n\n- Symptom: {symptom}.\n- Mechanism: {mechanism}.\n- Found when: {evidence}.\n\
+             - Fix: {fix}\n- Experiment: {experiment}"
+        );
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests;

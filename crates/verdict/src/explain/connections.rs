@@ -1,0 +1,165 @@
+//! Rules about connections: whether they are kept alive, what TLS costs, and what turns requests away.
+
+use model::Run;
+use model::finding::Confidence::{High, Medium};
+use model::units::show_duration;
+
+use super::facts::Facts;
+use super::{Cause, Outcome};
+use crate::figures::{grouped, percent};
+
+/// Connections per request from which on keep-alive is off: a connection that serves two requests is none.
+const OFF: f64 = 0.5;
+/// Full handshakes per request from which on they can matter.
+const HANDSHAKES: f64 = 0.2;
+/// The share of users' time that must go into something for it to be a limit.
+const MATTERS: f64 = 0.2;
+/// Requests that a run must have for shares to mean anything.
+const FEWEST: u64 = 100;
+/// The share of responses 429 from which on a limit is met; 503 has other causes too.
+const LIMITED: (f64, f64) = (0.01, 0.05);
+/// How steady successes are under a limit: their deviation from second to second over their mean.
+const STEADY: f64 = 0.15;
+
+pub(super) fn keepalive_off(facts: &Facts<'_>) -> Outcome {
+    let (run, totals) = (facts.run, &facts.run.totals);
+    let per_request = totals.connects as f64 / totals.requests.max(1) as f64;
+    if totals.requests < FEWEST || per_request < OFF {
+        return Outcome::Absent;
+    }
+    let by_server = totals.server_closes as f64 / totals.requests as f64 >= OFF;
+    let who = match (run.plan.keepalive, by_server) {
+        (false, _) => "the generator was told to (--no-keepalive)",
+        (true, true) => "the server closes it",
+        (true, false) => "attempts fail on it",
+    };
+    let sentence = format!("Nearly every request opens a connection of its own, because {who}.");
+    let spent =
+        share_of_time(run, run.connect_ns.mean.saturating_add(run.tls_ns.mean), per_request);
+    let cause = Cause::new(High, "connections", sentence)
+        .weighing(0.5 + spent / 2.0)
+        .with(format!(
+            "{} connections for {} responses",
+            grouped(totals.connects as f64, 0),
+            grouped(totals.requests as f64, 0)
+        ))
+        .with(format!(
+            "connecting takes {}, a response {}, both on average",
+            show_duration(run.connect_ns.mean.saturating_add(run.tls_ns.mean)),
+            show_duration(run.service_ns.mean)
+        ));
+    Outcome::one(Some(cause))
+}
+
+/// The share of users' time that something takes which happens so often per request.
+fn share_of_time(run: &Run, takes_ns: u64, per_request: f64) -> f64 {
+    let spent = takes_ns as f64 * per_request;
+    let all = spent + run.service_ns.mean as f64;
+    if all > 0.0 { spent / all } else { 0.0 }
+}
+
+pub(super) fn tls_handshake(facts: &Facts<'_>) -> Outcome {
+    let (run, totals) = (facts.run, &facts.run.totals);
+    if run.plan.tls.is_none() {
+        return Outcome::Absent;
+    }
+    let full = run.tls_ns.count.saturating_sub(totals.tls_resumed.unwrap_or(0));
+    let per_request = full as f64 / totals.requests.max(1) as f64;
+    let spent = share_of_time(run, run.tls_ns.mean, per_request);
+    let found = totals.requests >= FEWEST && per_request >= HANDSHAKES && spent >= MATTERS;
+    let cause = found.then(|| {
+        let sentence = format!(
+            "Users spend {} of their time on full TLS handshakes, which cost the server processor time too.",
+            percent(spent)
+        );
+        Cause::new(High, "connections", sentence).weighing(spent).with(format!(
+            "{} full handshakes for {} responses, {} each",
+            grouped(full as f64, 0),
+            grouped(totals.requests as f64, 0),
+            show_duration(run.tls_ns.mean)
+        ))
+    });
+    Outcome::one(cause)
+}
+
+pub(super) fn tls_version(facts: &Facts<'_>) -> Outcome {
+    let run = facts.run;
+    let sample = run.totals.error_samples.get("tls").map(String::as_str).unwrap_or_default();
+    let words = sample.to_ascii_lowercase().replace([' ', '_'], "");
+    let of_version = ["protocolversion", "unsupportedversion", "tls1", "peerisincompatible"];
+    let failed = run.totals.errors.tls as f64 / run.totals.attempts.max(1) as f64;
+    let found = failed >= MATTERS && of_version.iter().any(|word| words.contains(word));
+    let cause = found.then(|| {
+        let offered = run.plan.tls.as_ref().map_or_else(String::new, |tls| {
+            format!("the generator offers TLS {} to {}", tls.min, tls.max)
+        });
+        let sentence =
+            "Generator and server have no TLS version in common: connections fail before any request."
+                .to_owned();
+        Cause::new(High, "connections", sentence)
+            .weighing(failed)
+            .with(format!("{} of the attempts failed by TLS: {sample}", percent(failed)))
+            .with(offered)
+    });
+    Outcome::one(cause)
+}
+
+pub(super) fn rate_limited(facts: &Facts<'_>) -> Outcome {
+    let (limited, unavailable) = (facts.status_share(429), facts.status_share(503));
+    if limited >= LIMITED.0 {
+        let sentence =
+            format!("A rate limit answers {} of the requests with 429.", percent(limited));
+        let cause = Cause::new(High, "server or proxy", sentence).weighing(0.5 + limited / 2.0);
+        return Outcome::one(Some(cause.with(per_status(facts.run, 429))));
+    }
+    let (Some(steady), true) = (successes(facts.run), unavailable >= LIMITED.1) else {
+        return Outcome::Absent;
+    };
+    let (per_s, deviation) = steady;
+    let cause = (deviation <= STEADY).then(|| {
+        let sentence = format!(
+            "A rate limit is likely: {} of the responses are 503, while successes hold at {} a second.",
+            percent(unavailable),
+            grouped(per_s, 0)
+        );
+        let known = facts.servers.iter().filter_map(|server| server.used());
+        let busiest = known.reduce(f64::max);
+        let busy = busiest.filter(|used| *used >= 0.9);
+        Cause::new(Medium, "server or proxy", sentence)
+            .weighing(0.5 + unavailable / 2.0)
+            .with(per_status(facts.run, 503))
+            .with(format!(
+                "successes differ by {} from second to second",
+                percent(deviation)
+            ))
+            .against(busy.map(|used| {
+                format!("the server uses {} of its processors, and may shed load by itself", percent(used))
+            }))
+    });
+    Outcome::one(cause)
+}
+
+fn per_status(run: &Run, status: u16) -> String {
+    let n = run.totals.statuses.get(&status).copied().unwrap_or(0);
+    format!(
+        "{} of {} responses were {status}",
+        grouped(n as f64, 0),
+        grouped(run.totals.requests as f64, 0)
+    )
+}
+
+/// Successes per second: their mean over whole seconds of the window, and their deviation over it.
+fn successes(run: &Run) -> Option<(f64, f64)> {
+    let whole = run.timeline.iter().filter(|point| point.phase == "window");
+    let per_s: Vec<f64> = whole
+        .filter(|point| point.duration_ns >= model::units::SECOND / 2)
+        .map(|point| {
+            let failed = point.failed as f64 * 1e9 / point.duration_ns as f64;
+            (point.requests_per_s - failed).max(0.0)
+        })
+        .collect();
+    let n = per_s.len() as f64;
+    let mean = per_s.iter().sum::<f64>() / n;
+    let squares = per_s.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (per_s.len() >= 5 && mean > 0.0).then(|| (mean, (squares / n).sqrt() / mean))
+}

@@ -1,0 +1,149 @@
+//! What rules look at: the run, and for each server that was watched its own figures beside those of its machine.
+
+use model::observed::{Observed, ObservedSource};
+use model::units::SECOND;
+use model::{ReasonCode, Role, Run, Verdict};
+
+/// A run, and what was watched beside it.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The servers: every source that is not the generator.
+    pub servers: Vec<Server<'a>>,
+    observed: Option<&'a Observed>,
+}
+
+/// A source that is not the generator.
+#[derive(Debug, Clone, Copy)]
+pub struct Server<'a> {
+    /// What was read of it.
+    pub source: &'a ObservedSource,
+    /// What was read of its machine: the same source, or the generator's where it runs there; none where only a page
+    /// was read.
+    pub host: Option<&'a ObservedSource>,
+    /// Whether it runs on the generator's machine.
+    pub here: bool,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a run.
+    pub fn of(run: &'a Run) -> Self {
+        let observed = run.observed.as_ref();
+        let generator = observed.and_then(Observed::generator);
+        let others = observed.into_iter().flat_map(|observed| &observed.sources);
+        let servers = others
+            .filter(|source| source.role != Role::Generator)
+            .map(|source| {
+                let here = source.read_from.starts_with("local");
+                let own = source.figure("cpu.cores").is_some().then_some(source);
+                Server { source, host: own.or(generator.filter(|_| here)), here }
+            })
+            .collect();
+        Self { run, servers, observed }
+    }
+
+    /// The generator's machine.
+    pub fn generator(&self) -> Option<&'a ObservedSource> {
+        self.observed.and_then(Observed::generator)
+    }
+
+    /// The machines of the servers, each once, by the name of the source that reads it.
+    pub fn hosts(&self) -> Vec<(&'a str, &'a ObservedSource)> {
+        let mut hosts: Vec<(&str, &ObservedSource)> = Vec::new();
+        for server in &self.servers {
+            if let Some(host) = server.host
+                && !hosts.iter().any(|(_, known)| std::ptr::eq(*known, host))
+            {
+                hosts.push((&server.source.name, host));
+            }
+        }
+        hosts
+    }
+
+    /// The consequence of a rule of validity, where it takes something from the result.
+    pub fn doubts(&self, code: ReasonCode) -> Option<&'a str> {
+        let reasons = &self.run.validity.reasons;
+        let found = reasons.iter().find(|r| r.code == code && r.consequence != Verdict::Valid)?;
+        // The advice behind is the rule's; the evidence is the first sentence.
+        Some(found.text.split_once(". ").map_or(found.text.as_str(), |(evidence, _)| evidence))
+    }
+
+    /// Times that a local resource ran out, by errno.
+    pub fn limit_hits(&self, errnos: &[&str]) -> u64 {
+        let hits = errnos.iter().filter_map(|errno| self.run.totals.limits.get(*errno));
+        hits.fold(0, |sum, n| sum.saturating_add(*n))
+    }
+
+    /// Responses of a status as a share of all.
+    pub fn status_share(&self, status: u16) -> f64 {
+        let n = self.run.totals.statuses.get(&status).copied().unwrap_or(0);
+        n as f64 / self.run.totals.requests.max(1) as f64
+    }
+
+    /// The length of the window in seconds.
+    pub fn window_s(&self) -> f64 {
+        self.run.totals.duration_ns as f64 / SECOND as f64
+    }
+
+    /// What to add to a command so that servers are watched.
+    pub const fn how_to_watch() -> &'static str {
+        "nothing was watched on the server: add --observe app=local:pid=PID on this machine, or --observe \
+         app=exec:'ssh HOST plimsoll watch --stdio'"
+    }
+}
+
+impl Server<'_> {
+    /// Processors that its processes used, mean.
+    pub fn cores(&self) -> Option<f64> {
+        self.source.mean("process.cpu_ns").map(|ns_per_s| ns_per_s / SECOND as f64)
+    }
+
+    /// Processors that its processes may use: those allowed, or less by a quota.
+    pub fn cores_allowed(&self) -> Option<f64> {
+        let allowed = self.source.mean("process.cpus_allowed").or_else(|| self.host_cores());
+        let quota = self.source.mean("cgroup.quota_cores");
+        allowed.map(|allowed| quota.map_or(allowed, |quota| quota.min(allowed)))
+    }
+
+    /// Processors of its machine.
+    pub fn host_cores(&self) -> Option<f64> {
+        self.host.and_then(|host| host.mean("cpu.cores"))
+    }
+
+    /// The share of its machine's processors in use.
+    pub fn host_busy(&self) -> Option<f64> {
+        self.host.and_then(busy)
+    }
+
+    /// The share of what it may use that it uses: of its processes where they are watched, else of its machine.
+    pub fn used(&self) -> Option<f64> {
+        let own = self.cores().zip(self.cores_allowed()).filter(|(_, allowed)| *allowed > 0.0);
+        own.map(|(used, allowed)| used / allowed).or_else(|| self.host_busy())
+    }
+}
+
+/// The share of a machine's processors in use, where generator and server share it and these two use most of what is
+/// used: what neighbours use up is nobody's limit here.
+pub(super) fn shared(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
+    let (theirs, cores) = (server.cores().filter(|_| server.here)?, server.host_cores()?);
+    let full = server.host_busy()?;
+    let both = own_cores(facts.run) + theirs;
+    (both >= MOSTLY * full * cores).then_some(full)
+}
+
+/// The part of what is used that generator and server must use for it to be theirs.
+const MOSTLY: f64 = 0.7;
+
+/// Processors that the generator's workers used, mean.
+pub(super) fn own_cores(run: &Run) -> f64 {
+    run.generator.cpu_ns as f64 / run.totals.duration_ns.max(1) as f64
+}
+
+/// The share of a machine's processors in use, mean: everything but idle, waiting for disks and steal.
+pub fn busy(host: &ObservedSource) -> Option<f64> {
+    let sum = |names: [&str; 3]| names.iter().map(|name| host.mean(name)).sum::<Option<f64>>();
+    let used = sum(["cpu.user_ns", "cpu.system_ns", "cpu.softirq_ns"])?;
+    let rest = sum(["cpu.idle_ns", "cpu.iowait_ns", "cpu.steal_ns"])?;
+    (used + rest > 0.0).then(|| used / (used + rest))
+}

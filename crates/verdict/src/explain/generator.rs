@@ -1,0 +1,129 @@
+//! Rules about the generator, by what the engine counted and the rules of validity found.
+
+use model::ReasonCode;
+use model::finding::Confidence::{High, Low, Medium};
+
+use super::facts::{self, Facts, own_cores};
+use super::{Cause, Outcome};
+use crate::figures::{grouped, percent};
+
+/// What the generator's rules call its machine.
+const PLACE: &str = "generator";
+/// The share of a shared machine's processors from which on they are used up: what is left is lost to switching.
+const FULL: f64 = 0.95;
+
+/// The share of its time that a worker must have worked, or waited for a processor, to be the limit where a rule of
+/// validity speaks of lateness alone: with less there was time left, and latencies are in doubt, not QPS.
+const WORKED: f64 = 0.8;
+
+/// Rules of validity by which the generator sent less than it should or could.
+const SENT_LESS: [ReasonCode; 2] = [ReasonCode::WorkersSaturated, ReasonCode::AchievedBelowOffered];
+/// Rules of validity by which it was held up, more or less.
+const HELD_UP: [ReasonCode; 4] = [
+    ReasonCode::Throttled,
+    ReasonCode::BusyNeighbour,
+    ReasonCode::LateSends,
+    ReasonCode::ObservedLate,
+];
+
+pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
+    let mut doubts: Vec<&str> =
+        SENT_LESS.into_iter().filter_map(|code| facts.doubts(code)).collect();
+    let worked =
+        facts.run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);
+    if !doubts.is_empty() || worked.fold(0.0, f64::max) >= WORKED {
+        doubts.extend(HELD_UP.into_iter().filter_map(|code| facts.doubts(code)));
+    }
+    if doubts.is_empty() {
+        return Outcome::one(shared(facts));
+    }
+    let sentence = "The generator could not send more or look faster: QPS is a lower bound, and the server may \
+                    carry more."
+        .to_owned();
+    let mut cause = Cause::new(High, PLACE, sentence).weighing(1.0);
+    cause.evidence_for.extend(doubts.into_iter().map(str::to_owned));
+    Outcome::one(Some(cause))
+}
+
+/// Generator and server use up the processors of one machine, and the generator takes the larger part.
+fn shared(facts: &Facts<'_>) -> Option<Cause> {
+    let server = facts.servers.iter().find(|server| server.here && server.cores().is_some())?;
+    let theirs = server.cores()?;
+    let full = facts::shared(facts, server).filter(|busy| *busy >= FULL)?;
+    let own = own_cores(facts.run);
+    if own <= theirs {
+        return None;
+    }
+    let sentence = format!(
+        "Generator and server share a machine whose processors are used up, and the generator takes more of them \
+         ({} cores) than the server ({} cores).",
+        grouped(own, 2),
+        grouped(theirs, 2)
+    );
+    let cause = Cause::new(Medium, PLACE, sentence).weighing(1.0);
+    Some(cause.with(format!("{} of the machine's processors were in use", percent(full))))
+}
+
+pub(super) fn ports(facts: &Facts<'_>) -> Outcome {
+    let hits = facts.limit_hits(&["EADDRNOTAVAIL", "EADDRINUSE"]);
+    let cause = (hits > 0).then(|| {
+        let run = facts.run;
+        let sentence = "The generator ran out of local ports: each closed connection keeps its port for 60 s in \
+                        TIME_WAIT, and there are about 28,000 per server address."
+            .to_owned();
+        let waiting = facts.generator().and_then(|host| host.figure("tcp.time_wait"));
+        let mut cause = Cause::new(High, PLACE, sentence).weighing(1.0).with(format!(
+            "{} attempts to connect found no free port; {} connections were opened for {} requests",
+            grouped(hits as f64, 0),
+            grouped(run.totals.connects as f64, 0),
+            grouped(run.totals.requests as f64, 0)
+        ));
+        if let Some(waiting) = waiting {
+            cause = cause.with(format!("up to {} ports in TIME_WAIT", grouped(waiting.max, 0)));
+        }
+        cause
+    });
+    Outcome::one(cause)
+}
+
+pub(super) fn files(facts: &Facts<'_>) -> Outcome {
+    let hits = facts.limit_hits(&["EMFILE", "ENFILE"]);
+    let cause = (hits > 0).then(|| {
+        let environment = &facts.run.environment;
+        let sentence = format!(
+            "The generator ran out of open files: {} are allowed.",
+            grouped(environment.open_files as f64, 0)
+        );
+        let hits = format!("{} sockets could not be opened for it", grouped(hits as f64, 0));
+        Cause::new(High, PLACE, sentence).weighing(1.0).with(hits)
+    });
+    Outcome::one(cause)
+}
+
+pub(super) fn memory(facts: &Facts<'_>) -> Outcome {
+    let hits = facts.limit_hits(&["ENOBUFS", "ENOMEM"]);
+    let short = facts.doubts(ReasonCode::MemoryShort);
+    if hits == 0 && short.is_none() {
+        return Outcome::Absent;
+    }
+    let mut cause =
+        Cause::new(High, PLACE, "The generator's machine was short of memory.".to_owned())
+            .weighing(1.0);
+    cause.evidence_for.extend(short.map(str::to_owned));
+    if hits > 0 {
+        cause = cause.with(format!("{} sockets got no memory", grouped(hits as f64, 0)));
+    }
+    Outcome::one(Some(cause))
+}
+
+pub(super) fn single_source(facts: &Facts<'_>) -> Outcome {
+    let reasons = &facts.run.validity.reasons;
+    let reason = reasons.iter().find(|reason| reason.code == ReasonCode::SingleSource);
+    let cause = reason.map(|reason| {
+        let sentence = "All load came from one address, which servers and limits treat otherwise than many users."
+            .to_owned();
+        let evidence = reason.text.split_once(". ").map_or(reason.text.as_str(), |(first, _)| first);
+        Cause::new(Low, PLACE, sentence).weighing(0.1).with(evidence)
+    });
+    Outcome::one(cause)
+}

@@ -1,0 +1,127 @@
+//! What is said where no cause was found: that nothing was at its limit, or what to watch to know more.
+
+use model::Finding;
+use model::finding::Confidence;
+
+use super::facts::{Facts, busy};
+use super::server::room;
+use crate::figures::{grouped, percent};
+
+/// When nothing is at its limit.
+pub(super) const NONE: &str = "Nothing that was watched was at its limit, and the load was carried: the rate offered \
+    was reached, or the server's processors had room. Raise the load (-c or -R) to find the limit.";
+/// When something is at its limit and nobody knows what.
+pub(super) const UNKNOWN: &str = "Something limits the run, or may do so, and what was watched does not tell what. The \
+    finding names what to watch.";
+
+/// The share of failures from which on a run is not in order.
+const FAILING: f64 = 0.01;
+/// The share of the offered rate that must be achieved.
+const REACHED: f64 = 0.97;
+/// The share of its processors up to which a server has room for sure.
+const ROOM: f64 = 0.9;
+
+/// `none` or `unknown`.
+pub(super) fn finding(facts: &Facts<'_>) -> Finding {
+    let troubles = troubles(facts);
+    let rooms: Vec<(String, f64)> = facts.servers.iter().filter_map(room).collect();
+    let open = facts.run.plan.rate_per_s.is_some();
+    let known = open || !rooms.is_empty();
+    let mut evidence: Vec<String> = rooms
+        .iter()
+        .map(|(name, used)| format!("{name} used {} of its processors", percent(*used)))
+        .collect();
+    if let Some(busy) = facts.generator().and_then(busy) {
+        evidence.push(format!("the generator's machine used {} of its processors", percent(busy)));
+    }
+    if troubles.is_empty() && known && rooms.iter().all(|(_, used)| *used < ROOM) {
+        return none(facts, evidence);
+    }
+    Finding {
+        code: "unknown".to_owned(),
+        confidence: Confidence::Low,
+        place: "not known".to_owned(),
+        sentence: match troubles.first() {
+            Some(trouble) => format!("What was watched does not explain it: {trouble}."),
+            None => {
+                "What limits this run cannot be told from the generator's side alone.".to_owned()
+            }
+        },
+        evidence_for: troubles,
+        evidence_against: evidence,
+        fix: what_to_watch(facts),
+        experiment: "Run the same load again with what is missing watched.".to_owned(),
+        ..Finding::default()
+    }
+}
+
+fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
+    let run = facts.run;
+    let (sentence, fix) = match run.plan.rate_per_s {
+        Some(wanted) => {
+            evidence.insert(
+                0,
+                format!(
+                    "{} of {} arrivals a second were sent and answered",
+                    grouped(run.rates.achieved_per_s, 0),
+                    grouped(wanted, 0)
+                ),
+            );
+            (
+                "The load was carried, and nothing that was watched was at its limit.",
+                "Raise the rate (-R) to find the limit, or let `plimsoll capacity` find it.",
+            )
+        }
+        None => (
+            "Nothing that was watched was at its limit: with more connections the server may carry more.",
+            "Raise the connections (-c), or let `plimsoll sweep` find the best number.",
+        ),
+    };
+    Finding {
+        code: "none".to_owned(),
+        confidence: if facts.servers.is_empty() { Confidence::Low } else { Confidence::Medium },
+        place: "nowhere".to_owned(),
+        sentence: sentence.to_owned(),
+        evidence_for: evidence,
+        fix: fix.to_owned(),
+        experiment: "Run it again with twice the load: QPS follows.".to_owned(),
+        ..Finding::default()
+    }
+}
+
+/// What shows that the run was not in order.
+fn troubles(facts: &Facts<'_>) -> Vec<String> {
+    let run = facts.run;
+    let mut troubles = Vec::new();
+    let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);
+    let failing = failed as f64 / run.totals.attempts.max(1) as f64;
+    if failing >= FAILING {
+        troubles.push(format!("{} of the attempts failed", percent(failing)));
+    }
+    if run.plan.rate_per_s.is_some() && run.rates.achieved_per_s < REACHED * run.rates.offered_per_s
+    {
+        troubles.push(format!(
+            "{} of {} arrivals a second were sent",
+            grouped(run.rates.achieved_per_s, 0),
+            grouped(run.rates.offered_per_s, 0)
+        ));
+    }
+    if !run.dips.is_empty() {
+        troubles.push(format!("the server departed from its trend {} times", run.dips.len()));
+    }
+    troubles
+}
+
+fn what_to_watch(facts: &Facts<'_>) -> String {
+    match facts.servers.is_empty() {
+        true => format!("{}.", capital(Facts::how_to_watch())),
+        false => "Watch the server's processes (local:pid=PID), and what it waits for: its proxy \
+                  (proxy=nginx:URL) and its own figures (any=prometheus:URL)."
+            .to_owned(),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

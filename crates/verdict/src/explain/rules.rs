@@ -1,0 +1,249 @@
+//! The table of rules, in the order of the documentation: the generator first, since it silences the rest.
+
+use super::{Rule, connections, generator, network, server};
+
+/// Every rule.
+pub const RULES: &[Rule] = &[
+    Rule {
+        code: "generator.cpu",
+        symptom: "QPS stays the same whatever the server is given; `LOWER_BOUND`",
+        mechanism: "the generator's workers have no processor time left, so that they send late and look late",
+        evidence: "a rule of validity says that workers were saturated or sent less than was due; or that they were \
+                   throttled, displaced by neighbours or late while one worked or waited for a processor 80 % of the \
+                   time (with less there was time left, and latencies are in doubt, not QPS); or generator and server share a machine of which 95 % is used, seven tenths of that by the two, and the generator \
+                   takes more of it",
+        fix: "Give the generator more workers (-t) and cores, or run it on a machine of its own.",
+        experiment: "Run it again from another machine, or with twice the workers: QPS rises.",
+        check: generator::cpu,
+    },
+    Rule {
+        code: "generator.ports",
+        symptom: "after about 28,000 requests connecting fails, `connect` errors, EADDRNOTAVAIL",
+        mechanism: "a connection that the client closes keeps its local port for 60 s in TIME_WAIT; a source and a \
+                    destination address have some 28,000 ports between them",
+        evidence: "the kernel refused a local port to the generator (EADDRNOTAVAIL or EADDRINUSE), even once",
+        fix: "Keep connections alive (leave out --no-keepalive, and see conn.keepalive_off); else add source addresses: \
+              --source 127.0.0.2,127.0.0.3, or widen the range: sysctl -w net.ipv4.ip_local_port_range='1024 65535' \
+              (which may take ports that local services want).",
+        experiment: "Run it again with a second --source address: twice as many requests pass before it fails.",
+        check: generator::ports,
+    },
+    Rule {
+        code: "generator.files",
+        symptom: "connections beyond a number fail at once, EMFILE",
+        mechanism: "each connection is an open file, and a process may have so many",
+        evidence: "the kernel refused the generator a socket (EMFILE or ENFILE), even once",
+        fix: "Raise the limit before the run: ulimit -n 200000 (as root, or LimitNOFILE= of a service), or lower -c.",
+        experiment: "Run it again with half the connections: no attempt fails.",
+        check: generator::files,
+    },
+    Rule {
+        code: "generator.memory",
+        symptom: "sockets fail with ENOBUFS or ENOMEM, or everything slows down together",
+        mechanism: "buffers of connections and the generator's own data do not fit into memory",
+        evidence: "the kernel refused memory for a socket, even once, or the rule of validity `memory_short` applies",
+        fix: "Lower -c, or use a machine with more memory.",
+        experiment: "Run it again with half the connections: the errors go.",
+        check: generator::memory,
+    },
+    Rule {
+        code: "conn.tls_version",
+        symptom: "all requests fail from the first one on, or from the moment on that a server was changed",
+        mechanism: "client and server have no version of TLS in common, and the handshake ends with an alert",
+        evidence: "20 % of the attempts or more fail in the TLS handshake, and the error names the version",
+        fix: "Offer the server's version: --tls-min 1.2 --tls-max 1.2, or enable TLS 1.2 and 1.3 on the server.",
+        experiment: "Run it again with the other version: the handshakes succeed.",
+        check: connections::tls_version,
+    },
+    Rule {
+        code: "conn.keepalive_off",
+        symptom: "QPS is a fraction of what it was, and ports run out after a while",
+        mechanism: "every request pays for opening a connection: a round trip more, and several times the work in both \
+                    kernels",
+        evidence: "there is one connection for two responses or fewer, over 100 responses or more (a connection that \
+                   serves two requests is not kept alive in any useful sense)",
+        fix: "Leave out --no-keepalive; on the server raise keepalive_requests (nginx), keep the Connection field open, \
+              and let a proxy keep connections to its upstream (keepalive N; proxy_http_version 1.1).",
+        experiment: "Run it again with keep-alive: QPS rises by the share of time that connecting took, or more.",
+        check: connections::keepalive_off,
+    },
+    Rule {
+        code: "conn.tls_handshake",
+        symptom: "HTTPS carries much less than HTTP, most of all without keep-alive",
+        mechanism: "a full handshake costs the server a signature, about a millisecond of a core with RSA",
+        evidence: "there is a full handshake for five responses or fewer, and users spend 20 % of their time or more on \
+                   them",
+        fix: "Keep connections alive, let clients resume sessions (--tls-resume here; ssl_session_cache in nginx), or use \
+              an ECDSA certificate, which is about ten times cheaper to sign with than RSA.",
+        experiment: "Run it again with --tls-resume: handshakes become cheaper and QPS rises.",
+        check: connections::tls_handshake,
+    },
+    Rule {
+        code: "rate_limited",
+        symptom: "many quick 429 or 503 responses, and successes that stay at one rate whatever is sent",
+        mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503)",
+        evidence: "1 % of the responses or more are 429; or 5 % or more are 503 and the successes of each second differ \
+                   by 15 % or less",
+        fix: "Raise the limit or exempt the generator's address for the test: limit_req zone=… burst=…; risk: the limit \
+              protects the server, so keep it in production.",
+        experiment: "Offer half the rate: the share of refusals falls to none while successes stay.",
+        check: connections::rate_limited,
+    },
+    Rule {
+        code: "proxy.worker_connections",
+        symptom: "errors from the proxy, not from the API: resets, empty replies, 502; `worker_connections are not enough` \
+                  in its log",
+        mechanism: "each request through a proxy takes two connections of a worker, one to the client and one to the \
+                    upstream; what exceeds worker_connections is closed at once",
+        evidence: "stub_status shows connections that were accepted and not handled, even one in the window (newer \
+                   versions of nginx first close idle connections to make room, which stub_status does not show: then \
+                   look for the words in its error log)",
+        fix: "worker_connections 100000; worker_rlimit_nofile 200000; and nginx -s reload. Risk: each connection takes \
+              memory, about 250 bytes idle and up to some 10 KiB busy.",
+        experiment: "Run it again with half the connections: none is closed.",
+        check: server::worker_connections,
+    },
+    Rule {
+        code: "server.throttled",
+        symptom: "latency has steps of some 100 ms, and the processors look idle",
+        mechanism: "a container's quota gives so much processor time per period (100 ms); what has used it up stands \
+                    still until the next",
+        evidence: "the quota held the server's cgroup back in 10 % of its periods or more: below, quotas bound peaks, not \
+                   throughput",
+        fix: "Raise the quota (docker update --cpus N, resources.limits.cpu, or cpu.max), or give the server fewer threads \
+              than the quota has cores. Risk: other containers of the machine get less.",
+        experiment: "Double the quota: QPS follows it.",
+        check: server::throttled,
+    },
+    Rule {
+        code: "server.single_thread",
+        symptom: "QPS stops rising while the machine is mostly idle",
+        mechanism: "one thread does all the work, or holds what the others need (an event loop, a global lock, one worker)",
+        evidence: "the busiest thread uses 85 % of a core or more, all threads together at most 1.4 times that, and the \
+                   server may use two cores or more",
+        fix: "Start as many workers as there are cores (worker_processes auto, gunicorn --workers, node's cluster, \
+              GOMAXPROCS), or move the work out of that thread.",
+        experiment: "Start a second worker: QPS rises towards twice as much.",
+        check: server::single_thread,
+    },
+    Rule {
+        code: "server.cpu",
+        symptom: "QPS stops rising with concurrency, and latency rises with it instead",
+        mechanism: "every request needs processor time, and all there is is used (U = X S: utilisation is throughput times \
+                    demand)",
+        evidence: "the server's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own; or \
+                   95 % of a machine that it shares with the generator is used, seven tenths of that by the two",
+        fix: "Profile the server under this load and make the dearest function cheaper, or give it more cores or \
+              machines.",
+        experiment: "Give the server half the cores (taskset): QPS halves.",
+        check: server::cpu,
+    },
+    Rule {
+        code: "server.files",
+        symptom: "new connections are reset or hang, `Too many open files` in the server's log",
+        mechanism: "each connection is an open file of the server, and its limit is reached",
+        evidence: "the server's open files reach 95 % of its limit: they are counted between two connections",
+        fix: "Raise the limit of the service: LimitNOFILE=200000 (systemd), ulimit -n, worker_rlimit_nofile (nginx), and \
+              restart it.",
+        experiment: "Run it again with half the connections: none fails.",
+        check: server::files,
+    },
+    Rule {
+        code: "server.accept_queue",
+        symptom: "some connections take 1 s, 3 s or 7 s to open, or time out, while others are fast",
+        mechanism: "connections that the server has not accepted yet wait in its listener's queue; when that is full the \
+                    kernel drops what comes, and clients try again after 1 s, 2 s, 4 s",
+        evidence: "ListenOverflows or ListenDrops of the server's machine grow by 10 or more and by 0.1 % of the \
+                   connections or more",
+        fix: "Raise the queue: sysctl -w net.core.somaxconn=4096 and the server's own backlog (listen 80 backlog=4096), and \
+              let the server accept faster (more workers, reuseport).",
+        experiment: "Run it again with a longer backlog: the times of 1 s go.",
+        check: server::accept_queue,
+    },
+    Rule {
+        code: "server.conntrack",
+        symptom: "time-outs that come and go; `nf_conntrack: table full, dropping packet` in the kernel log",
+        mechanism: "the firewall remembers each connection, also for minutes after its end; when its table is full new \
+                    connections are dropped",
+        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more",
+        fix: "sysctl -w net.netfilter.nf_conntrack_max=318720 (about 320 bytes each), and \
+              net.netfilter.nf_conntrack_tcp_timeout_time_wait=30; or do not track this port (NOTRACK).",
+        experiment: "Raise nf_conntrack_max and run it again: the time-outs go.",
+        check: server::conntrack,
+    },
+    Rule {
+        code: "server.time_wait",
+        symptom: "`TCP: time wait bucket table overflow` in the kernel log, resets now and then",
+        mechanism: "the side that closes a connection remembers it for 60 s; the table has room for tcp_max_tw_buckets",
+        evidence: "the table reaches 95 % of its maximum, or TCPTimeWaitOverflow grows by 10 or more",
+        fix: "Keep connections alive; else sysctl -w net.ipv4.tcp_max_tw_buckets=500000 (about 250 bytes each).",
+        experiment: "Run it again with keep-alive: the number in TIME_WAIT falls to next to none.",
+        check: server::time_wait,
+    },
+    Rule {
+        code: "server.memory",
+        symptom: "latency grows during the run; a process disappears",
+        mechanism: "what does not fit into memory is read back from disk, a thousand times slower, or a process is killed",
+        evidence: "the server's machine swaps 100 pages a second or more, or its kernel kills a process for lack of memory",
+        fix: "Give the machine more memory, or the server less to keep: smaller pools, caches and worker counts.",
+        experiment: "Run it again with half the connections: swapping stops.",
+        check: server::memory,
+    },
+    Rule {
+        code: "server.disk",
+        symptom: "QPS is low, the processors are idle, and latency is uneven",
+        mechanism: "requests wait for reads or for writes to be safe",
+        evidence: "a disk is busy 90 % of the time or more, and tasks wait for disks 20 % of the time or more",
+        fix: "Write less (access logs off or buffered), commit in groups, or use a faster disk.",
+        experiment: "Turn the access log off and run it again: the disk's share falls.",
+        check: server::disk,
+    },
+    Rule {
+        code: "server.stall",
+        symptom: "p99 is many times p50; again and again everything stops and goes on",
+        mechanism: "something stops the whole server at times: a garbage collector, a lock, a job, a flush",
+        evidence: "for 50 ms and ten times the p50 or longer nobody is served although some wait, without a failure; \
+                   twice or for half a second in all, and for 1 % of the window or more",
+        fix: "Look at what runs in these seconds (the server's log, its garbage collector's trace, cron).",
+        experiment: "Run it longer: the standstills come at the same distance whatever the load.",
+        check: server::stall,
+    },
+    Rule {
+        code: "network.bandwidth",
+        symptom: "QPS times the size of a response is a round number of Mbit/s",
+        mechanism: "the interface sends as fast as it can",
+        evidence: "90 % or more of an interface's speed is used over the window; headers take the rest",
+        fix: "Compress responses (gzip on), send smaller ones, or use a faster network.",
+        experiment: "Run it again with Accept-Encoding: gzip: QPS rises by the factor of compression.",
+        check: network::bandwidth,
+    },
+    Rule {
+        code: "network.loss",
+        symptom: "a few requests take 200 ms or more longer than the others",
+        mechanism: "lost segments are sent again after a time-out of 200 ms or more, and TCP sends slower after a loss",
+        evidence: "1 % or more of the generator's segments are sent again, at least 50, those that open connections not \
+                   counted",
+        fix: "Look for drops on the way (ip -s link, ethtool -S, the switch), and for a queue that is too short.",
+        experiment: "Run it from a machine nearer to the server: the retransmits go.",
+        check: network::loss,
+    },
+    Rule {
+        code: "network.latency",
+        symptom: "QPS is low, and neither side is busy",
+        mechanism: "a user sends the next request after the response: the way there and back bounds each connection",
+        evidence: "in a closed loop without pace or think time even the quickest connection (one way there and back) takes \
+                   1 ms to open or more, and half of a response's time or more",
+        fix: "Raise the concurrency (-c): QPS follows it; or measure from nearer.",
+        experiment: "Double the connections: QPS doubles.",
+        check: network::latency,
+    },
+    Rule {
+        code: "test.single_source",
+        symptom: "limits per client strike, or one worker of the server has all connections",
+        mechanism: "servers, balancers and limits tell clients apart by address",
+        evidence: "the rule of validity `single_source` applies",
+        fix: "Send from several addresses (--source A,B,C) or machines.",
+        experiment: "Run it again with a second source address: what is limited per client doubles.",
+        check: generator::single_source,
+    },
+];

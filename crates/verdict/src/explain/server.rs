@@ -1,0 +1,370 @@
+//! Rules about servers and their machines, by what was watched there.
+
+use model::finding::Confidence::{High, Medium};
+use model::observed::ObservedSource;
+use model::units::{MILLISECOND, SECOND, show_duration};
+use model::{ReasonCode, Silence};
+
+use super::facts::{self, Facts, Server, busy};
+use super::{Cause, Outcome};
+use crate::figures::{grouped, percent};
+
+/// The share of its processors from which on a server is at its limit: the rest is lost to waiting for one another.
+const CPU: f64 = 0.9;
+/// The share of a core from which on one thread is at its limit: `schedstat` counts no time in which it was ready.
+const THREAD: f64 = 0.85;
+/// How many times the busiest thread all threads together may use for one thread to be the limit.
+const ALONE: f64 = 1.4;
+/// The share of a quota's periods in which it must have held processes back.
+const THROTTLED: f64 = 0.1;
+/// The share of a limit from which on it counts as reached between two samples.
+const REACHED: f64 = 0.95;
+/// Connections turned away that are not chance.
+const FEWEST: f64 = 10.0;
+/// Pages swapped per second that slow a server down.
+const SWAPPED: f64 = 100.0;
+/// The share of time that a disk must be busy, and that tasks must wait for disks.
+const DISK: (f64, f64) = (0.9, 0.2);
+/// The shortest standstill, and the share of the window that all must make up.
+const STALL: (u64, f64) = (50 * MILLISECOND, 0.01);
+/// How many times the p50 a standstill must last.
+const STALL_TIMES: u64 = 10;
+
+/// Servers that tell `known`, judged one by one; what is lacking where none does.
+fn each<'a>(
+    facts: &Facts<'a>,
+    lacking: &str,
+    judge: impl Fn(&Server<'a>) -> Option<Option<Cause>>,
+) -> Outcome {
+    let judged: Vec<Option<Cause>> = facts.servers.iter().filter_map(judge).collect();
+    match (facts.servers.is_empty(), judged.is_empty()) {
+        (true, _) => Outcome::Lacking(Facts::how_to_watch().to_owned()),
+        (false, true) => Outcome::Lacking(lacking.to_owned()),
+        (false, false) => Outcome::of(judged.into_iter().flatten().collect()),
+    }
+}
+
+/// Machines of servers, judged one by one; what is lacking where none tells.
+fn each_host<'a>(
+    facts: &Facts<'a>,
+    lacking: &str,
+    judge: impl Fn(&str, &'a ObservedSource) -> Option<Option<Cause>>,
+) -> Outcome {
+    let hosts = facts.hosts();
+    let judged: Vec<Option<Cause>> =
+        hosts.iter().filter_map(|(name, host)| judge(name, host)).collect();
+    match (hosts.is_empty(), judged.is_empty()) {
+        (true, _) => Outcome::Lacking(Facts::how_to_watch().to_owned()),
+        (false, true) => Outcome::Lacking(lacking.to_owned()),
+        (false, false) => Outcome::of(judged.into_iter().flatten().collect()),
+    }
+}
+
+pub(super) fn throttled(facts: &Facts<'_>) -> Outcome {
+    each(facts, "no cgroup of a server tells of a quota", |server| {
+        let (held, all) = (
+            server.source.growth("cgroup.throttled_periods")?,
+            server.source.growth("cgroup.periods")?,
+        );
+        let share = if all > 0.0 { held / all } else { 0.0 };
+        let quota = server.source.mean("cgroup.quota_cores");
+        Some((share >= THROTTLED).then(|| {
+            let of =
+                quota.map_or_else(String::new, |quota| format!(" of {} cores", grouped(quota, 2)));
+            let sentence = format!("The quota{of} on processor time holds the server back.");
+            let waited = server.source.growth("cgroup.throttled_ns").unwrap_or(0.0);
+            let cause = Cause::new(High, &server.source.name, sentence).weighing(share);
+            let cause = cause.with(format!(
+                "held back in {} of {} periods, {} in all",
+                grouped(held, 0),
+                grouped(all, 0),
+                show_duration(waited as u64)
+            ));
+            match server.cores() {
+                Some(cores) => cause.with(format!("it used {} cores", grouped(cores, 2))),
+                None => cause,
+            }
+        }))
+    })
+}
+
+pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
+    each(facts, "neither the server's processes nor its machine were watched", |server| {
+        let used = server.used()?;
+        let host = server.host_busy();
+        let shared = facts::shared(facts, server).is_some_and(|busy| busy >= REACHED);
+        Some((used >= CPU || shared).then(|| {
+            let confidence = if used >= CPU { High } else { Medium };
+            let sentence = match (server.cores(), server.cores_allowed()) {
+                (Some(cores), Some(allowed)) if used >= CPU => format!(
+                    "The server uses all of its processors: {} of {} cores.",
+                    grouped(cores, 2),
+                    grouped(allowed, 0)
+                ),
+                (Some(cores), _) => format!(
+                    "The processors of the machine that server and generator share are used up; the server takes {} \
+                     cores.",
+                    grouped(cores, 2)
+                ),
+                (None, _) => {
+                    format!("The processors of the server's machine are used up: {}.", percent(used))
+                }
+            };
+            let cause = Cause::new(confidence, &server.source.name, sentence).weighing(used);
+            let cause = match host {
+                Some(busy) => cause.with(format!("{} of its machine's processors in use", percent(busy))),
+                None => cause,
+            };
+            let others = (used < CPU).then(|| {
+                "the generator runs on the same machine; on one of its own the server would have more".to_owned()
+            });
+            cause.against(others)
+        }))
+    })
+}
+
+pub(super) fn single_thread(facts: &Facts<'_>) -> Outcome {
+    each(
+        facts,
+        "no server's threads were watched (local:pid= or local:name= on its machine)",
+        |server| {
+            let thread = server.source.mean("process.thread_share")?;
+            let (used, allowed) = (server.cores()?, server.cores_allowed()?);
+            let alone = used <= ALONE * thread;
+            Some((thread >= THREAD && alone && allowed >= 2.0).then(|| {
+            let sentence = format!(
+                "One thread of the server is busy all the time, and {} of its {} cores have nothing to do.",
+                grouped((allowed - used).max(0.0), 1),
+                grouped(allowed, 0)
+            );
+            Cause::new(High, &server.source.name, sentence).weighing(thread).with(format!(
+                "the busiest thread used {} of a core, all threads together {} cores",
+                percent(thread.min(1.0)),
+                grouped(used, 2)
+            ))
+        }))
+        },
+    )
+}
+
+pub(super) fn files(facts: &Facts<'_>) -> Outcome {
+    each(
+        facts,
+        "no server's open files could be counted (needs local:pid= and the right to look)",
+        |server| {
+            let (files, limit) = (
+                server.source.figure("process.files")?,
+                server.source.figure("process.files_max")?,
+            );
+            let share = files.max / limit.max.max(1.0);
+            Some((share >= REACHED).then(|| {
+                let sentence = format!(
+                    "The server has no open files left: {} of {}.",
+                    grouped(files.max, 0),
+                    grouped(limit.max, 0)
+                );
+                let failed = facts.run.totals.errors.connect + facts.run.totals.errors.read;
+                let failed = format!(
+                    "{} attempts failed to connect or were cut off",
+                    grouped(failed as f64, 0)
+                );
+                Cause::new(High, &server.source.name, sentence).weighing(share).with(failed)
+            }))
+        },
+    )
+}
+
+pub(super) fn accept_queue(facts: &Facts<'_>) -> Outcome {
+    each_host(facts, "the server's machine did not tell of its listen queues", |name, host| {
+        let (overflows, drops) =
+            (host.growth("tcp.listen_overflows")?, host.growth("tcp.listen_drops").unwrap_or(0.0));
+        let turned_away = overflows.max(drops);
+        let attempts = facts.run.totals.connects as f64;
+        let enough = turned_away >= FEWEST && turned_away >= 0.001 * attempts;
+        Some(enough.then(|| {
+            let sentence = format!(
+                "The server accepts connections too slowly: {} were dropped because the queue of its listener was full.",
+                grouped(turned_away, 0)
+            );
+            let mut cause =
+                Cause::new(High, name, sentence).weighing(turned_away / attempts.max(turned_away)).with(
+                    format!(
+                        "ListenOverflows grew by {}, ListenDrops by {}",
+                        grouped(overflows, 0),
+                        grouped(drops, 0)
+                    ),
+                );
+            let full = host.labelled("listen.queue").filter_map(|(at, queue)| {
+                let backlog = host.figure(&format!("listen.backlog{{{at}}}"))?;
+                (queue.max >= backlog.max && queue.max > 0.0).then(|| {
+                    format!("up to {} waited at {at}, where {} may", grouped(queue.max, 0), backlog.max)
+                })
+            });
+            cause.evidence_for.extend(full.take(2));
+            cause
+        }))
+    })
+}
+
+pub(super) fn conntrack(facts: &Facts<'_>) -> Outcome {
+    let mut hosts = facts.hosts();
+    hosts.extend(facts.generator().map(|host| ("generator", host)));
+    let mut known = false;
+    let mut causes: Vec<Cause> = Vec::new();
+    for (name, host) in hosts {
+        let tracked = host.figure("conntrack.count").zip(host.figure("conntrack.max"));
+        let Some((count, most)) = tracked else { continue };
+        known = true;
+        let drops = host.growth("conntrack.drops").unwrap_or(0.0);
+        if (count.max >= REACHED * most.max || drops >= FEWEST) && causes.is_empty() {
+            let sentence = format!(
+                "The table of connection tracking is full: {} of {}, and the kernel drops new connections.",
+                grouped(count.max, 0),
+                grouped(most.max, 0)
+            );
+            let dropped = format!("{} packets dropped for it", grouped(drops, 0));
+            causes.push(Cause::new(High, name, sentence).weighing(1.0).with(dropped));
+        }
+    }
+    match known {
+        true => Outcome::of(causes),
+        false => Outcome::Lacking("no machine that was watched tracks connections".to_owned()),
+    }
+}
+
+pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
+    each_host(facts, "the server's machine did not tell of TIME_WAIT", |name, host| {
+        let (waiting, most) = (host.figure("tcp.time_wait")?, host.figure("tcp.time_wait_max")?);
+        let overflows = host.growth("tcp.time_wait_overflows").unwrap_or(0.0);
+        let full = waiting.max >= REACHED * most.max;
+        Some((full || overflows >= FEWEST).then(|| {
+            let sentence = format!(
+                "The table of connections in TIME_WAIT is full: {} of {}.",
+                grouped(waiting.max, 0),
+                grouped(most.max, 0)
+            );
+            let grew = format!("TCPTimeWaitOverflow grew by {}", grouped(overflows, 0));
+            Cause::new(High, name, sentence).weighing(0.8).with(grew)
+        }))
+    })
+}
+
+pub(super) fn memory(facts: &Facts<'_>) -> Outcome {
+    each_host(facts, "the server's machine did not tell of its memory", |name, host| {
+        let swapped = host.mean("swap.in_pages")? + host.mean("swap.out_pages")?;
+        let killed = host.growth("memory.oom_kills").unwrap_or(0.0);
+        Some((swapped >= SWAPPED || killed > 0.0).then(|| {
+            let sentence = match killed > 0.0 {
+                true => "The server's machine ran out of memory, and the kernel killed a process."
+                    .to_owned(),
+                false => "The server's machine is short of memory and swaps.".to_owned(),
+            };
+            Cause::new(High, name, sentence).weighing(0.9).with(format!(
+                "{} pages a second swapped, {} processes killed",
+                grouped(swapped, 0),
+                grouped(killed, 0)
+            ))
+        }))
+    })
+}
+
+pub(super) fn disk(facts: &Facts<'_>) -> Outcome {
+    each_host(facts, "the server's machine did not tell of its disks", |name, host| {
+        let mut disks = host.labelled("disk.busy_ns").peekable();
+        disks.peek()?;
+        let (disk, busy) = disks.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+        let used = (busy.mean / SECOND as f64).min(1.0);
+        let waited = host.mean("pressure.io_some_ns").map(|ns| ns / SECOND as f64);
+        let found = used >= DISK.0 && waited.is_none_or(|waited| waited >= DISK.1);
+        Some(found.then(|| {
+            let sentence = format!("The disk {disk} is busy all the time.");
+            let cause = Cause::new(Medium, name, sentence).weighing(used);
+            let cause = cause.with(format!("{} of the time busy", percent(used)));
+            match waited {
+                Some(waited) => {
+                    cause.with(format!("tasks waited for disks {} of the time", percent(waited)))
+                }
+                None => {
+                    cause.against(Some("how long tasks waited for disks is not known".to_owned()))
+                }
+            }
+        }))
+    })
+}
+
+pub(super) fn stall(facts: &Facts<'_>) -> Outcome {
+    let run = facts.run;
+    let Some(presence) = &run.presence else {
+        return Outcome::Lacking("the run does not say when nobody was served".to_owned());
+    };
+    if facts.doubts(ReasonCode::GeneratorPaused).is_some() {
+        return Outcome::Lacking("the generator itself stood still at times".to_owned());
+    }
+    let least = STALL.0.max(run.response_ns.p50.saturating_mul(STALL_TIMES));
+    let stood: Vec<&Silence> = presence
+        .silences
+        .iter()
+        .filter(|silence| silence.ended && silence.last_failed_ns.is_none())
+        .filter(|silence| silence.duration_ns() >= least)
+        .collect();
+    let sum: u64 = stood.iter().map(|silence| silence.duration_ns()).sum();
+    let share = sum as f64 / run.totals.duration_ns.max(1) as f64;
+    let found = share >= STALL.1 && (stood.len() >= 2 || sum >= SECOND / 2);
+    let longest = stood.iter().map(|silence| silence.duration_ns()).max().unwrap_or(0);
+    let cause = found.then(|| {
+        let sentence = format!(
+            "The server stands still at times: {} times nobody was served, for up to {}.",
+            stood.len(),
+            show_duration(longest)
+        );
+        let cause = Cause::new(Medium, "server", sentence).weighing(0.6 + share);
+        let cause = cause.with(format!("{} of the window in all", percent(share)));
+        match period(&stood) {
+            Some(period) => cause.with(format!("it comes every {}", show_duration(period))),
+            None => cause,
+        }
+    });
+    Outcome::one(cause)
+}
+
+/// The time from one standstill to the next, where it is nearly always the same.
+fn period(stood: &[&Silence]) -> Option<u64> {
+    let mut between: Vec<u64> =
+        stood.windows(2).map(|pair| pair[1].from_ns.saturating_sub(pair[0].from_ns)).collect();
+    between.sort_unstable();
+    let median = *between.get(between.len() / 2)?;
+    let near = |&&each: &&u64| each.abs_diff(median) <= median / 5;
+    (between.len() >= 3 && between.iter().filter(near).count() * 5 >= between.len() * 4)
+        .then_some(median)
+}
+
+pub(super) fn worker_connections(facts: &Facts<'_>) -> Outcome {
+    let judged: Vec<Option<Cause>> = facts
+        .servers
+        .iter()
+        .filter_map(|server| {
+            let dropped = server.source.growth("nginx.dropped")?;
+            Some((dropped >= 1.0).then(|| {
+                let sentence = format!(
+                    "nginx closed {} connections at once because its workers had no room for them.",
+                    grouped(dropped, 0)
+                );
+                let active = server.source.figure("nginx.active").map_or(0.0, |figure| figure.max);
+                let cause = Cause::new(High, &server.source.name, sentence).weighing(0.9);
+                cause.with(format!("up to {} connections were open", grouped(active, 0)))
+            }))
+        })
+        .collect();
+    match judged.is_empty() {
+        true => Outcome::Lacking(
+            "no nginx was watched: add --observe proxy=nginx:http://HOST/stub_status".to_owned(),
+        ),
+        false => Outcome::of(judged.into_iter().flatten().collect()),
+    }
+}
+
+/// How busy a server's machine is, for those who find nothing.
+pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
+    let host = server.host.and_then(busy);
+    Some((server.source.name.clone(), server.used().or(host)?))
+}

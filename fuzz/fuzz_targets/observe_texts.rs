@@ -1,0 +1,37 @@
+//! Whatever machines and services tell is read or refused, within the bounds of a sample.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use model::Sample;
+use model::sample::MOST_VALUES;
+use observe::proc::{memory, network, processes, processors, sockets};
+use observe::sources::{exec, nginx, prometheus};
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    let mut sample = Sample::new(0);
+    processors::stat(&text, &mut sample);
+    processors::loadavg(&text, &mut sample);
+    processors::pressure("io", &text, &mut sample);
+    memory::meminfo(&text, &mut sample);
+    memory::vmstat(&text, &mut sample);
+    memory::diskstats(&text, &mut sample);
+    network::snmp(&text, &mut sample);
+    network::netstat(&text, &mut sample);
+    network::sockstat(&text, 4096, &mut sample);
+    network::dev(&text, &mut sample);
+    network::softnet(&text, &mut sample);
+    network::conntrack(&text, &mut sample);
+    let _ = (nginx::parse(&text, &mut sample), prometheus::parse(&text, &mut sample));
+    assert!(sample.counters.len() + sample.gauges.len() <= MOST_VALUES);
+    let _ = (processors::cpu_stat(&text), processors::cpu_max(&text), processors::cpus_in(&text));
+    let _ = (processes::stat(&text), processes::status(&text), processes::io(&text));
+    let _ = (processes::files_limit(&text), processes::schedstat(&text));
+    let mut listeners = Vec::new();
+    let _ = sockets::answer(data, &mut listeners);
+    assert!(listeners.len() <= sockets::MOST_LISTENERS);
+    if let Ok(sample) = exec::parse(data) {
+        assert!(sample.counters.len() + sample.gauges.len() <= MOST_VALUES);
+    }
+});
