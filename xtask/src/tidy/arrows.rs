@@ -32,6 +32,7 @@ const PLACES: &[Place] = &[
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
     Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },
     Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
+    Place { name: "gate", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
     Place {
@@ -44,7 +45,7 @@ const PLACES: &[Place] = &[
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "mine", "target", "fill",
+            "measure", "mine", "target", "fill", "gate",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },
