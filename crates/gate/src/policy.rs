@@ -14,7 +14,7 @@ use std::net::IpAddr;
 
 pub use current::Current;
 pub use pattern::{Host, Methods, PathPattern};
-pub use refusal::{Problem, RateLimit, Refusal};
+pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite, RetryRule,
     Route, Timeouts, Upstream, UpstreamAddress,
