@@ -64,7 +64,8 @@ impl Health {
     /// The state of a server.
     pub fn of(&self, upstream: &str, socket: SocketAddr) -> Arc<ServerHealth> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = servers.iter().find(|known| known.socket == socket && known.upstream == upstream);
+        let known =
+            servers.iter().find(|known| known.socket == socket && known.upstream == upstream);
         if let Some(known) = known {
             return Arc::clone(&known.state);
         }
@@ -109,7 +110,9 @@ impl ServerHealth {
 
     /// Whether requests may be sent to it.
     pub fn is_well(&self, now_ns: u64) -> bool {
-        !self.down.load(Relaxed) && self.rests_until_ns.load(Relaxed) <= now_ns && !self.tried.load(Relaxed)
+        !self.down.load(Relaxed)
+            && self.rests_until_ns.load(Relaxed) <= now_ns
+            && !self.tried.load(Relaxed)
     }
 
     /// Takes it for a request; where its rest is just over, only one request gets it until that has ended.
@@ -214,7 +217,13 @@ mod tests {
 
     #[test]
     fn checks_need_several_in_a_row() {
-        let rule = ActiveCheck { path: "/".into(), every_ns: 1, timeout_ns: 1, up_after: 2, down_after: 3 };
+        let rule = ActiveCheck {
+            path: "/".into(),
+            every_ns: 1,
+            timeout_ns: 1,
+            up_after: 2,
+            down_after: 3,
+        };
         let server = ServerHealth::default();
         for well in [false, false, true, false, false] {
             server.checked(well, &rule);

@@ -16,8 +16,8 @@ pub use current::Current;
 pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
-    ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite, RetryRule,
-    Route, Timeouts, Upstream, UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
+    RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
 };
 
 use crate::usage::Local;

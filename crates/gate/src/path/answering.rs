@@ -59,7 +59,11 @@ impl Worker {
                 self.up_opened(net, token);
             }
             if let Some(up) = self.ups.take(token) {
-                if plain.is_empty() || failed { self.ups.put(token, up) } else { self.up_plain(net, up, &plain) }
+                if plain.is_empty() || failed {
+                    self.ups.put(token, up)
+                } else {
+                    self.up_plain(net, up, &plain)
+                }
             }
         } else if plain.is_empty() {
             self.ups.put(token, up);
@@ -103,7 +107,13 @@ impl Worker {
     }
 
     /// Passes on what bytes bring of an answer.
-    fn pass_on<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut Up, bytes: &[u8]) -> Progress {
+    fn pass_on<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        up: &mut Up,
+        bytes: &[u8],
+    ) -> Progress {
         let Some(exchange) = &mut client.exchange else { return Progress::Broken };
         if exchange.tunnel {
             self.tunnel_down(net, client, bytes);
@@ -154,7 +164,8 @@ impl Worker {
                 self.end_tunnel(net, &mut client);
             }
             Eof::Complete => {
-                if client.exchange.as_ref().is_some_and(|exchange| exchange.sent_as == Sent::Chunks) {
+                if client.exchange.as_ref().is_some_and(|exchange| exchange.sent_as == Sent::Chunks)
+                {
                     self.send_client(net, &mut client, b"0\r\n\r\n");
                 }
                 self.complete(net, &mut client, up, false);
@@ -225,11 +236,14 @@ fn step(
             // A body without bytes to come ends without more input.
             return end_of(exchange, up, input, out);
         }
-        Ok(Some(ResponseEvent::End { keep_alive })) => return done(exchange, keep_alive, input, out),
+        Ok(Some(ResponseEvent::End { keep_alive })) => {
+            return done(exchange, keep_alive, input, out);
+        }
         Ok(None) => return Progress::More,
         Err(_) => return Progress::Broken,
     };
-    exchange.first_byte_ns = if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
+    exchange.first_byte_ns =
+        if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
     match head.status {
         101 if !exchange.upgrade => return Progress::Broken,
         101 => {

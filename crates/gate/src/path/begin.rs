@@ -41,12 +41,16 @@ fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, 
     }
     if !head.expect_continue
         && head.version_minor == 1
-        && head.headers.get("expect").is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
+        && head
+            .headers
+            .get("expect")
+            .is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
     {
         return Err(Fault::Expectation);
     }
     let key = key::find(source, &head.headers, head.query)?;
-    let wanted = || head.headers.get("upgrade").filter(|value| value.eq_ignore_ascii_case(TUNNELLED));
+    let wanted =
+        || head.headers.get("upgrade").filter(|value| value.eq_ignore_ascii_case(TUNNELLED));
     let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
     let upgrade = if may && head.method == "GET" { wanted() } else { None };
     Ok(Checked { target, connection, key, upgrade })
@@ -54,7 +58,12 @@ fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, 
 
 impl Worker {
     /// Begins a request.
-    pub(super) fn begin<N: Net>(&mut self, net: &mut N, client: &mut Client, head: &RequestHead<'_>) {
+    pub(super) fn begin<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+    ) {
         let now = net.taken_in().at;
         client.head_began_ns = 0;
         count(&self.counts().requests);
@@ -154,17 +163,29 @@ impl Worker {
     }
 
     /// Answers a request that the policy refuses; the connection goes on.
-    fn refuse<N: Net>(&mut self, net: &mut N, client: &mut Client, head: &RequestHead<'_>, refusal: &Refusal) {
+    fn refuse<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        refusal: &Refusal,
+    ) {
         let small = match head.framing {
             Framing::None => true,
-            Framing::Length(bytes) => bytes <= super::client::DISCARD_BYTES && !head.expect_continue,
+            Framing::Length(bytes) => {
+                bytes <= super::client::DISCARD_BYTES && !head.expect_continue
+            }
             Framing::Chunked => !head.expect_continue,
             Framing::UntilClose => false,
         };
         let keep_alive = head.keep_alive && head.version_minor == 1 && small && !self.draining();
         let mut out = std::mem::take(&mut self.out);
         out.clear();
-        refusal::write_refusal(&mut out, refusal, Manner { keep_alive, head_only: head.method == "HEAD" });
+        refusal::write_refusal(
+            &mut out,
+            refusal,
+            Manner { keep_alive, head_only: head.method == "HEAD" },
+        );
         self.send_client(net, client, &out);
         self.out = out;
         if keep_alive {
@@ -175,11 +196,21 @@ impl Worker {
     }
 
     /// Answers a request whose head is faulty; the connection ends.
-    fn refuse_fault<N: Net>(&mut self, net: &mut N, client: &mut Client, head: &RequestHead<'_>, fault: Fault) {
+    fn refuse_fault<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        fault: Fault,
+    ) {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         self.counts().fault(fault);
-        refusal::write_fault(&mut out, fault, Manner { keep_alive: false, head_only: head.method == "HEAD" });
+        refusal::write_fault(
+            &mut out,
+            fault,
+            Manner { keep_alive: false, head_only: head.method == "HEAD" },
+        );
         self.send_client(net, client, &out);
         self.out = out;
         self.close_client(net, client);

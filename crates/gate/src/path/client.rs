@@ -151,7 +151,11 @@ impl Client {
 
     /// Whether input has to wait for the request in flight, or for the client to take answers.
     pub(super) fn busy(&self) -> bool {
-        self.choked || self.exchange.as_ref().is_some_and(|exchange| exchange.read_whole && !exchange.tunnel)
+        self.choked
+            || self
+                .exchange
+                .as_ref()
+                .is_some_and(|exchange| exchange.read_whole && !exchange.tunnel)
     }
 
     /// Keeps input for later, and the client from sending much more of it.

@@ -30,7 +30,9 @@ impl Worker {
         let Some(exchange) = &client.exchange else {
             return match client {
                 _ if client.closing || client.choked => now.saturating_add(bounds.send_idle_ns),
-                _ if client.head_began_ns > 0 => client.head_began_ns.saturating_add(bounds.head_ns),
+                _ if client.head_began_ns > 0 => {
+                    client.head_began_ns.saturating_add(bounds.head_ns)
+                }
                 _ => now.saturating_add(bounds.idle_ns),
             };
         };
@@ -49,7 +51,9 @@ impl Worker {
                 };
                 exchange.head_ns.saturating_add(earned.min(bounds.body_ns))
             }
-            (0, _) if exchange.any_sent => exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns),
+            (0, _) if exchange.any_sent => {
+                exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns)
+            }
             (0, _) => NEVER,
             _ if client.draining => now.saturating_add(bounds.send_idle_ns),
             _ => now.saturating_add(exchange.timeouts.idle_ns),
@@ -75,9 +79,13 @@ impl Worker {
     fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
         let Some(mut client) = self.clients.take(token) else { return };
         match &client.exchange {
-            None if client.closing || client.choked => self.cut_client(net, &mut client, Close::Reset),
+            None if client.closing || client.choked => {
+                self.cut_client(net, &mut client, Close::Reset)
+            }
             None if client.discard.is_some() => self.close_client(net, &mut client),
-            None if client.parser.eof() == Eof::Idle => self.cut_client(net, &mut client, Close::Now),
+            None if client.parser.eof() == Eof::Idle => {
+                self.cut_client(net, &mut client, Close::Now)
+            }
             None => self.answer_fault(net, &mut client, Fault::Slow, true),
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, &mut client),
             Some(exchange) if exchange.status != 0 => {

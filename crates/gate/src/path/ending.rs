@@ -19,9 +19,17 @@ const KEPT_SCRATCH: usize = 256 * 1024;
 
 impl Worker {
     /// An answer is complete, and its connection may carry another request or not.
-    pub(super) fn complete<N: Net>(&mut self, net: &mut N, client: &mut Client, mut up: Box<Up>, keep: bool) {
+    pub(super) fn complete<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        mut up: Box<Up>,
+        keep: bool,
+    ) {
         let now = net.taken_in().at;
-        let Some(mut exchange) = client.exchange.take() else { return self.drop_up(net, up, Close::Now) };
+        let Some(mut exchange) = client.exchange.take() else {
+            return self.drop_up(net, up, Close::Now);
+        };
         self.pools.servers[up.server as usize].health.succeeded();
         self.give_back(&mut exchange);
         up.client = NONE;
@@ -48,7 +56,14 @@ impl Worker {
 
     /// The connection that carries the client's request is of no use any more. `stale`: it had carried others
     /// before, and may have been closed before this one arrived.
-    pub(super) fn fail<N: Net>(&mut self, net: &mut N, client: &mut Client, how: Close, fault: Fault, stale: bool) {
+    pub(super) fn fail<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        how: Close,
+        fault: Fault,
+        stale: bool,
+    ) {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
         let (token, server) = (exchange.up, exchange.server);
@@ -67,7 +82,11 @@ impl Worker {
         }
         if exchange.status != 0 {
             count(&self.counts().aborted);
-            let how = if exchange.sent_as == super::response::Sent::UntilClose { Close::Reset } else { Close::Flush };
+            let how = if exchange.sent_as == super::response::Sent::UntilClose {
+                Close::Reset
+            } else {
+                Close::Flush
+            };
             return self.cut_client(net, client, how);
         }
         if unanswered && self.may_send_again(client, stale) {
@@ -98,7 +117,13 @@ impl Worker {
     }
 
     /// Answers the client's request with a fault of it or of the upstream. The connection goes on unless `close`.
-    pub(super) fn answer_fault<N: Net>(&mut self, net: &mut N, client: &mut Client, fault: Fault, close: bool) {
+    pub(super) fn answer_fault<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        fault: Fault,
+        close: bool,
+    ) {
         let now = net.taken_in().at;
         self.counts().fault(fault);
         let mut exchange = client.exchange.take();
@@ -113,7 +138,8 @@ impl Worker {
                 client.forget_request();
                 return self.cut_client(net, client, Close::Flush);
             }
-            let keep_alive = !close && exchange.keep_alive && !exchange.expects_continue && !self.draining();
+            let keep_alive =
+                !close && exchange.keep_alive && !exchange.expects_continue && !self.draining();
             manner = Manner { keep_alive, head_only: exchange.head_only };
         }
         let mut out = std::mem::take(&mut self.out);
@@ -149,7 +175,11 @@ impl Worker {
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
             latency_ns: now.saturating_sub(ticket.admitted_at_ns),
-            upstream_ns: if *first_byte_ns == 0 { 0 } else { first_byte_ns.saturating_sub(*sent_ns).max(1) },
+            upstream_ns: if *first_byte_ns == 0 {
+                0
+            } else {
+                first_byte_ns.saturating_sub(*sent_ns).max(1)
+            },
             upstream_failed: exchange.upstream_failed,
         };
         self.policy.finish(ticket, &outcome, now, &mut self.usage);

@@ -29,7 +29,8 @@ pub(super) enum Field {
 pub(super) fn of_request(name: &str) -> Field {
     let name = name.as_bytes();
     let is = |known: &str| same(name, known.as_bytes());
-    let begins = |known: &str| name.len() > known.len() && same(&name[..known.len()], known.as_bytes());
+    let begins =
+        |known: &str| name.len() > known.len() && same(&name[..known.len()], known.as_bytes());
     let drop = match name.len() {
         2 => is("te"),
         3 if is("via") => return Field::Via,
@@ -41,13 +42,19 @@ pub(super) fn of_request(name: &str) -> Field {
         10 => is("keep-alive"),
         11 => is("x-client-ip"),
         13 => is("x-rewrite-url"),
-        14 => is("content-length") || is("true-client-ip") || is("http2-settings") || is("x-original-url"),
-        16 if is("cf-connecting-ip") => true,
-        16 => is("proxy-connection") || begins("x-forwarded-"),
-        17 => is("transfer-encoding") || begins("x-forwarded-"),
-        19 => is("proxy-authorization") || is("x-cluster-client-ip") || begins("x-forwarded-"),
-        _ => begins("x-forwarded-") || begins("x-plimsoll-"),
+        14 => {
+            is("content-length")
+                || is("true-client-ip")
+                || is("http2-settings")
+                || is("x-original-url")
+        }
+        16 => is("proxy-connection") || is("cf-connecting-ip"),
+        17 => is("transfer-encoding"),
+        19 => is("proxy-authorization") || is("x-cluster-client-ip"),
+        _ => false,
     };
+    let family = || matches!(name.first(), Some(b'x' | b'X'));
+    let drop = drop || family() && (begins("x-forwarded-") || begins("x-plimsoll-"));
     if drop { Field::Drop } else { Field::Pass }
 }
 
@@ -100,7 +107,8 @@ impl Connection {
             self.options += 1;
             if option.eq_ignore_ascii_case(b"upgrade") {
                 self.upgrade = true;
-            } else if !option.eq_ignore_ascii_case(b"close") && !option.eq_ignore_ascii_case(b"keep-alive")
+            } else if !option.eq_ignore_ascii_case(b"close")
+                && !option.eq_ignore_ascii_case(b"keep-alive")
             {
                 self.nominates = true;
             }
@@ -133,19 +141,54 @@ mod tests {
     #[test]
     fn what_says_who_asks_or_how_long_a_message_is_ends_here() {
         let dropped = [
-            "Host", "TE", "Expect", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Forwarded",
-            "X-Forwarded-For", "x-forwarded-proto", "X-FORWARDED-HOST", "X-Forwarded-Port",
-            "X-Forwarded-Prefix", "X-Forwarded-Client-Cert", "X-Forwarded-By", "X_Forwarded_For", "X-Real-IP",
-            "x_real_ip", "Proxy-Connection", "Proxy-Authorization", "Content_Length", "Transfer_Encoding",
-            "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "CF-Connecting-IP", "X-Original-URL",
-            "X-Rewrite-URL", "HTTP2-Settings", "X-Plimsoll-Owner", "X_Plimsoll_Key",
+            "Host",
+            "TE",
+            "Expect",
+            "Content-Length",
+            "Transfer-Encoding",
+            "Keep-Alive",
+            "Forwarded",
+            "X-Forwarded-For",
+            "x-forwarded-proto",
+            "X-FORWARDED-HOST",
+            "X-Forwarded-Port",
+            "X-Forwarded-Prefix",
+            "X-Forwarded-Client-Cert",
+            "X-Forwarded-By",
+            "X_Forwarded_For",
+            "X-Real-IP",
+            "x_real_ip",
+            "Proxy-Connection",
+            "Proxy-Authorization",
+            "Content_Length",
+            "Transfer_Encoding",
+            "True-Client-IP",
+            "X-Client-IP",
+            "X-Cluster-Client-IP",
+            "CF-Connecting-IP",
+            "X-Original-URL",
+            "X-Rewrite-URL",
+            "HTTP2-Settings",
+            "X-Plimsoll-Owner",
+            "X_Plimsoll_Key",
         ];
         for name in dropped {
             assert_eq!(of_request(name), Field::Drop, "{name}");
         }
         let passed = [
-            "Accept", "User-Agent", "Cookie", "Authorization", "X-Forwarded", "Trailer", "Content-Type",
-            "X-Plimsoll", "Hosts", "Range", "If-None-Match", "Accept-Encoding", "X-Request-Id",
+            "Accept",
+            "User-Agent",
+            "Cookie",
+            "Authorization",
+            "X-Forwarded",
+            "Trailer",
+            "Content-Type",
+            "X-Plimsoll",
+            "Hosts",
+            "Range",
+            "If-None-Match",
+            "Accept-Encoding",
+            "X-Request-Id",
         ];
         for name in passed {
             assert_eq!(of_request(name), Field::Pass, "{name}");

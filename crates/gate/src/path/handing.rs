@@ -19,7 +19,13 @@ pub(super) const BACKLOG_BYTES: usize = 256 * 1024;
 impl Worker {
     /// Finds a connection for the client's request, or makes one: a new one where `fresh`. `not` is a server that
     /// has just failed.
-    pub(super) fn dispatch<N: Net>(&mut self, net: &mut N, client: &mut Client, not: u32, fresh: bool) {
+    pub(super) fn dispatch<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        not: u32,
+        fresh: bool,
+    ) {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
         let server = self.pools.choose(exchange.pool, not, now);
@@ -38,7 +44,9 @@ impl Worker {
     /// Gives an open connection the client's request to carry.
     fn attach<N: Net>(&mut self, net: &mut N, client: &mut Client, token: u32) {
         self.up_due[token as usize] = NEVER;
-        let (Some(up), Some(exchange)) = (self.ups.get_mut(token), &mut client.exchange) else { return };
+        let (Some(up), Some(exchange)) = (self.ups.get_mut(token), &mut client.exchange) else {
+            return;
+        };
         up.client = client.token;
         up.parser.begin(if exchange.head_only { ResponseTo::Head } else { ResponseTo::Other });
         exchange.up = token;
@@ -61,7 +69,13 @@ impl Worker {
     }
 
     /// Opens a connection to a server. `None` where nothing local was left for it.
-    pub(super) fn open_up<N: Net>(&mut self, net: &mut N, server: u32, client: u32, due: u64) -> Option<u32> {
+    pub(super) fn open_up<N: Net>(
+        &mut self,
+        net: &mut N,
+        server: u32,
+        client: u32,
+        due: u64,
+    ) -> Option<u32> {
         let token = self.ups.next();
         let state = &self.pools.servers[server as usize];
         let address = &self.pools.pools[state.pool as usize].upstream.addresses[state.place];

@@ -55,7 +55,8 @@ impl Pools {
             let known = self.pools.iter().position(|pool| pool.upstream.name == upstream.name);
             let number = known.unwrap_or(self.pools.len());
             let servers = self.servers_of(upstream, number as u32, health);
-            let pool = Pool { upstream: upstream.clone(), budget: Budget::default(), servers, turn: 0 };
+            let pool =
+                Pool { upstream: upstream.clone(), budget: Budget::default(), servers, turn: 0 };
             match self.pools.get_mut(number) {
                 Some(known) => *known = Pool { budget: known.budget, ..pool },
                 None => self.pools.push(pool),
@@ -110,14 +111,17 @@ impl Pools {
         let in_turn = (0..servers.len()).map(|step| servers[(*turn + step) % servers.len()]);
         let fits = |&number: &u32| number != not && self.servers[number as usize].has_room(most);
         let load = |number: u32| self.servers[number as usize].health.in_flight();
-        let well = in_turn.clone().filter(fits).filter(|&number| {
-            self.servers[number as usize].health.is_well(now_ns)
-        });
+        let well = in_turn
+            .clone()
+            .filter(fits)
+            .filter(|&number| self.servers[number as usize].health.is_well(now_ns));
         let chosen = match upstream.balance {
             Balance::RoundRobin => well.into_iter().next(),
             Balance::LeastConnections => well.min_by_key(|&number| load(number)),
         };
-        if let Some(chosen) = chosen.filter(|&number| self.servers[number as usize].health.take(now_ns)) {
+        if let Some(chosen) =
+            chosen.filter(|&number| self.servers[number as usize].health.take(now_ns))
+        {
             return chosen;
         }
         in_turn.clone().find(fits).or_else(|| in_turn.clone().next()).map_or(NONE, |number| {

@@ -68,14 +68,24 @@ impl Preface {
 fn version_1(line: &[u8]) -> Result<Said, Malformed> {
     let line = str::from_utf8(line).map_err(|_| Malformed)?;
     let words: Vec<&str> = line.split(' ').collect();
-    let port = |text: &str| text.parse::<u16>().is_ok_and(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let port = |text: &str| {
+        text.parse::<u16>().is_ok_and(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     match words[..] {
         ["PROXY", "UNKNOWN", ..] => Ok(Said::Nothing),
         ["PROXY", family @ ("TCP4" | "TCP6"), from, to, from_port, to_port] => {
             let parsed = |text: &str| text.parse::<IpAddr>().map_err(|_| Malformed);
             let (from, to) = (parsed(from)?, parsed(to)?);
-            let right = if family == "TCP4" { from.is_ipv4() && to.is_ipv4() } else { from.is_ipv6() && to.is_ipv6() };
-            if right && port(from_port) && port(to_port) { Ok(Said::Address(from)) } else { Err(Malformed) }
+            let right = if family == "TCP4" {
+                from.is_ipv4() && to.is_ipv4()
+            } else {
+                from.is_ipv6() && to.is_ipv6()
+            };
+            if right && port(from_port) && port(to_port) {
+                Ok(Said::Address(from))
+            } else {
+                Err(Malformed)
+            }
         }
         _ => Err(Malformed),
     }
@@ -113,7 +123,8 @@ mod tests {
     /// The result, and how many bytes were left; the same however the bytes are cut.
     fn read(bytes: &[u8]) -> Result<Option<(Said, usize)>, Malformed> {
         let mut input = bytes;
-        let whole = Preface::default().read(&mut input).map(|said| said.map(|said| (said, input.len())));
+        let whole =
+            Preface::default().read(&mut input).map(|said| said.map(|said| (said, input.len())));
         let mut preface = Preface::default();
         for (at, byte) in bytes.iter().enumerate() {
             let mut one = std::slice::from_ref(byte);

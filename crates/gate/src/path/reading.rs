@@ -16,9 +16,16 @@ use super::worker::Worker;
 impl Worker {
     /// Bytes from a client's connection.
     #[inline]
-    pub(super) fn client_received<N: Net>(&mut self, net: &mut N, client: &mut Client, bytes: &[u8]) {
+    pub(super) fn client_received<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        bytes: &[u8],
+    ) {
         let mut bytes = bytes;
-        if client.closing || (client.preface.is_some() && !self.read_preface(net, client, &mut bytes)) {
+        if client.closing
+            || (client.preface.is_some() && !self.read_preface(net, client, &mut bytes))
+        {
             return;
         }
         let Some(mut tls) = client.tls.take() else { return self.read(net, client, bytes) };
@@ -39,7 +46,12 @@ impl Worker {
     }
 
     /// Reads the PROXY protocol's header. False where there is nothing behind it yet.
-    fn read_preface<N: Net>(&mut self, net: &mut N, client: &mut Client, bytes: &mut &[u8]) -> bool {
+    fn read_preface<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        bytes: &mut &[u8],
+    ) -> bool {
         let Some(preface) = &mut client.preface else { return true };
         match preface.read(bytes) {
             Ok(None) => return false,
@@ -77,7 +89,8 @@ impl Worker {
         }
         let mut input = bytes;
         // The parser lends heads, so it is taken out while its client is worked on.
-        let mut parser = std::mem::replace(&mut client.parser, RequestParser::new(Limits::default()));
+        let mut parser =
+            std::mem::replace(&mut client.parser, RequestParser::new(Limits::default()));
         loop {
             if client.closing || client.gone {
                 return;
@@ -96,7 +109,8 @@ impl Worker {
                 Err(error) => return self.answer_fault(net, client, Fault::of(&error), true),
             }
         }
-        let waits = client.exchange.is_none() && client.discard.is_none() && client.head_began_ns == 0;
+        let waits =
+            client.exchange.is_none() && client.discard.is_none() && client.head_began_ns == 0;
         if waits && parser.eof() != Eof::Idle {
             client.head_began_ns = net.taken_in().at;
         }

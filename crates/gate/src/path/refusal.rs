@@ -68,7 +68,9 @@ impl Fault {
             Self::Host => (400, "host", "The request names no host."),
             Self::HostDiffers => (400, "host_differs", "The target and Host name different hosts."),
             Self::Target => (400, "target", "A target of this form is not served."),
-            Self::Path => (400, "path", "The path has dot segments or escapes that can be read in two ways."),
+            Self::Path => {
+                (400, "path", "The path has dot segments or escapes that can be read in two ways.")
+            }
             Self::Escape => (400, "escape", "The target has a malformed escape."),
             Self::Options => (400, "options", "Connection has too many options."),
             Self::TwoKeys => (400, "two_keys", "The request has two different keys."),
@@ -76,7 +78,9 @@ impl Fault {
             Self::Expectation => (417, "expectation", "No expectation but 100-continue is met."),
             Self::Body => (413, "body_too_large", "The body is longer than allowed."),
             Self::Slow => (408, "slow", "The request took too long to arrive."),
-            Self::Upstream => (502, "upstream", "The API could not be reached or gave no usable answer."),
+            Self::Upstream => {
+                (502, "upstream", "The API could not be reached or gave no usable answer.")
+            }
             Self::Busy => (503, "busy", "All connections to the API are in use."),
             Self::Late => (504, "late", "The API took too long to answer."),
         }
@@ -96,7 +100,11 @@ pub(super) struct Manner {
 pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
     let (status, code, detail) = fault.parts();
     let title = reason(status);
-    let body_bytes = BODY.iter().map(|part| part.len()).sum::<usize>() + title.len() + code.len() + detail.len() + 3;
+    let body_bytes = BODY.iter().map(|part| part.len()).sum::<usize>()
+        + title.len()
+        + code.len()
+        + detail.len()
+        + 3;
     begin(out, status, body_bytes, manner);
     if status == 405 {
         out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
@@ -104,7 +112,10 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
     out.extend_from_slice(b"\r\n");
     if !manner.head_only {
         let mut digits = [b'0'; 3];
-        digits.iter_mut().zip([100, 10, 1]).for_each(|(digit, unit)| *digit += (status / unit % 10) as u8);
+        digits
+            .iter_mut()
+            .zip([100, 10, 1])
+            .for_each(|(digit, unit)| *digit += (status / unit % 10) as u8);
         let parts: [&[u8]; 4] = [title.as_bytes(), &digits, code.as_bytes(), detail.as_bytes()];
         for (text, part) in BODY.iter().zip(parts) {
             out.extend_from_slice(text.as_bytes());
@@ -115,8 +126,13 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
 }
 
 /// What stands around title, status, code and detail.
-const BODY: [&str; 5] =
-    [r#"{"type":"about:blank","title":""#, r#"","status":"#, r#","code":""#, r#"","detail":""#, r#""}"#];
+const BODY: [&str; 5] = [
+    r#"{"type":"about:blank","title":""#,
+    r#"","status":"#,
+    r#","code":""#,
+    r#"","detail":""#,
+    r#""}"#,
+];
 
 /// Appends the answer to a request that the policy refuses.
 pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, manner: Manner) {
@@ -233,7 +249,11 @@ mod tests {
     #[test]
     fn refusals_say_when_to_come_again() {
         let limit = RateLimit { name: "key", quota: 10, window_s: 1, remaining: 0, reset_s: 3 };
-        let refusal = Refusal { retry_after_s: Some(3), limit: Some(limit), ..Refusal::of(Problem::RateLimited) };
+        let refusal = Refusal {
+            retry_after_s: Some(3),
+            limit: Some(limit),
+            ..Refusal::of(Problem::RateLimited)
+        };
         let mut out = Vec::new();
         write_refusal(&mut out, &refusal, MANNER);
         let text = String::from_utf8(out.clone()).unwrap();

@@ -81,7 +81,7 @@ fn write_path(out: &mut Vec<u8>, path: &str, rewrite: Option<&PathRewrite>) {
 fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
     let headers = &forward.head.headers;
     let ruled = !forward.rules.remove.is_empty() || !forward.rules.set.is_empty();
-    for (name, value) in headers {
+    for (name, value) in headers.iter() {
         match fields::of_request(name) {
             Field::Pass | Field::Via => {}
             Field::Drop | Field::Connection | Field::Upgrade => continue,

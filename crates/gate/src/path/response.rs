@@ -96,7 +96,7 @@ fn write_length(out: &mut Vec<u8>, bytes: u64) {
 fn write_fields(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &HeaderRules) {
     let connection = Connection::of(&head.headers);
     let ruled = !rules.remove.is_empty() || !rules.set.is_empty();
-    for (name, value) in &head.headers {
+    for (name, value) in head.headers.iter() {
         let ends = fields::ends_in_response(name)
             || connection.names(&head.headers, name)
             || (ruled && rules.drops(name.as_bytes()));

@@ -4,8 +4,8 @@ use crate::policy::RetryRule;
 
 /// Half of what was counted is forgotten after so long, so that about the last ten seconds count.
 const HALF_NS: u64 = 7_000_000_000;
-/// Retries that are free while there are few requests.
-const FREE: f64 = 3.0;
+/// Retries that are free while there are few requests: more than it takes to find that a server is unwell.
+const FREE: f64 = 10.0;
 
 /// The count of one worker for one upstream.
 #[derive(Debug, Clone, Copy, Default)]
@@ -57,8 +57,8 @@ mod tests {
         let rule = RetryRule { attempts: 1, budget: 0.0 };
         let mut budget = Budget::default();
         budget.request(0);
-        assert_eq!((0..10).filter(|_| budget.take(&rule)).count(), 3);
+        assert_eq!((0..20).filter(|_| budget.take(&rule)).count(), 10);
         budget.request(HALF_NS);
-        assert_eq!((0..10).filter(|_| budget.take(&rule)).count(), 1);
+        assert_eq!((0..20).filter(|_| budget.take(&rule)).count(), 5);
     }
 }

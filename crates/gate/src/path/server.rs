@@ -104,7 +104,11 @@ impl Gate {
     ///
     /// # Errors
     /// [`StartError`].
-    pub fn start(options: Options, current: Arc<Current>, health: Arc<Health>) -> Result<Self, StartError> {
+    pub fn start(
+        options: Options,
+        current: Arc<Current>,
+        health: Arc<Health>,
+    ) -> Result<Self, StartError> {
         limits::raise_file_limit();
         let workers = options.workers.unwrap_or_else(|| limits::allowed_cpus().len().max(1));
         let threads = workers * options.listeners.len();
@@ -228,7 +232,8 @@ fn serve(
             return Ok(());
         }
     };
-    let options = net::Options { connections: EXPECTED, long_lived: true, listener: Some(listener) };
+    let options =
+        net::Options { connections: EXPECTED, long_lived: true, listener: Some(listener) };
     let mut worker = Worker::new(shared, number, entrance, Some(started));
     net::run(io, options, &mut worker)
 }

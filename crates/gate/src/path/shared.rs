@@ -84,7 +84,9 @@ pub(super) fn count(counter: &AtomicU64) {
 
 impl Shared {
     pub(super) fn counts(&self) -> PathCounts {
-        let sum = |of: fn(&Counts) -> &AtomicU64| self.counts.iter().map(|counts| of(counts).load(Relaxed)).sum();
+        let sum = |of: fn(&Counts) -> &AtomicU64| {
+            self.counts.iter().map(|counts| of(counts).load(Relaxed)).sum()
+        };
         let closed: u64 = sum(|counts| &counts.closed);
         let accepted: u64 = sum(|counts| &counts.accepted);
         PathCounts {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
+};
 
 /// What TLS listeners show.
 #[derive(Debug, Clone)]
@@ -67,7 +69,9 @@ impl Trust {
             Some(path) => {
                 let found = CertificateDer::pem_file_iter(path)
                     .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                    .map_err(|error| format!("{}: {error}; wanted certificates in PEM", path.display()))?;
+                    .map_err(|error| {
+                        format!("{}: {error}; wanted certificates in PEM", path.display())
+                    })?;
                 roots.add_parsable_certificates(found);
             }
             None => {
@@ -75,7 +79,9 @@ impl Trust {
             }
         }
         if roots.is_empty() {
-            return Err("no certificate authority was found to check an https upstream against".into());
+            return Err(
+                "no certificate authority was found to check an https upstream against".into()
+            );
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)

@@ -2,10 +2,11 @@
 //!
 //! Knows nothing of what passes. Opened only where the client asked for it and the upstream answered 101.
 
-use net::Net;
+use net::{Close, Net};
 
 use super::client::Client;
 use super::handing::{BACKLOG_BYTES, send_up};
+use super::up::NONE;
 use super::worker::Worker;
 
 impl Worker {
@@ -46,9 +47,9 @@ impl Worker {
 
     /// One side has ended: both get what was sent to them, and are closed.
     pub(super) fn end_tunnel<N: Net>(&mut self, net: &mut N, client: &mut Client) {
-        if let Some(exchange) = &client.exchange {
-            let token = exchange.up;
-            self.flush_up(net, token);
+        if let Some(exchange) = &mut client.exchange {
+            let token = std::mem::replace(&mut exchange.up, NONE);
+            self.close_up(net, token, Close::Flush);
         }
         self.abandon(net, client);
         self.close_client(net, client);
