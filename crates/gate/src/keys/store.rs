@@ -72,12 +72,9 @@ pub enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open { path, why } => write!(
-                f,
-                "{}: {}; --store names another file",
-                path.display(),
-                visible(why, &[])
-            ),
+            Self::Open { path, why } => {
+                write!(f, "{}: {}; --store names another file", path.display(), visible(why, &[]))
+            }
             Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
             Self::NoSuchKey(id) => {
                 write!(f, "there is no key {id} in force: `plimsoll gate keys list` shows all")
@@ -263,7 +260,12 @@ impl Store {
             "UPDATE keys SET expires_s = ?2 WHERE id = ?1",
             params![saturated(id), ends],
         )?;
-        log(&transaction, stamp, Some(id), &format!("ends in {grace_s} s: key {} replaces it", made.1))?;
+        log(
+            &transaction,
+            stamp,
+            Some(id),
+            &format!("ends in {grace_s} s: key {} replaces it", made.1),
+        )?;
         transaction.commit()?;
         Ok(made)
     }
@@ -323,8 +325,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn changes_after(&self, number: u64, most: u32) -> Result<Vec<Change>, StoreError> {
-        let query =
-            "SELECT number, at_s, by, key, what FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2";
+        let query = "SELECT number, at_s, by, key, what FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2";
         let mut statement = self.connection.prepare_cached(query)?;
         let change = |row: &Row| {
             Ok(Change {
@@ -377,7 +378,9 @@ fn check(new: &NewKey) -> Result<(), StoreError> {
     let wrong = |what: String| Err(StoreError::Wrong(what));
     for (what, name) in [("owner", &new.owner), ("tier", &new.tier)] {
         if name.len() > NAME_MAX || name.chars().any(char::is_control) {
-            return wrong(format!("the {what} has at most {NAME_MAX} bytes and no control characters"));
+            return wrong(format!(
+                "the {what} has at most {NAME_MAX} bytes and no control characters"
+            ));
         }
     }
     if new.routes.iter().any(|name| name.is_empty() || name.contains(',')) {
@@ -453,7 +456,11 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
     let query = "SELECT value FROM meta WHERE name = 'secret'";
     let secret: Vec<u8> = connection.query_row(query, [], |row| row.get(0))?;
-    if secret.len() == 32 { Ok(secret) } else { Err(StoreError::Failed("its secret is damaged".into())) }
+    if secret.len() == 32 {
+        Ok(secret)
+    } else {
+        Err(StoreError::Failed("its secret is damaged".into()))
+    }
 }
 
 #[cfg(test)]
@@ -512,7 +519,8 @@ mod tests {
         assert!(matches!(store.revoke(third, &STAMP), Err(StoreError::NoSuchKey(_))));
         assert!(matches!(store.rotate(third, 0, &STAMP), Err(StoreError::NoSuchKey(_))));
         let changes = store.changes_after(0, 100).unwrap();
-        let words: Vec<_> = changes.iter().map(|change| (change.key, change.what.as_str())).collect();
+        let words: Vec<_> =
+            changes.iter().map(|change| (change.key, change.what.as_str())).collect();
         assert_eq!(words[0], (Some(first), "added"));
         assert_eq!(words.last(), Some(&(Some(third), "revoked")));
         assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);

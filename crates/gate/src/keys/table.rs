@@ -74,12 +74,14 @@ const ABSENT: u64 = u64::MAX;
 impl Entry {
     fn is(&self, words: &[u64; 4]) -> bool {
         // All words are compared: how long it takes says nothing of how much is alike.
-        let differences = self.digest.iter().zip(words).map(|(own, word)| own.load(Ordering::Relaxed) ^ word);
+        let differences =
+            self.digest.iter().zip(words).map(|(own, word)| own.load(Ordering::Relaxed) ^ word);
         differences.fold(0, |all, one| all | one) == 0
     }
 
     fn set(&self, settings: &Settings) {
-        let Settings { id, tier, routes, expires_s, rate, at_once, day_quota, month_quota } = *settings;
+        let Settings { id, tier, routes, expires_s, rate, at_once, day_quota, month_quota } =
+            *settings;
         self.id.store(id, Ordering::Relaxed);
         self.tier.store(tier, Ordering::Relaxed);
         self.routes.store(routes, Ordering::Relaxed);
@@ -95,7 +97,8 @@ impl Entry {
     /// Whether requests may be made with it at this time.
     pub fn is_valid(&self, unix_s: i64) -> bool {
         let expires_s = self.expires_s.load(Ordering::Relaxed);
-        self.state.load(Ordering::Acquire) == LIVE && (expires_s == 0 || (unix_s.max(0) as u64) < expires_s)
+        self.state.load(Ordering::Acquire) == LIVE
+            && (expires_s == 0 || (unix_s.max(0) as u64) < expires_s)
     }
 
     /// The number that people know it by.
@@ -237,7 +240,8 @@ impl Keys {
     /// Bytes it takes: entries that are allocated, and indexes.
     pub fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().filter(|chunk| chunk.get().is_some()).count();
-        let indexes: usize = self.indexes.iter().filter_map(OnceLock::get).map(|index| index.len()).sum();
+        let indexes: usize =
+            self.indexes.iter().filter_map(OnceLock::get).map(|index| index.len()).sum();
         chunks * CHUNK * size_of::<Entry>()
             + indexes * size_of::<AtomicU64>()
             + CHUNKS * size_of::<OnceLock<Box<[Entry]>>>()

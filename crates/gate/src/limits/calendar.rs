@@ -52,7 +52,8 @@ fn first_day(year: i64, month: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let from_march = if month > 2 { month - 3 } else { month + 9 };
     let of_year = (153 * from_march + 2) / 5;
-    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year - 719_468
+    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
+        - 719_468
 }
 
 /// The periods now, set about once a second by whoever reads a clock, and read by every decision.

@@ -64,7 +64,8 @@ impl Gcra {
             if next > most {
                 return Err(next - most);
             }
-            match self.due_ns.compare_exchange_weak(due, next, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.due_ns.compare_exchange_weak(due, next, Ordering::Relaxed, Ordering::Relaxed)
+            {
                 Ok(_) => return Ok(()),
                 Err(found) => due = found,
             }

@@ -175,8 +175,7 @@ mod tests {
     #[test]
     fn headers_are_structured_fields() {
         let mut out = Vec::new();
-        let limit =
-            RateLimit { name: "key", quota: 100, window_s: 1, remaining: 0, reset_s: 2 };
+        let limit = RateLimit { name: "key", quota: 100, window_s: 1, remaining: 0, reset_s: 2 };
         limit.write(&mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
