@@ -5,22 +5,32 @@
 //! workers decide without a lock and a new configuration forgets nothing. Numbers of routes, keys and tiers stay
 //! valid over all snapshots of a process, so a [`Ticket`] may be finished under a later policy than admitted it.
 
+mod addresses;
+mod build;
 mod current;
+mod decide;
+mod limits_of;
 mod pattern;
 mod refusal;
 mod route;
+mod state;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+pub use build::{PolicySettings, TooManyNames};
 pub use current::Current;
+pub use limits_of::{Limits, Tier};
 pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
 };
+pub use state::State;
 
-use crate::usage::Local;
+use crate::admission::Line;
+use crate::keys::{Digester, Keys};
 
 /// Stands for no key, or no address, in a [`Ticket`].
 pub const NONE: u32 = u32::MAX;
@@ -70,6 +80,18 @@ pub struct Ticket {
     pub admitted_at_ns: u64,
     /// The longest body that may be forwarded.
     pub body_max_bytes: u64,
+    /// Which numbers of requests at once it counts in.
+    held: Held,
+}
+
+/// Which numbers of requests at once a ticket counts in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Held {
+    key: bool,
+    tier: bool,
+    route: bool,
+    address: bool,
+    all: bool,
 }
 
 /// What came of a request that was forwarded.
@@ -92,46 +114,40 @@ pub struct Outcome {
 /// A snapshot of the configuration, with the state that all snapshots share.
 #[derive(Debug)]
 pub struct Policy {
+    state: Arc<State>,
+    /// By number; those that are no longer configured stay for requests in flight.
     routes: Vec<Route>,
+    /// Numbers of the routes that are configured, the narrowest first.
+    order: Vec<u32>,
+    /// By number, likewise.
     upstreams: Vec<Upstream>,
+    /// By number, with the share of the room below the ceiling that each may use, in thousandths.
+    tiers: Vec<Option<(Tier, u32)>>,
+    default: (Tier, u32),
     key_source: KeySource,
+    digester: Option<Digester>,
     client: ClientBounds,
+    all: Limits,
+    address: Limits,
+    line: Option<Arc<Line>>,
 }
 
 impl Policy {
     /// Forwards everything to one upstream, and asks for no key.
     pub fn open(upstream: Upstream) -> Self {
-        Self {
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 0));
+        let settings = PolicySettings {
             routes: vec![Route::to(0)],
             upstreams: vec![upstream],
+            tiers: Vec::new(),
             key_source: KeySource::none(),
+            digester: None,
             client: ClientBounds::default(),
-        }
-    }
-
-    /// Decides about a request. Counts a refusal in `usage`.
-    pub fn decide(&self, facts: &Facts, now_ns: u64, _usage: &mut Local) -> Decision {
-        let fits = |route: &&Route| route.takes(facts.method, facts.host, facts.path);
-        let Some(route) = self.routes.iter().find(fits) else {
-            return Decision::Refuse(Refusal::of(Problem::NoRoute));
+            all: Limits::default(),
+            address: Limits::default(),
+            line: None,
         };
-        if facts.body_bytes.is_some_and(|bytes| bytes > route.body_max_bytes) {
-            return Decision::Refuse(Refusal::of(Problem::BodyTooLarge));
-        }
-        Decision::Forward(Ticket {
-            route: route.number,
-            key: NONE,
-            tier: 0,
-            address_slot: NONE,
-            cost_milli: 1000,
-            admitted_at_ns: now_ns,
-            body_max_bytes: route.body_max_bytes,
-        })
-    }
-
-    /// Gives back what a ticket holds, and counts what came of its request.
-    pub fn finish(&self, _ticket: &Ticket, outcome: &Outcome, _now_ns: u64, usage: &mut Local) {
-        usage.count(outcome);
+        Self::new(&state, settings, None).expect("two names are not too many")
     }
 
     /// The route of a ticket, also one admitted by an earlier policy.
@@ -142,7 +158,18 @@ impl Policy {
         &self.routes[number as usize]
     }
 
-    /// All upstreams; [`Route::upstream`] is an index into them.
+    /// The name of a route by its number, `-` for [`NONE`].
+    pub fn route_name(&self, number: u32) -> &str {
+        self.routes.get(number as usize).map_or("-", |route| &route.name)
+    }
+
+    /// The routes that are configured, in the order in which they are tried.
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.order.iter().map(|&number| &self.routes[number as usize])
+    }
+
+    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; those that no route
+    /// names any more are kept for requests in flight.
     pub fn upstreams(&self) -> &[Upstream] {
         &self.upstreams
     }
@@ -152,8 +179,28 @@ impl Policy {
         &self.key_source
     }
 
+    /// Whether keys are asked for.
+    pub fn asks_for_keys(&self) -> bool {
+        self.digester.is_some()
+    }
+
     /// What clients are held to before a decision is made.
     pub fn client(&self) -> &ClientBounds {
         &self.client
+    }
+
+    /// The load line that requests are held to.
+    pub fn line(&self) -> Option<&Arc<Line>> {
+        self.line.as_ref()
+    }
+
+    /// What all policies share.
+    pub fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    /// A tier and its share of the room below the ceiling.
+    fn tier(&self, number: u32) -> &(Tier, u32) {
+        self.tiers.get(number as usize).and_then(Option::as_ref).unwrap_or(&self.default)
     }
 }

@@ -64,13 +64,14 @@ impl Worker {
         let (policy, generation) = shared.current.get();
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
+        let hub = Arc::clone(&shared.hub);
         Self {
             shared,
             number,
             entrance,
             policy,
             generation,
-            usage: Local::default(),
+            usage: Local::new(hub),
             clients: Slab::default(),
             ups: Slab::default(),
             client_due: Vec::new(),
@@ -207,7 +208,10 @@ impl<N: Net> Handler<N> for Worker {
         self.adopt(net);
         let now = net.now();
         match self.shared.stop.load(Relaxed) {
-            END => return Next::Finished,
+            END => {
+                self.usage.hand_over();
+                return Next::Finished;
+            }
             DRAIN if self.draining_since_ns.is_none() => self.begin_drain(net, now),
             _ => {}
         }
@@ -215,6 +219,11 @@ impl<N: Net> Handler<N> for Worker {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
             self.sweep(net, now);
         }
-        if self.drained(now) { Next::Finished } else { Next::Wait(self.next_sweep_ns) }
+        self.usage.tick(now);
+        if self.drained(now) {
+            self.usage.hand_over();
+            return Next::Finished;
+        }
+        Next::Wait(self.next_sweep_ns)
     }
 }

@@ -12,6 +12,15 @@ pub enum Host {
 }
 
 impl Host {
+    /// The more it is, the narrower.
+    pub fn narrowness(&self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Below(domain) => domain.len(),
+            Self::Exact(_) => usize::MAX,
+        }
+    }
+
     /// Whether it stands for `host`, letters of either case.
     pub fn takes(&self, host: &[u8]) -> bool {
         match self {
@@ -68,6 +77,20 @@ impl PathPattern {
             _ => Err(format!("`{segment}`: a parameter is a whole segment, such as {{id}}")),
         };
         text[1..].split('/').map(segment).collect::<Result<_, _>>().map(Self::Template)
+    }
+
+    /// Reads one path, with parameters or without: nothing below it.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn exact(text: &str) -> Result<Self, String> {
+        Ok(match Self::parse(text)? {
+            Self::Prefix(_) => {
+                let segments = text[1..].split('/').map(|segment| Some(segment.to_owned()));
+                Self::Template(segments.collect())
+            }
+            template => template,
+        })
     }
 
     /// Whether it takes `path`, which begins with `/`.

@@ -2,13 +2,14 @@
 
 use std::net::SocketAddr;
 
+use super::limits_of::Limits;
 use super::pattern::{Host, Methods, PathPattern};
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
 
 /// A route: requests of one kind, and what is done with them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Route {
     /// As configured, and in usage.
     pub name: String,
@@ -36,6 +37,10 @@ pub struct Route {
     pub upgrade: bool,
     /// The longest body.
     pub body_max_bytes: u64,
+    /// Whether no key is asked for here.
+    pub public: bool,
+    /// Limits of all its requests together.
+    pub limits: Limits,
 }
 
 impl Route {
@@ -55,6 +60,8 @@ impl Route {
             upstream_host: None,
             upgrade: true,
             body_max_bytes: 64 * MIB,
+            public: false,
+            limits: Limits::default(),
         }
     }
 
@@ -115,7 +122,7 @@ impl HeaderRules {
 }
 
 /// Servers that answer alike.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Upstream {
     /// As configured. The data path keeps its pool by this name over policies.
     pub name: String,
