@@ -5,7 +5,9 @@
 //! that path, which replaces the one before it in one step. What was served is counted in [`usage`].
 
 pub mod admission;
+pub mod health;
 pub mod keys;
 pub mod limits;
+pub mod path;
 pub mod policy;
 pub mod usage;
