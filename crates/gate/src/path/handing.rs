@@ -143,7 +143,7 @@ impl Worker {
             return;
         }
         let bytes = &client.request[client.handed..];
-        send_up(net, up.id, &mut up.tls, bytes, &mut self.records);
+        send_up(net, up.id, up.tls.as_deref_mut(), bytes, &mut self.records);
         if !exchange.any_sent || !exchange.read_whole {
             exchange.sent_ns = net.taken_in().at;
         }
@@ -194,7 +194,7 @@ impl Worker {
 pub(super) fn send_up<N: Net>(
     net: &mut N,
     id: ConnId,
-    tls: &mut Option<Box<super::tls::Tls>>,
+    tls: Option<&mut super::tls::Tls>,
     bytes: &[u8],
     records: &mut Vec<u8>,
 ) {

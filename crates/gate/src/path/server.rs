@@ -16,7 +16,6 @@ use super::tls::{Identity, Trust};
 use super::worker::Worker;
 use crate::health::Health;
 use crate::policy::Current;
-use crate::usage::Hub;
 
 /// Connections that the tables of a net are made for; they grow past it.
 const EXPECTED: usize = 4096;
@@ -101,7 +100,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Starts the workers, and returns once all of them listen. They hand over what they counted to `hub`. Raises the soft limit on open files to the hard one.
+    /// Starts the workers, and returns once all of them listen. Raises the soft limit on open files to the hard one.
     ///
     /// # Errors
     /// [`StartError`].
@@ -109,7 +108,6 @@ impl Gate {
         options: Options,
         current: Arc<Current>,
         health: Arc<Health>,
-        hub: Arc<Hub>,
     ) -> Result<Self, StartError> {
         limits::raise_file_limit();
         let workers = options.workers.unwrap_or_else(|| limits::allowed_cpus().len().max(1));
@@ -120,7 +118,6 @@ impl Gate {
         let shared = Arc::new(Shared {
             current,
             health,
-            hub,
             trust: options.trust,
             caps: super::caps::Caps::default(),
             stop: RUN.into(),

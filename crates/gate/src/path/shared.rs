@@ -8,14 +8,12 @@ use super::refusal::Fault;
 use super::tls::{Identity, Trust};
 use crate::health::Health;
 use crate::policy::Current;
-use crate::usage::Hub;
 
 /// The same for all workers.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) current: Arc<Current>,
     pub(super) health: Arc<Health>,
-    pub(super) hub: Arc<Hub>,
     pub(super) trust: Option<Trust>,
     pub(super) caps: Caps,
     pub(super) stop: AtomicU8,

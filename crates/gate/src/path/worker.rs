@@ -64,14 +64,14 @@ impl Worker {
         let (policy, generation) = shared.current.get();
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
-        let hub = Arc::clone(&shared.hub);
+        let usage = Local::new(Arc::clone(&policy.state().usage));
         Self {
             shared,
             number,
             entrance,
             policy,
             generation,
-            usage: Local::new(hub),
+            usage,
             clients: Slab::default(),
             ups: Slab::default(),
             client_due: Vec::new(),
@@ -207,6 +207,7 @@ impl<N: Net> Handler<N> for Worker {
         }
         self.adopt(net);
         let now = net.now();
+        self.usage.tick(now);
         match self.shared.stop.load(Relaxed) {
             END => {
                 self.usage.hand_over();
@@ -219,7 +220,6 @@ impl<N: Net> Handler<N> for Worker {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
             self.sweep(net, now);
         }
-        self.usage.tick(now);
         if self.drained(now) {
             self.usage.hand_over();
             return Next::Finished;

@@ -6,6 +6,7 @@ use super::addresses::Addresses;
 use crate::admission::Ceiling;
 use crate::keys::Keys;
 use crate::limits::{AtOnce, Calendar, Gcra};
+use crate::usage::Hub;
 
 /// Names of one kind that a process may ever have.
 pub(super) const NAMES_MOST: usize = 1024;
@@ -44,6 +45,8 @@ pub struct State {
     pub calendar: Calendar,
     /// What is let through in all.
     pub ceiling: Ceiling,
+    /// Where workers hand over what they counted.
+    pub usage: Arc<Hub>,
     pub(super) all: Used,
     pub(super) routes: Box<[Used]>,
     pub(super) tiers: Box<[Used]>,
@@ -65,6 +68,7 @@ impl State {
             keys,
             calendar: Calendar::default(),
             ceiling: Ceiling::default(),
+            usage: Arc::default(),
             all: Used::default(),
             routes: used(),
             tiers: used(),

@@ -72,7 +72,7 @@ pub fn front_of(policy: Policy, io: net::Io, listener: Listener) -> Front {
     let (current, health) = (Arc::new(Current::new(Arc::new(policy))), Arc::new(Health::default()));
     let options =
         Options { listeners: vec![listener], workers: Some(1), io: Some(io), trust: None };
-    let gate = Gate::start(options, Arc::clone(&current), Arc::clone(&health), Arc::default())
+    let gate = Gate::start(options, Arc::clone(&current), Arc::clone(&health))
         .expect("the gateway starts");
     Front { gate, current, health }
 }

@@ -59,8 +59,8 @@ fn a_port_that_is_taken_is_named() {
     let current = Arc::new(Current::new(Arc::new(Policy::open(Upstream::of("api", address)))));
     let options =
         Options { listeners: vec![Listener::plain(address)], workers: None, io: None, trust: None };
-    let error = Gate::start(options, current, Arc::new(Health::default()), Arc::default())
-        .expect_err("it is taken");
+    let error =
+        Gate::start(options, current, Arc::new(Health::default())).expect_err("it is taken");
     assert!(matches!(error, StartError::Listen { .. }));
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }

@@ -25,7 +25,7 @@ pub fn gateway(mirror: &Mirror, io: net::Io) -> Gate {
         trust: None,
     };
     let current = Arc::new(Current::new(Arc::new(policy)));
-    Gate::start(options, current, Arc::new(Health::default()), Arc::default()).expect("it starts")
+    Gate::start(options, current, Arc::new(Health::default())).expect("it starts")
 }
 
 /// What came of a case.
