@@ -4,7 +4,10 @@
 //! request; it never waits for anything there. Keys, configuration and the load line become a [`policy::Policy`] off
 //! that path, which replaces the one before it in one step. What was served is counted in [`usage`].
 
+pub mod admin;
 pub mod admission;
+pub mod config;
+pub mod gateway;
 pub mod health;
 pub mod keys;
 pub mod limits;
