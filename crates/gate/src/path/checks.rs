@@ -60,7 +60,7 @@ impl Worker {
                 Ok(Some(_)) | Err(_) => false,
             };
             self.judge(up.server, well);
-            return self.drop_up(net, up, Close::Now);
+            return self.drop_up(net, &up, Close::Now);
         }
     }
 

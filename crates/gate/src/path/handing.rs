@@ -178,11 +178,11 @@ impl Worker {
     /// Closes a connection that carries nothing any more.
     pub(super) fn close_up<N: Net>(&mut self, net: &mut N, token: u32, how: Close) {
         let Some(up) = self.ups.take(token) else { return };
-        self.drop_up(net, up, how);
+        self.drop_up(net, &up, how);
     }
 
     /// As [`Self::close_up`], of a connection that was taken out.
-    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: Box<Up>, how: Close) {
+    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
         net.close(up.id, how);
         self.pools.servers[up.server as usize].open -= 1;
         self.up_due[up.token as usize] = NEVER;
