@@ -2,6 +2,7 @@
 
 use crate::case::{Case, get, passed_all, refused_after};
 
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 pub fn cases() -> Vec<Case> {
     let first = get("N: 1\r\n");
     let second = get("N: 2\r\n");

@@ -2,6 +2,7 @@
 
 use crate::case::{Case, get, passed, refused};
 
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![
         passed(
