@@ -131,7 +131,7 @@ impl Gateway {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         drop(self.admin);
-        wrong.extend(self.control.usage().read(|snapshot| snapshot.sink_error.clone()));
+        wrong.extend(self.control.usage().sink_error());
         wrong
     }
 }

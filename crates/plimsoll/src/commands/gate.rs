@@ -70,13 +70,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
     let usage = gateway.control().usage().clone();
     let wrong = gateway.drain();
-    let account = usage.read(|snapshot| snapshot.account);
-    output::print(&format!(
-        "{} requests answered; usage of {} reported, {} lost\n",
-        account.served,
-        account.served - account.dropped - account.pending,
-        account.dropped + account.pending,
-    ));
+    let account = usage.account();
+    let lost = account.served.saturating_sub(account.reported);
+    let lost = if lost > 0 { format!("; the usage of {lost} is lost") } else { String::new() };
+    output::print(&format!("{} requests answered{lost}\n", account.served));
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),
