@@ -82,7 +82,7 @@ impl Worker {
         let Some(mut client) = self.clients.take(up.client) else {
             // Bytes that nobody asked for: nothing that is sent on this connection later could be told from them.
             self.leave_idle(&up);
-            return self.drop_up(net, up, Close::Now);
+            return self.drop_up(net, &up, Close::Now);
         };
         let progress = self.pass_on(net, &mut client, &mut up, bytes);
         match progress {
@@ -205,7 +205,7 @@ impl Worker {
         } else {
             self.leave_idle(&up);
         }
-        self.drop_up(net, up, Close::Now);
+        self.drop_up(net, &up, Close::Now);
     }
 
     /// Takes a connection out of the idle ones.

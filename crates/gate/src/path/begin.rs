@@ -76,10 +76,13 @@ impl Worker {
             Framing::None => Some(0),
             Framing::Chunked | Framing::UntilClose => None,
         };
+        // The server as a whole is where its root is.
+        let path = checked.target.path;
+        let routed = if path == "*" { b"/" } else { path.as_bytes() };
         let facts = Facts {
             method: head.method.as_bytes(),
             host: checked.target.host,
-            path: checked.target.path.as_bytes(),
+            path: routed,
             key: checked.key.key,
             address: client.address.ip,
             body_bytes,

@@ -46,7 +46,7 @@ impl Worker {
             "GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll-gate\r\nConnection: close\r\n\r\n"
         );
         up.parser.begin(ResponseTo::Other);
-        send_up(net, up.id, &mut up.tls, request.as_bytes(), &mut self.records);
+        send_up(net, up.id, up.tls.as_deref_mut(), request.as_bytes(), &mut self.records);
     }
 
     /// Bytes of the answer to a check.
@@ -60,7 +60,7 @@ impl Worker {
                 Ok(Some(_)) | Err(_) => false,
             };
             self.judge(up.server, well);
-            return self.drop_up(net, up, Close::Now);
+            return self.drop_up(net, &up, Close::Now);
         }
     }
 

@@ -116,7 +116,7 @@ impl Worker {
         if idle && !check {
             if let Some(up) = self.ups.take(token) {
                 self.leave_idle(&up);
-                self.drop_up(net, up, Close::Now);
+                self.drop_up(net, &up, Close::Now);
             }
         } else {
             self.up_failed(net, token, Close::Reset, Fault::Late);

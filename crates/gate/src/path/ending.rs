@@ -28,7 +28,7 @@ impl Worker {
     ) {
         let now = net.taken_in().at;
         let Some(mut exchange) = client.exchange.take() else {
-            return self.drop_up(net, up, Close::Now);
+            return self.drop_up(net, &up, Close::Now);
         };
         self.pools.servers[up.server as usize].health.succeeded();
         self.give_back(&mut exchange);
@@ -44,7 +44,7 @@ impl Worker {
             self.up_due[up.token as usize] = now.saturating_add(upstream.keep_alive_ns);
             self.ups.put(up.token, up);
         } else {
-            self.drop_up(net, up, Close::Now);
+            self.drop_up(net, &up, Close::Now);
         }
         self.finish(&exchange, now);
         if exchange.keep_alive && !self.draining() {

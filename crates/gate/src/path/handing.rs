@@ -143,7 +143,7 @@ impl Worker {
             return;
         }
         let bytes = &client.request[client.handed..];
-        send_up(net, up.id, &mut up.tls, bytes, &mut self.records);
+        send_up(net, up.id, up.tls.as_deref_mut(), bytes, &mut self.records);
         if !exchange.any_sent || !exchange.read_whole {
             exchange.sent_ns = net.taken_in().at;
         }
@@ -178,11 +178,11 @@ impl Worker {
     /// Closes a connection that carries nothing any more.
     pub(super) fn close_up<N: Net>(&mut self, net: &mut N, token: u32, how: Close) {
         let Some(up) = self.ups.take(token) else { return };
-        self.drop_up(net, up, how);
+        self.drop_up(net, &up, how);
     }
 
     /// As [`Self::close_up`], of a connection that was taken out.
-    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: Box<Up>, how: Close) {
+    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
         net.close(up.id, how);
         self.pools.servers[up.server as usize].open -= 1;
         self.up_due[up.token as usize] = NEVER;
@@ -194,7 +194,7 @@ impl Worker {
 pub(super) fn send_up<N: Net>(
     net: &mut N,
     id: ConnId,
-    tls: &mut Option<Box<super::tls::Tls>>,
+    tls: Option<&mut super::tls::Tls>,
     bytes: &[u8],
     records: &mut Vec<u8>,
 ) {

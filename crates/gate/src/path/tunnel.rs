@@ -18,7 +18,7 @@ impl Worker {
         if bytes.is_empty() {
             return;
         }
-        send_up(net, up.id, &mut up.tls, bytes, &mut self.records);
+        send_up(net, up.id, up.tls.as_deref_mut(), bytes, &mut self.records);
         if net.backlog(up.id) > BACKLOG_BYTES {
             if !up.draining {
                 up.draining = true;

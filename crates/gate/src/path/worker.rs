@@ -209,7 +209,10 @@ impl<N: Net> Handler<N> for Worker {
         let now = net.now();
         self.usage.tick(now);
         match self.shared.stop.load(Relaxed) {
-            END => return Next::Finished,
+            END => {
+                self.usage.hand_over();
+                return Next::Finished;
+            }
             DRAIN if self.draining_since_ns.is_none() => self.begin_drain(net, now),
             _ => {}
         }
@@ -217,6 +220,10 @@ impl<N: Net> Handler<N> for Worker {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
             self.sweep(net, now);
         }
-        if self.drained(now) { Next::Finished } else { Next::Wait(self.next_sweep_ns) }
+        if self.drained(now) {
+            self.usage.hand_over();
+            return Next::Finished;
+        }
+        Next::Wait(self.next_sweep_ns)
     }
 }
