@@ -5,6 +5,7 @@
 
 mod build;
 mod file;
+mod flags;
 mod place;
 mod values;
 
@@ -14,5 +15,6 @@ pub use file::{
     LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, TierConfig, TimeoutConfig,
     UpstreamConfig, UsageConfig,
 };
+pub use flags::Flags;
 pub use place::ConfigError;
 pub use values::{Bytes, Duration, RateText};

@@ -80,6 +80,17 @@ impl Gateway {
         Ok(Self { gate, control, admin, stop, ticking, reporting })
     }
 
+    /// Reads and checks what a gateway would be started with, and starts nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(setup: &Setup) -> Result<(), GatewayError> {
+        let (config, text) = control::read(setup)?;
+        let built = control::built(&config, &text, setup.file.as_deref())?;
+        listeners(&built.listeners)?;
+        trust(&built).map(drop)
+    }
+
     /// Where clients connect.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.gate.addresses()
@@ -120,7 +131,7 @@ impl Gateway {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         drop(self.admin);
-        wrong.extend(self.control.usage().read(|snapshot| snapshot.sink_error.clone()));
+        wrong.extend(self.control.usage().sink_error());
         wrong
     }
 }

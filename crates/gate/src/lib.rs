@@ -7,6 +7,7 @@
 pub mod admin;
 pub mod admission;
 pub mod config;
+pub mod export;
 pub mod gateway;
 pub mod health;
 pub mod keys;

@@ -10,6 +10,7 @@ mod fill;
 mod import;
 mod init;
 mod load;
+mod gate;
 mod mine;
 mod objectives;
 mod plan;
@@ -28,6 +29,9 @@ pub use fill::FillArgs;
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
+pub use gate::{
+    AddKeyArgs, ExportArgs, ExportProxy, GateArgs, GateCommand, GateFormat, KeysCommand, ListKeysArgs, UsageArgs,
+};
 pub use mine::{MineArgs, MineFormat};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 pub use plan::PlanArgs;
@@ -71,6 +75,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want
     Mine(Box<MineArgs>),
+    /// Stand in front of an API: ask for keys, hold limits and the measured load line, count usage
+    Gate(Box<GateArgs>),
     /// Fill a database with rows that look right, as many as asked for, and remove them again
     Fill(Box<FillArgs>),
     /// Compare results: ratios level by level, best against best, charts

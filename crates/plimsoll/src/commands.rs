@@ -7,6 +7,7 @@ pub mod capacity;
 pub mod compare;
 pub mod diff;
 pub mod fill;
+pub mod gate;
 pub mod generate;
 pub mod import;
 pub mod init;

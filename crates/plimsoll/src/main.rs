@@ -26,7 +26,7 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, fill, generate, import, init, mine, plan, report,
+    audit, calibrate, capacity, compare, diff, fill, gate, generate, import, init, mine, plan, report,
     run, sweep, target, wrk, wrktest,
 };
 use failure::Failure;
@@ -79,6 +79,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Init(args) => init::init(args),
         Command::Import(args) => import::import(args),
         Command::Mine(args) => mine::mine(args),
+        Command::Gate(args) => gate::gate(args),
         Command::Fill(args) => fill::fill(args),
         Command::Diff(args) => diff::diff(args),
         Command::Audit(args) => audit::audit(args),

@@ -52,7 +52,7 @@ impl fmt::Display for LineError {
 impl std::error::Error for LineError {}
 
 /// The latency that belongs to the line.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Envelope {
     /// The percentile, 0..1.
     pub share: f64,
@@ -71,7 +71,7 @@ struct Cost {
 }
 
 /// What a load line says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
     /// Requests of mean cost per second.
     pub rate_per_s: f64,

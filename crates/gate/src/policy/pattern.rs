@@ -1,5 +1,7 @@
 //! Which requests a route takes: hosts, methods, and paths by prefix or template.
 
+use std::fmt;
+
 /// A host that a route is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
@@ -126,6 +128,18 @@ impl PathPattern {
                 let literal = segments.iter().filter(|segment| segment.is_some()).count();
                 (segments.len(), true, literal)
             }
+        }
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(prefix) => f.write_str(prefix),
+            Self::Template(segments) => segments.iter().try_for_each(|segment| match segment {
+                Some(literal) => write!(f, "/{literal}"),
+                None => f.write_str("/{}"),
+            }),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! runs [`Reporter::run`], which writes a batch at a time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -98,12 +98,29 @@ struct Shared {
     /// Requests that a batch could not take along: they are in memory with the reporter.
     with_reporter: AtomicU64,
     error: Mutex<Option<String>>,
+    /// Nobody collects any more.
+    closed: AtomicBool,
+    hub: Arc<Hub>,
+    /// Requests merged and not handed on.
+    merged: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Shared {
+    fn account(&self) -> Account {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Account {
+            served: self.hub.served(),
+            reported: load(&self.reported),
+            pending: load(&self.merged) + load(&self.with_reporter) + self.hub.held(),
+            dropped: load(&self.dropped),
+        }
+    }
 }
 
 /// Merges and hands on.
 #[derive(Debug)]
 pub struct Collector {
-    hub: Arc<Hub>,
     shared: Arc<Shared>,
     pending: HashMap<By, Sum>,
     dropped: u64,
@@ -124,10 +141,9 @@ impl Collector {
     pub fn new(hub: Arc<Hub>, every_s: u32) -> (Self, Reporter) {
         // One batch waits while another is written.
         let (batches, received) = sync_channel(1);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { hub, ..Shared::default() });
         let reporter = Reporter { batches: received, shared: Arc::clone(&shared) };
         let collector = Self {
-            hub,
             shared,
             pending: HashMap::new(),
             dropped: 0,
@@ -148,7 +164,7 @@ impl Collector {
     ) {
         let mut second = Sum::default();
         let mut snapshot = lock(&self.shared.snapshot);
-        self.hub.each_full(|table| {
+        self.shared.hub.each_full(|table| {
             self.dropped += table.dropped;
             for row in table.rows() {
                 second.add(row);
@@ -210,13 +226,18 @@ impl Collector {
     }
 
     fn settle(&self) {
-        let pending: u64 = self.pending.values().map(Sum::requests).sum();
-        let served = self.hub.served();
-        let reported = self.shared.reported.load(Ordering::Relaxed);
-        let pending = pending + self.shared.with_reporter.load(Ordering::Relaxed) + self.hub.held();
+        let merged: u64 = self.pending.values().map(Sum::requests).sum();
+        self.shared.merged.store(merged, Ordering::Relaxed);
+        self.shared.dropped.store(self.dropped, Ordering::Relaxed);
         let mut snapshot = lock(&self.shared.snapshot);
-        snapshot.account = Account { served, reported, pending, dropped: self.dropped };
+        snapshot.account = self.shared.account();
         snapshot.sink_error = lock(&self.shared.error).clone();
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::Release);
     }
 }
 
@@ -228,7 +249,7 @@ impl Reporter {
             while let Err(why) = sink.write(&batch) {
                 *lock(&self.shared.error) = Some(why);
                 // Without a collector nobody waits for a better time.
-                if Arc::strong_count(&self.shared) == 1 {
+                if self.shared.closed.load(Ordering::Acquire) {
                     return;
                 }
                 pause();
@@ -249,6 +270,17 @@ impl Reader {
     /// Looks at it. The collector waits meanwhile, workers do not.
     pub fn read<T>(&self, look: impl FnOnce(&Snapshot) -> T) -> T {
         look(&lock(&self.0.snapshot))
+    }
+
+    /// Where all requests are now. Exact when nothing is in motion; else a request that moves meanwhile may be counted
+    /// in two places or in none.
+    pub fn account(&self) -> Account {
+        self.0.account()
+    }
+
+    /// Why the last batch could not be written, if it could not.
+    pub fn sink_error(&self) -> Option<String> {
+        lock(&self.0.error).clone()
     }
 }
 
@@ -389,8 +421,39 @@ mod tests {
             reporter.run(&mut sink, || ());
             sink.1
         });
+        assert_eq!(writer_ends(collector, writer), 1);
+        let account = reading.account();
+        assert_eq!((account.served, account.reported, account.pending), (1, 1, 0));
+    }
+
+    /// The reporter's result, once it has written all or given up.
+    fn writer_ends(collector: Collector, writer: thread::JoinHandle<u64>) -> u64 {
+        while collector.reader().account().reported == 0 {
+            thread::yield_now();
+        }
         drop(collector);
-        assert_eq!(writer.join().unwrap(), 1);
-        drop(reading);
+        writer.join().unwrap()
+    }
+
+    #[test]
+    fn a_sink_that_always_fails_keeps_nobody_from_ending() {
+        struct Broken;
+        impl Sink for Broken {
+            fn write(&mut self, _batch: &Batch) -> Result<(), String> {
+                Err("no".into())
+            }
+        }
+        let hub = Arc::new(Hub::default());
+        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(hub);
+        local.refuse(1, 1, Problem::KeyUnknown);
+        local.hand_over();
+        let reading = collector.reader();
+        collector.collect(1, u64::from, |number| number.to_string());
+        let writer = thread::spawn(move || reporter.run(&mut Broken, thread::yield_now));
+        drop(collector);
+        writer.join().unwrap();
+        assert_eq!(reading.sink_error().as_deref(), Some("no"));
+        assert_eq!((reading.account().reported, reading.account().pending), (0, 1));
     }
 }

@@ -29,6 +29,9 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),
         ("mine", schemars::schema_for!(model::Mined)),
+        ("gate", schemars::schema_for!(gate::config::Config)),
+        ("gateusage", schemars::schema_for!(model::GateUsage)),
+        ("gatekeys", schemars::schema_for!(model::GateKeys)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {
         let path = dir.join(format!("schema/plimsoll.{name}-1.json"));
