@@ -94,7 +94,12 @@ fn about(line: &Line, by: &str) -> String {
     if !costs.is_empty() {
         out.push_str("# Requests differ in what they cost, which `plimsoll gate` counts and this does not:\n");
         for (method, path, milli) in costs {
-            let _ = writeln!(out, "#   {} {path}: {} of the mean", plain(method), f64::from(milli) / 1000.0);
+            let _ = writeln!(
+                out,
+                "#   {} {path}: {} of the mean",
+                plain(method),
+                f64::from(milli) / 1000.0
+            );
         }
     }
     out.push('\n');

@@ -204,3 +204,6 @@ impl Policy {
         self.tiers.get(number as usize).and_then(Option::as_ref).unwrap_or(&self.default)
     }
 }
+
+#[cfg(test)]
+mod tests;

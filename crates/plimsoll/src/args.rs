@@ -7,10 +7,10 @@ mod capacity;
 mod compare;
 pub mod familiar;
 mod fill;
+mod gate;
 mod import;
 mod init;
 mod load;
-mod gate;
 mod mine;
 mod objectives;
 mod plan;
@@ -26,12 +26,13 @@ pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use fill::FillArgs;
+pub use gate::{
+    AddKeyArgs, ExportArgs, ExportProxy, GateArgs, GateCommand, GateFormat, KeysCommand,
+    ListKeysArgs, UsageArgs,
+};
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
-pub use gate::{
-    AddKeyArgs, ExportArgs, ExportProxy, GateArgs, GateCommand, GateFormat, KeysCommand, ListKeysArgs, UsageArgs,
-};
 pub use mine::{MineArgs, MineFormat};
 pub use objectives::{AbortArgs, Annotations, ObjectiveArgs};
 pub use plan::PlanArgs;

@@ -26,8 +26,8 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, fill, gate, generate, import, init, mine, plan, report,
-    run, sweep, target, wrk, wrktest,
+    audit, calibrate, capacity, compare, diff, fill, gate, generate, import, init, mine, plan,
+    report, run, sweep, target, wrk, wrktest,
 };
 use failure::Failure;
 

@@ -55,10 +55,14 @@ impl From<Flags> for Config {
             retries: None,
             retry_budget: None,
         };
-        let upstreams = if upstream.servers.get_ref().is_empty() { Vec::new() } else { vec![upstream] };
+        let upstreams =
+            if upstream.servers.get_ref().is_empty() { Vec::new() } else { vec![upstream] };
         Self {
             listen: flags.listen.into_iter().map(listener).collect(),
-            admin: AdminConfig { address: flags.admin.map(unplaced), token_file: flags.admin_token },
+            admin: AdminConfig {
+                address: flags.admin.map(unplaced),
+                token_file: flags.admin_token,
+            },
             upstream: upstreams,
             keys: KeysConfig { open: flags.open, store: flags.store, ..KeysConfig::default() },
             loadline: flags.loadline.map(unplaced),

@@ -12,16 +12,14 @@ const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 pub struct Quota(AtomicU64);
 
 impl Quota {
-    /// Takes one request of the period's quota; what is left then. A count of another period is forgotten.
-    ///
-    /// # Errors
-    /// When the quota is used up; nothing is taken.
-    pub fn take(&self, quota: u64, period: u32) -> Result<u64, ()> {
+    /// Takes one request of the period's quota; what is left then, or `None` when it was used up before. A count of
+    /// another period is forgotten.
+    pub fn take(&self, quota: u64, period: u32) -> Option<u64> {
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
             let used = used(word, period);
             (used < quota && used < COUNT_MASK).then(|| packed(period, used + 1))
         });
-        taken.map(|before| quota - used(before, period) - 1).map_err(|_| ())
+        taken.ok().map(|before| quota - used(before, period) - 1)
     }
 
     /// Gives back a request that another limit refused.
@@ -58,13 +56,13 @@ mod tests {
     #[test]
     fn a_period_has_its_quota_and_no_more() {
         let quota = Quota::default();
-        assert_eq!(quota.take(2, 20_000), Ok(1));
-        assert_eq!(quota.take(2, 20_000), Ok(0));
-        assert_eq!(quota.take(2, 20_000), Err(()));
+        assert_eq!(quota.take(2, 20_000), Some(1));
+        assert_eq!(quota.take(2, 20_000), Some(0));
+        assert_eq!(quota.take(2, 20_000), None);
         assert_eq!(quota.used(20_000), 2);
         quota.give_back(20_000);
-        assert_eq!(quota.take(2, 20_000), Ok(0));
-        assert_eq!(quota.take(2, 20_001), Ok(1));
+        assert_eq!(quota.take(2, 20_000), Some(0));
+        assert_eq!(quota.take(2, 20_001), Some(1));
         assert_eq!((quota.used(20_000), quota.used(20_001)), (0, 1));
     }
 
@@ -72,8 +70,8 @@ mod tests {
     fn a_count_of_before_goes_on() {
         let quota = Quota::default();
         quota.set(700, 9);
-        assert_eq!(quota.take(10, 700), Ok(0));
-        assert_eq!(quota.take(10, 700), Err(()));
-        assert_eq!(quota.take(0, 701), Err(()));
+        assert_eq!(quota.take(10, 700), Some(0));
+        assert_eq!(quota.take(10, 700), None);
+        assert_eq!(quota.take(0, 701), None);
     }
 }

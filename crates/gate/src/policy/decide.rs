@@ -266,7 +266,7 @@ impl<'a> Taken<'a> {
         (period, window_s, unix_s): (u32, u32, i64),
         left_s: impl Fn(Periods) -> u32,
     ) -> Result<(), Refusal> {
-        if used.take(quota, period).is_ok() {
+        if used.take(quota, period).is_some() {
             self.note(Take::Quota(used, period));
             return Ok(());
         }

@@ -30,8 +30,8 @@ struct Counts {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    full: Vec<Box<Table>>,
-    empty: Vec<Box<Table>>,
+    full: Vec<Table>,
+    empty: Vec<Table>,
 }
 
 impl Hub {
@@ -75,7 +75,7 @@ impl Hub {
 #[derive(Debug)]
 pub struct Local {
     hub: Arc<Hub>,
-    table: Box<Table>,
+    table: Table,
     counts: Arc<Counts>,
     next_ns: u64,
 }
@@ -84,9 +84,9 @@ impl Local {
     /// A worker's, for this hub.
     pub fn new(hub: Arc<Hub>) -> Self {
         let counts = Arc::new(Counts::default());
-        hub.shelf().empty.extend((0..WAITING).map(|_| Box::new(Table::new())));
+        hub.shelf().empty.extend((0..WAITING).map(|_| Table::new()));
         hub.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&counts));
-        Self { hub, table: Box::new(Table::new()), counts, next_ns: 0 }
+        Self { hub, table: Table::new(), counts, next_ns: 0 }
     }
 
     /// Hands over where a second has passed. To be called once a batch of events, and while a worker waits at least

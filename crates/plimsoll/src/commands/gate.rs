@@ -114,9 +114,18 @@ fn opening(gateway: &Gateway) -> String {
         net::Io::Uring => "io_uring",
         net::Io::Epoll => "epoll",
     };
-    let mut text = format!("listening on {} ({} threads, {io}); Ctrl-C ends it\n", addresses.join(", "), gateway.workers());
+    let mut text = format!(
+        "listening on {} ({} threads, {io}); Ctrl-C ends it\n",
+        addresses.join(", "),
+        gateway.workers()
+    );
     match policy.asks_for_keys() {
-        true => text += &format!("keys are asked for: {} in the store\n", gateway.control().state().keys.len()),
+        true => {
+            text += &format!(
+                "keys are asked for: {} in the store\n",
+                gateway.control().state().keys.len()
+            )
+        }
         false => text += "no key is asked for: everybody is let through\n",
     }
     match policy.line() {
@@ -126,7 +135,9 @@ fn opening(gateway: &Gateway) -> String {
                 line.rate_per_s, line.at_once, line.envelope.from, line.url, line.measured_at
             );
             for name in &line.unknown {
-                text += &format!("  the endpoint {name} is no method and path: its requests cost the mean\n");
+                text += &format!(
+                    "  the endpoint {name} is no method and path: its requests cost the mean\n"
+                );
             }
         }
         None => text += "no load line: --loadline holds all requests to what was measured\n",
@@ -146,14 +157,19 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
         Ok(json) => json,
         Err(error) => return cannot_run(format!("{}: {error}", path.display())),
     };
-    let line = Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;
+    let line =
+        Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;
     let mut servers = Vec::new();
     for url in &args.upstream {
         let server = url.strip_prefix("http://").map(|server| server.trim_end_matches('/'));
-        match server.filter(|server| !server.is_empty() && !server.contains(['/', ' ', ';', '?', '#'])) {
+        match server
+            .filter(|server| !server.is_empty() && !server.contains(['/', ' ', ';', '?', '#']))
+        {
             Some(server) if server.contains(':') => servers.push(server.to_owned()),
             Some(server) => servers.push(format!("{server}:80")),
-            None => return wrong_usage(format!("--upstream {url}: write it as http://10.0.0.7:8080")),
+            None => {
+                return wrong_usage(format!("--upstream {url}: write it as http://10.0.0.7:8080"));
+            }
         }
     }
     if args.listen.contains([' ', ';', '\n']) {

@@ -27,14 +27,17 @@ pub fn keys(command: &KeysCommand) -> Result<u8, Failure> {
         KeysCommand::Add(args) => add(args, &stamp),
         KeysCommand::List(args) => list(args),
         KeysCommand::Revoke(args) => {
-            existing(&args.store.store)?.revoke(args.id, &stamp).map_err(|error| failure(&error))?;
+            existing(&args.store.store)?
+                .revoke(args.id, &stamp)
+                .map_err(|error| failure(&error))?;
             eprintln!("plimsoll: key {} is revoked", args.id);
             Ok(0)
         }
         KeysCommand::Rotate(args) => {
             let grace_s = u32::try_from(args.grace.div_ceil(SECOND)).unwrap_or(u32::MAX);
             let mut store = existing(&args.key.store.store)?;
-            let made = store.rotate(args.key.id, grace_s, &stamp).map_err(|error| failure(&error))?;
+            let made =
+                store.rotate(args.key.id, grace_s, &stamp).map_err(|error| failure(&error))?;
             Ok(show(&made))
         }
     }
@@ -49,7 +52,8 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     if burst == Some(0) {
         return usage("--burst 0: a burst is 1 or more");
     }
-    let lasts_s = args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
+    let lasts_s =
+        args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
     let new = NewKey {
         owner: args.owner.clone(),
         tier: args.tier.clone(),

@@ -34,9 +34,11 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let to_s = now_s() + 60;
     let from_s = to_s.saturating_sub_unsigned(args.since / SECOND);
     let mut sums: BTreeMap<(u64, String), Sum> = BTreeMap::new();
-    let add = |row: gate::usage::UsageRow| sums.entry((row.key, row.route)).or_default().merge(&row.sum);
+    let add =
+        |row: gate::usage::UsageRow| sums.entry((row.key, row.route)).or_default().merge(&row.sum);
     read(path, Period { from_s, to_s }, add).or_else(cannot_run)?;
-    let mut rows: Vec<GateUsageRow> = sums.iter().map(|((key, route), sum)| row(*key, route, sum)).collect();
+    let mut rows: Vec<GateUsageRow> =
+        sums.iter().map(|((key, route), sum)| row(*key, route, sum)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.forwarded + refused(row)));
     let owners = owners(path, &rows)?;
     for row in &mut rows {
@@ -119,10 +121,14 @@ fn shown(document: &GateUsage) -> String {
 
 /// Columns, numbers flush right.
 pub(super) fn table<const N: usize>(lines: &[[String; N]]) -> String {
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let is_number = |column: usize| {
-        lines.iter().skip(1).all(|line| line[column].starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        lines
+            .iter()
+            .skip(1)
+            .all(|line| line[column].starts_with(|c: char| c.is_ascii_digit() || c == '-'))
     };
     let right: Vec<bool> = (0..N).map(is_number).collect();
     let mut text = String::new();
