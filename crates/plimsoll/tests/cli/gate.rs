@@ -185,8 +185,9 @@ fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
     let rows = usage["rows"].as_array().expect("rows");
     let ada = rows.iter().find(|row| row["owner"] == "ada").expect("ada's row");
     assert_eq!((ada["key"].clone(), ada["forwarded"].clone()), (1.into(), 3.into()));
-    assert_eq!(ada["refused"]["rate_limited"], 1);
-    folder.plimsoll("gate usage").ok().prints("rate_limited 1");
+    // At least the one; more while the revocation was waited for.
+    assert!(ada["refused"]["rate_limited"].as_u64() >= Some(1), "{ada}");
+    folder.plimsoll("gate usage").ok().prints("rate_limited ");
     let keys = folder.plimsoll("gate keys list --format json").ok();
     let keys = serde_json::from_str(&keys.stdout).expect("JSON");
     folder.follows_schema("gatekeys", &keys);
