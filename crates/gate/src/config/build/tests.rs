@@ -117,12 +117,12 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         (
             "upstream = \"blog\"",
             "upstream = \"blg\"",
-            "line 35, column 12: there is no upstream `blg`: did you mean `blog`?",
+            "line 37, column 12: there is no upstream `blg`: did you mean `blog`?",
         ),
         (
             "\"30/m\"",
             "\"30/day\"",
-            "line 40, column 8: `30/day`: a rate is per s, m or h, not per `day`",
+            "line 42, column 8: `30/day`: a rate is per s, m or h, not per `day`",
         ),
         ("\"2s\"", "\"2 parsecs\"", "line 15, column 14: "),
         (
@@ -152,7 +152,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         ("\"gold\"", "\"free\"", "the name `free` is used twice"),
         ("\"round-robin\"", "\"round-robbin\"", "did you mean `round-robin`?"),
         ("public = true", "public = true\nhost = \"a b\"", "a host is a name such as"),
-        ("[usage]", "[usage", "line 61, column "),
+        ("[usage]", "[usage", "line 62, column "),
     ];
     for (right, wrong, words) in cases {
         assert!(WHOLE.contains(right), "{right}");
