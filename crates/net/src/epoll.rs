@@ -8,7 +8,7 @@ mod queue;
 mod write;
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::event::epoll;
@@ -446,6 +446,16 @@ impl Net for Epoll {
             socket::reset_on_close(conn.fd.as_raw_fd());
         }
         self.conns.remove(id);
+    }
+
+    fn peer_address(&self, id: ConnId) -> Option<SocketAddr> {
+        socket::peer_address(self.conns.get(id)?.fd.as_raw_fd())
+    }
+
+    fn stop_accepting(&mut self) {
+        // Closing it takes it out of the epoll instance.
+        self.listener = None;
+        self.accept_at = u64::MAX;
     }
 }
 

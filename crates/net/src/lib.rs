@@ -22,7 +22,7 @@ pub mod uring;
 mod yielding;
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 pub use driver::{Driver, Options};
 pub use peer::{Peer, UnixPath};
@@ -189,6 +189,16 @@ pub trait Net {
 
     /// Ends a connection. Idempotent.
     fn close(&mut self, conn: ConnId, how: Close);
+
+    /// The other end of a connection, where it has an address and port. Asks the kernel: for once a
+    /// connection.
+    fn peer_address(&self, conn: ConnId) -> Option<SocketAddr> {
+        let _ = conn;
+        None
+    }
+
+    /// Closes the listener: no peer is accepted from now on. Connections stand.
+    fn stop_accepting(&mut self) {}
 }
 
 /// What is driven by a net: takes events, and says after each batch what it waits for.

@@ -86,6 +86,11 @@ pub(crate) fn take_error(fd: RawFd) -> Option<io::Error> {
     borrowed(fd).take_error().unwrap_or_else(Some)
 }
 
+/// The other end's address and port.
+pub(crate) fn peer_address(fd: RawFd) -> Option<SocketAddr> {
+    borrowed(fd).peer_addr().ok()?.as_socket()
+}
+
 /// Lets a connection be reset instead of closed in order.
 pub(crate) fn reset_on_close(fd: RawFd) {
     // A failure here turns the RST into a FIN; nothing else depends on it.

@@ -12,7 +12,7 @@ mod read;
 mod teardown;
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::squeue::{Entry, Flags};
@@ -50,6 +50,8 @@ pub struct Uring {
     blobs: Vec<Box<[u8]>>,
     addresses: Vec<(Peer, Box<SockAddr>)>,
     listener: Option<TcpListener>,
+    /// Closed once what cancels its accept has been submitted.
+    retired_listener: Option<TcpListener>,
     accept_at: u64,
     /// Connections with output to submit.
     dirty: Vec<ConnId>,
@@ -132,6 +134,7 @@ impl Uring {
             addresses: Vec::new(),
             accept_at: u64::MAX,
             listener: options.listener,
+            retired_listener: None,
             dirty: Vec::new(),
             ready: Vec::new(),
             round: 0,
@@ -273,6 +276,9 @@ impl Uring {
 
     /// Releases connections that nothing queued refers to any more.
     fn bury(&mut self) {
+        if self.retired_listener.is_some() && self.ring.submission().is_empty() {
+            self.retired_listener = None;
+        }
         if !self.gone.is_empty() && self.ring.submission().is_empty() {
             for (slot, conn) in self.gone.drain(..) {
                 drop(conn);
@@ -460,6 +466,19 @@ impl Net for Uring {
             _ => {}
         }
         self.release(id, how == Close::Reset);
+    }
+
+    fn peer_address(&self, id: ConnId) -> Option<SocketAddr> {
+        socket::peer_address(self.conns.get(id)?.fd.as_raw_fd())
+    }
+
+    fn stop_accepting(&mut self) {
+        self.accept_at = u64::MAX;
+        if let Some(listener) = self.listener.take() {
+            // The accept in the kernel would hold the socket open.
+            self.cancel_one(Op::Accept, ConnId { slot: 0, generation: 0 });
+            self.retired_listener = Some(listener);
+        }
     }
 }
 

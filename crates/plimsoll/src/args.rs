@@ -7,6 +7,7 @@ mod capacity;
 mod compare;
 pub mod familiar;
 mod fill;
+mod gate;
 mod import;
 mod init;
 mod load;
@@ -29,6 +30,10 @@ pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
 pub use fill::FillArgs;
+pub use gate::{
+    AddKeyArgs, ExportArgs, ExportProxy, GateArgs, GateCommand, GateFormat, KeysCommand,
+    ListKeysArgs, UsageArgs,
+};
 pub use import::ImportArgs;
 pub use init::InitArgs;
 pub use load::{IoArg, LoadArgs, ShapeArgs, TlsArgs, TlsVersion};
@@ -79,6 +84,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want
     Mine(Box<MineArgs>),
+    /// Stand in front of an API: ask for keys, hold limits and the measured load line, count usage
+    Gate(Box<GateArgs>),
     /// Fill a database with rows that look right, as many as asked for, and remove them again
     Fill(Box<FillArgs>),
     /// Show what a server spends its time on, whose code that is, and predict what a change would bring

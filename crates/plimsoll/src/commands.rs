@@ -8,6 +8,7 @@ pub mod compare;
 pub mod diff;
 pub mod explain;
 pub mod fill;
+pub mod gate;
 pub mod generate;
 pub mod import;
 pub mod init;

@@ -28,8 +28,7 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, explain, fill, generate, import, init, mine, plan,
-    profile, report, run, sweep, target, tune, watch, wrk, wrktest,
+    audit, calibrate, capacity, compare, diff, explain, fill, generate, import, init, mine, plan, profile, report, run, sweep, target, tune, watch, wrk, wrktest, gate,
 };
 use failure::Failure;
 
@@ -81,6 +80,7 @@ fn dispatch(command: &Command) -> Result<u8, Failure> {
         Command::Init(args) => init::init(args),
         Command::Import(args) => import::import(args),
         Command::Mine(args) => mine::mine(args),
+        Command::Gate(args) => gate::gate(args),
         Command::Fill(args) => fill::fill(args),
         Command::Profile(args) => profile::profile(args),
         Command::Tune(args) => tune::tune(args),

@@ -55,6 +55,7 @@ pub struct ResponseParser {
     phase: Phase,
     response_to: ResponseTo,
     interim: u8,
+    reports_interim: bool,
     keep_alive: bool,
 }
 
@@ -62,6 +63,8 @@ pub struct ResponseParser {
 enum Phase {
     Idle,
     Head,
+    /// The head of an interim response has been lent.
+    Interim,
     Body,
     Failed,
 }
@@ -84,7 +87,8 @@ pub enum ResponseEvent<'a> {
 /// The head of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct ResponseHead<'a> {
-    /// The status code, 100 to 999; of the 1xx ones only 101 is ever reported.
+    /// The status code, 100 to 999; of the 1xx ones only 101 is reported unless
+    /// [`ResponseParser::reporting_interim`] asks for them.
     pub status: u16,
     /// 0 for HTTP/1.0, 1 for HTTP/1.1.
     pub version_minor: u8,
@@ -124,8 +128,16 @@ impl ResponseParser {
             phase: Phase::Idle,
             response_to: ResponseTo::Other,
             interim: 0,
+            reports_interim: false,
             keep_alive: false,
         }
+    }
+
+    /// Yields the heads of interim responses too, for a gateway to pass on: each is a
+    /// [`ResponseEvent::Head`] with a status below 200, which no body and no end follows.
+    #[must_use]
+    pub fn reporting_interim(self) -> Self {
+        Self { reports_interim: true, ..self }
     }
 
     /// Arms the parser for one response.
@@ -222,6 +234,11 @@ impl ResponseParser {
     ) -> Result<Option<ResponseEvent<'a>>, WireError> {
         match self.phase {
             Phase::Head => self.head(input, seen),
+            Phase::Interim => {
+                self.held.release();
+                self.phase = Phase::Head;
+                self.head(input, seen)
+            }
             Phase::Body => self.body(input),
             Phase::Idle if input.is_empty() => Ok(None),
             Phase::Idle => Err(self.fail(WireError::unsolicited(input))),
@@ -239,9 +256,10 @@ impl ResponseParser {
             Ok(None) => return Ok(None),
             Err(error) => return Err(self.fail(error)),
         };
-        let framing = self.framing(&head);
+        let interim = head.start.status < 200 && head.start.status != 101;
+        let framing = if interim { Framing::None } else { self.framing(&head) };
         self.body = framing.into();
-        self.phase = Phase::Body;
+        self.phase = if interim { Phase::Interim } else { Phase::Body };
         let bytes = match place {
             Place::Input(bytes) => bytes,
             Place::Held => self.held.bytes(),
@@ -251,7 +269,7 @@ impl ResponseParser {
         Ok(Some(ResponseEvent::Head(described)))
     }
 
-    /// The next head that is not an interim one.
+    /// The next head that is to be reported.
     #[inline]
     fn final_head<'i>(
         &mut self,
@@ -265,11 +283,14 @@ impl ResponseParser {
             if status >= 200 || status == 101 {
                 return Ok(Some((head, place)));
             }
-            self.held.release();
             if self.interim == INTERIM_RESPONSES {
                 return Err(WireError::TooManyInterim);
             }
             self.interim += 1;
+            if self.reports_interim {
+                return Ok(Some((head, place)));
+            }
+            self.held.release();
         }
         Ok(None)
     }
@@ -315,6 +336,7 @@ impl ResponseParser {
     pub fn eof(&mut self) -> Eof {
         let untouched = self.held.is_empty() && self.interim == 0;
         let eof = match (self.phase, self.body) {
+            (Phase::Interim, _) => Eof::Truncated,
             (Phase::Idle, _) => Eof::Idle,
             (Phase::Head, _) if untouched => Eof::NoResponse,
             (Phase::Body, Body::UntilClose | Body::Length(0)) => Eof::Complete,
@@ -334,7 +356,7 @@ impl ResponseParser {
     /// Whether no byte of the final response has come yet, as far as is known: a beginning may turn out to
     /// be that of another interim response.
     pub fn awaits_first_byte(&self) -> bool {
-        self.phase == Phase::Head && self.held.is_empty()
+        self.phase == Phase::Interim || self.phase == Phase::Head && self.held.is_empty()
     }
 
     /// Bytes on the heap for a head or trailer section that has arrived in part: at most about twice

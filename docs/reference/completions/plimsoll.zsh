@@ -421,6 +421,239 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '*::logs -- Access logs; `-` reads standard input:_files' \
 && ret=0
 ;;
+(gate)
+_arguments "${_arguments_options[@]}" : \
+'*--listen=[Address for clients; may be repeated]:ADDRESS:_default' \
+'*--upstream=[URL of a server to forward to; may be repeated for servers that answer alike]:URL:_default' \
+'--loadline=[Load line to hold all requests to\: capacity.json of \`plimsoll capacity\`]:FILE:_files' \
+'--admin=[Address of the admin API and the usage page]:ADDRESS:_default' \
+'--admin-token=[File with the token of the admin API \[default\: a new token at each start, which is printed\]]:FILE:_files' \
+'--store=[File of keys and usage \[default\: plimsoll-gate.db\]]:FILE:_files' \
+'--usage-lines=[Append usage to this file as JSON lines, instead of counting it in the store]:FILE:_files' \
+'--workers=[Threads, each with a listener of its own \[default\: one per processor\]]:N:_default' \
+'--io=[Kernel interface]:IO:((auto\:"io_uring where it works, else epoll"
+uring\:"io_uring"
+epoll\:"epoll"))' \
+'--open[Ask for no key, whatever the store has]' \
+'--check[Check the configuration, and start nothing]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'::config -- Configuration (TOML); flags go before what it says:_files' \
+":: :_plimsoll__subcmd__gate_commands" \
+"*::: :->gate" \
+&& ret=0
+
+    case $state in
+    (gate)
+        words=($line[2] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-gate-command-$line[2]:"
+        case $line[2] in
+            (keys)
+_arguments "${_arguments_options[@]}" : \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+":: :_plimsoll__subcmd__gate__subcmd__keys_commands" \
+"*::: :->keys" \
+&& ret=0
+
+    case $state in
+    (keys)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-gate-keys-command-$line[1]:"
+        case $line[1] in
+            (add)
+_arguments "${_arguments_options[@]}" : \
+'--store=[File of keys and usage]:FILE:_files' \
+'--owner=[Whose it is]:NAME:_default' \
+'--tier=[Its tier, as the configuration names it \[default\: the first tier\]]:NAME:_default' \
+'*--route=[Route it is for; may be repeated \[default\: all\]]:NAME:_default' \
+'--rate=[Requests per time, such as 100/s, 30/m or 1000/h \[default\: the tier'\''s\]]:RATE:_default' \
+'--burst=[Requests at once after a pause \[default\: what comes in a second of the rate\]]:N:_default' \
+'--concurrency=[Requests in flight \[default\: the tier'\''s\]]:N:_default' \
+'--per-day=[Requests in a day of UTC \[default\: the tier'\''s\]]:N:_default' \
+'--per-month=[Requests in a month of UTC \[default\: the tier'\''s\]]:N:_default' \
+'--expires-in=[Time until it expires, such as 720h \[default\: never\]]:TIME:_default' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+'--store=[File of keys and usage]:FILE:_files' \
+'--format=[What to print]:FORMAT:((text\:"A table"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(revoke)
+_arguments "${_arguments_options[@]}" : \
+'--store=[File of keys and usage]:FILE:_files' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':id -- Its number, as `list` shows it:_default' \
+&& ret=0
+;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+'--store=[File of keys and usage]:FILE:_files' \
+'--grace=[Time for which the old key is valid beside the new one]:TIME:_default' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help]' \
+'--help[Print help]' \
+':id -- Its number, as `list` shows it:_default' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__gate__subcmd__keys__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-gate-keys-help-command-$line[1]:"
+        case $line[1] in
+            (add)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(revoke)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
+(usage)
+_arguments "${_arguments_options[@]}" : \
+'--store=[File of keys and usage]:FILE:_files' \
+'--since=[How far to look back]:TIME:_default' \
+'--format=[What to print]:FORMAT:((text\:"A table"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(export)
+_arguments "${_arguments_options[@]}" : \
+'--loadline=[The load line]:FILE:_files' \
+'*--upstream=[URL of a server to forward to; may be repeated]:URL:_default' \
+'--listen=[Address for clients]:ADDRESS:_default' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':proxy -- The proxy:((nginx\:"nginx, with its modules limit_req and limit_conn"
+haproxy\:"HAProxy 2.4 or later"))' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__gate__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-gate-help-command-$line[1]:"
+        case $line[1] in
+            (keys)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__gate__subcmd__help__subcmd__keys_commands" \
+"*::: :->keys" \
+&& ret=0
+
+    case $state in
+    (keys)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-gate-help-keys-command-$line[1]:"
+        case $line[1] in
+            (add)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(revoke)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+(usage)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(export)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
 (fill)
 _arguments "${_arguments_options[@]}" : \
 '*--rows=[How many rows a table shall have in all; may be repeated]:TABLE=N:_default' \
@@ -758,6 +991,62 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(gate)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__gate_commands" \
+"*::: :->gate" \
+&& ret=0
+
+    case $state in
+    (gate)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-gate-command-$line[1]:"
+        case $line[1] in
+            (keys)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__gate__subcmd__keys_commands" \
+"*::: :->keys" \
+&& ret=0
+
+    case $state in
+    (keys)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-gate-keys-command-$line[1]:"
+        case $line[1] in
+            (add)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(list)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(revoke)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(rotate)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+(usage)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(export)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (fill)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -841,6 +1130,7 @@ _plimsoll_commands() {
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
+'gate:Stand in front of an API\: ask for keys, hold limits and the measured load line, count usage' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
@@ -891,6 +1181,148 @@ _plimsoll__subcmd__fill_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll fill commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__gate_commands] )) ||
+_plimsoll__subcmd__gate_commands() {
+    local commands; commands=(
+'keys:Keys of clients' \
+'usage:What was served, by key and route' \
+'export:Write the measured limits as configuration of another proxy' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll gate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__export_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__export_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate export commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help_commands() {
+    local commands; commands=(
+'keys:Keys of clients' \
+'usage:What was served, by key and route' \
+'export:Write the measured limits as configuration of another proxy' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll gate help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__export_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__export_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help export commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__keys_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__keys_commands() {
+    local commands; commands=(
+'add:Make a key\: it alone is printed on standard output, once and never again' \
+'list:List the keys, without the keys themselves' \
+'revoke:End a key; a running gateway follows within a second' \
+'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+    )
+    _describe -t commands 'plimsoll gate help keys commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__add_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__add_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help keys add commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__list_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help keys list commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__revoke_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__revoke_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help keys revoke commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__rotate_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__keys__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help keys rotate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__help__subcmd__usage_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__help__subcmd__usage_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate help usage commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys_commands() {
+    local commands; commands=(
+'add:Make a key\: it alone is printed on standard output, once and never again' \
+'list:List the keys, without the keys themselves' \
+'revoke:End a key; a running gateway follows within a second' \
+'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll gate keys commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__add_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__add_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys add commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help_commands() {
+    local commands; commands=(
+'add:Make a key\: it alone is printed on standard output, once and never again' \
+'list:List the keys, without the keys themselves' \
+'revoke:End a key; a running gateway follows within a second' \
+'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll gate keys help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__add_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__add_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys help add commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__list_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys help list commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__revoke_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__revoke_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys help revoke commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__rotate_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__help__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys help rotate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__list_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys list commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__revoke_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__revoke_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys revoke commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__keys__subcmd__rotate_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__keys__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate keys rotate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__gate__subcmd__usage_commands] )) ||
+_plimsoll__subcmd__gate__subcmd__usage_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll gate usage commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__generate_commands] )) ||
 _plimsoll__subcmd__generate_commands() {
     local commands; commands=()
@@ -906,6 +1338,7 @@ _plimsoll__subcmd__help_commands() {
 'init:Write a commented workload file to start from\: many endpoints, parameters, sessions' \
 'import:Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file' \
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
+'gate:Stand in front of an API\: ask for keys, hold limits and the measured load line, count usage' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
@@ -955,6 +1388,55 @@ _plimsoll__subcmd__help__subcmd__explain_commands() {
 _plimsoll__subcmd__help__subcmd__fill_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help fill commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate_commands() {
+    local commands; commands=(
+'keys:Keys of clients' \
+'usage:What was served, by key and route' \
+'export:Write the measured limits as configuration of another proxy' \
+    )
+    _describe -t commands 'plimsoll help gate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__export_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__export_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate export commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__keys_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__keys_commands() {
+    local commands; commands=(
+'add:Make a key\: it alone is printed on standard output, once and never again' \
+'list:List the keys, without the keys themselves' \
+'revoke:End a key; a running gateway follows within a second' \
+'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+    )
+    _describe -t commands 'plimsoll help gate keys commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__add_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__add_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate keys add commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__list_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__list_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate keys list commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__revoke_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__revoke_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate keys revoke commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__rotate_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__keys__subcmd__rotate_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate keys rotate commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__gate__subcmd__usage_commands] )) ||
+_plimsoll__subcmd__help__subcmd__gate__subcmd__usage_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help gate usage commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__generate_commands] )) ||
 _plimsoll__subcmd__help__subcmd__generate_commands() {

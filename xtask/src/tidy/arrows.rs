@@ -34,6 +34,7 @@ const PLACES: &[Place] = &[
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
     Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },
     Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
+    Place { name: "gate", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
     Place {
@@ -46,7 +47,7 @@ const PLACES: &[Place] = &[
         pure: false,
         may_use: &[
             "model", "wire", "net", "import", "verdict", "report", "traffic", "script", "engine",
-            "measure", "mine", "profile", "target", "fill", "observe",
+            "measure", "mine", "profile", "target", "fill", "observe", "gate",
         ],
     },
     Place { name: "xtask", pure: false, may_use: &[] },

@@ -36,6 +36,9 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("mine", schemars::schema_for!(model::Mined)),
         ("sample", schemars::schema_for!(model::Sample)),
         ("findings", schemars::schema_for!(model::Findings)),
+        ("gate", schemars::schema_for!(gate::config::Config)),
+        ("gateusage", schemars::schema_for!(model::GateUsage)),
+        ("gatekeys", schemars::schema_for!(model::GateKeys)),
         ("workload", schemars::schema_for!(model::Workload)),
     ] {
         let path = dir.join(format!("schema/plimsoll.{name}-1.json"));

@@ -1,0 +1,217 @@
+//! The routes of the admin API, and who may use them.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{metrics, views};
+use crate::config::RateText;
+use crate::gateway::{Control, GatewayError};
+use crate::keys::{NewKey, StoreError};
+
+/// By whom changes are made, in the log of changes.
+const BY: &str = "admin API";
+/// Rows of a list, unless fewer are asked for.
+const ROWS: usize = 1000;
+
+const PAGE: &str = include_str!("../../assets/usage.html");
+/// The page's own script and style run, and it talks to its own address alone.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Shared = State<Arc<Control>>;
+
+/// All routes. The page holds no figures, so it alone needs no token.
+pub(super) fn routes(control: Arc<Control>) -> Router {
+    let guarded = Router::new()
+        .route("/v1/state", get(state))
+        .route("/v1/keys", get(keys).post(add_key))
+        .route("/v1/keys/{id}", delete(revoke_key))
+        .route("/v1/keys/{id}/rotate", post(rotate_key))
+        .route("/v1/config", get(config).put(put_config))
+        .route("/v1/reload", post(reload))
+        .route("/v1/changes", get(changes))
+        .route("/metrics", get(metrics))
+        .layer(middleware::from_fn_with_state(Arc::clone(&control), guard));
+    Router::new()
+        .route("/", get(page))
+        .merge(guarded)
+        .layer(middleware::map_response(closed))
+        .with_state(control)
+}
+
+/// Lets pass who has the token. A browser sends it only from the page itself, so other sites can do nothing here.
+async fn guard(State(control): Shared, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    match given.and_then(|value| value.strip_prefix("Bearer ")) {
+        Some(token) if control.is_token(token.trim()) => next.run(request).await,
+        _ => {
+            let problem = problem(
+                StatusCode::UNAUTHORIZED,
+                "the admin API asks for its token: Authorization: Bearer TOKEN",
+            );
+            ([(header::WWW_AUTHENTICATE, "Bearer")], problem).into_response()
+        }
+    }
+}
+
+async fn closed(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+async fn page() -> Html<&'static str> {
+    Html(PAGE)
+}
+
+async fn state(State(control): Shared) -> Json<views::StateView> {
+    Json(views::state(&control))
+}
+
+async fn metrics(State(control): Shared) -> Response {
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    (kind, metrics::text(&control)).into_response()
+}
+
+async fn config(State(control): Shared) -> String {
+    control.text()
+}
+
+async fn put_config(State(control): Shared, text: String) -> Response {
+    if text.trim().is_empty() {
+        return problem(StatusCode::UNPROCESSABLE_ENTITY, "an empty configuration holds nothing");
+    }
+    done(control.replace(&text, BY))
+}
+
+async fn reload(State(control): Shared) -> Response {
+    done(control.reload(BY))
+}
+
+/// What a list is of.
+#[derive(Debug, Deserialize)]
+struct Page {
+    /// After this number.
+    #[serde(default)]
+    after: u64,
+}
+
+async fn keys(State(control): Shared, Query(page): Query<Page>) -> Response {
+    let listed = control.with_store(|store| {
+        let mut keys = Vec::new();
+        store.each_key(|key| {
+            if key.id > page.after && keys.len() < ROWS {
+                keys.push(views::key(&key));
+            }
+        })?;
+        Ok::<_, StoreError>(keys)
+    });
+    match listed {
+        Ok(keys) => Json(json!({ "keys": keys })).into_response(),
+        Err(error) => failed(&GatewayError::Store(error)),
+    }
+}
+
+async fn changes(State(control): Shared, Query(page): Query<Page>) -> Response {
+    match control.with_store(|store| store.changes_after(page.after, ROWS as u32)) {
+        Ok(changes) => {
+            let changes: Vec<_> = changes.iter().map(views::change).collect();
+            Json(json!({ "changes": changes })).into_response()
+        }
+        Err(error) => failed(&GatewayError::Store(error)),
+    }
+}
+
+/// A key as it is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    owner: String,
+    tier: String,
+    routes: Vec<String>,
+    rate: Option<RateText>,
+    burst: Option<u32>,
+    concurrency: Option<u32>,
+    per_day: Option<u64>,
+    per_month: Option<u64>,
+    expires_s: i64,
+}
+
+async fn add_key(State(control): Shared, Json(wanted): Json<Wanted>) -> Response {
+    let new = NewKey {
+        owner: wanted.owner,
+        tier: wanted.tier,
+        routes: wanted.routes,
+        rate: wanted.rate.map(|rate| rate.with(wanted.burst)),
+        at_once: wanted.concurrency,
+        day_quota: wanted.per_day,
+        month_quota: wanted.per_month,
+        expires_s: wanted.expires_s,
+    };
+    made(control.add_key(&new, BY))
+}
+
+async fn revoke_key(State(control): Shared, Path(id): Path<u64>) -> Response {
+    done(control.revoke_key(id, BY))
+}
+
+/// How a key is rotated.
+#[derive(Debug, Deserialize)]
+struct Rotation {
+    /// Seconds for which the old key is valid beside the new one.
+    #[serde(default)]
+    grace_s: u32,
+}
+
+async fn rotate_key(
+    State(control): Shared,
+    Path(id): Path<u64>,
+    Query(rotation): Query<Rotation>,
+) -> Response {
+    made(control.rotate_key(id, rotation.grace_s, BY))
+}
+
+fn made(made: Result<(String, u64), GatewayError>) -> Response {
+    match made {
+        Ok((key, id)) => {
+            (StatusCode::CREATED, Json(json!({ "id": id, "key": key }))).into_response()
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+fn done(done: Result<(), GatewayError>) -> Response {
+    match done {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &GatewayError) -> Response {
+    let status = match error {
+        GatewayError::Store(StoreError::NoSuchKey(_)) => StatusCode::NOT_FOUND,
+        GatewayError::Store(StoreError::Wrong(_)) => StatusCode::UNPROCESSABLE_ENTITY,
+        error if error.is_usage() => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    problem(status, &error.to_string())
+}
+
+/// A JSON problem (RFC 9457).
+fn problem(status: StatusCode, detail: &str) -> Response {
+    let title = status.canonical_reason().unwrap_or_default();
+    let body = json!({ "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail });
+    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, kind, body.to_string()).into_response()
+}

@@ -1,0 +1,145 @@
+//! `/metrics` in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::gateway::Control;
+use crate::policy::PROBLEMS;
+use crate::usage::{Sum, longest_ns};
+
+/// Upper ends of the latency buckets: one a doubling, so that a scrape stays small.
+const EVERY: usize = 8;
+
+/// Everything that is counted. Counters are by route; by key they would grow with the keys, and are in the usage.
+pub(super) fn text(control: &Control) -> String {
+    let mut out = String::new();
+    let policy = control.policy();
+    let (by_route, account) = control.usage().read(|snapshot| {
+        let mut by_route: BTreeMap<u32, Sum> = BTreeMap::new();
+        for (&(_, route), sum) in &snapshot.since_start {
+            by_route.entry(route).or_default().merge(sum);
+        }
+        (by_route, snapshot.account)
+    });
+    let by_route: Vec<(String, Sum)> =
+        by_route.into_iter().map(|(route, sum)| (label(policy.route_name(route)), sum)).collect();
+    counters(&mut out, &by_route);
+    latencies(&mut out, &by_route);
+    head(&mut out, "plimsoll_gate_usage_requests", "counter", "Requests by where their usage is.");
+    for (place, n) in
+        [("served", account.served), ("reported", account.reported), ("dropped", account.dropped)]
+    {
+        line(&mut out, "plimsoll_gate_usage_requests", &format!("place=\"{place}\""), n as f64);
+    }
+    gauge(
+        &mut out,
+        "plimsoll_gate_usage_pending",
+        "Requests whose usage is in memory.",
+        account.pending as f64,
+    );
+    let state = control.state();
+    gauge(&mut out, "plimsoll_gate_keys", "Keys that were ever in force.", state.keys.len() as f64);
+    gauge(
+        &mut out,
+        "plimsoll_gate_in_flight",
+        "Cost in flight, in mean requests.",
+        state.ceiling.in_flight(),
+    );
+    if let Some(certified) = policy.line() {
+        let name = "plimsoll_gate_line_per_second";
+        gauge(&mut out, name, "The certified load line, in mean requests.", certified.rate_per_s);
+        let name = "plimsoll_gate_ceiling_per_second";
+        gauge(
+            &mut out,
+            name,
+            "The ceiling in force, in mean requests.",
+            state.ceiling.rate_per_s(),
+        );
+    }
+    out
+}
+
+fn counters(out: &mut String, by_route: &[(String, Sum)]) {
+    type Figure = fn(&Sum) -> u64;
+    let plain: [(&str, &str, Figure); 4] = [
+        ("forwarded_total", "Requests that were forwarded.", |sum| sum.forwarded),
+        ("upstream_failed_total", "Forwarded requests that no upstream answered.", |sum| {
+            sum.upstream_failed
+        }),
+        ("request_bytes_total", "Bytes of requests.", |sum| sum.bytes_in),
+        ("response_bytes_total", "Bytes of answers.", |sum| sum.bytes_out),
+    ];
+    for (name, about, figure) in plain {
+        let name = format!("plimsoll_gate_{name}");
+        head(out, &name, "counter", about);
+        for (route, sum) in by_route {
+            line(out, &name, &format!("route=\"{route}\""), figure(sum) as f64);
+        }
+    }
+    head(out, "plimsoll_gate_responses_total", "counter", "Answers by status, refusals included.");
+    for (route, sum) in by_route {
+        for (status, n) in &sum.statuses {
+            let labels = format!("route=\"{route}\",status=\"{status}\"");
+            line(out, "plimsoll_gate_responses_total", &labels, *n as f64);
+        }
+    }
+    head(out, "plimsoll_gate_refused_total", "counter", "Requests that were refused, by why.");
+    for (route, sum) in by_route {
+        for (problem, n) in PROBLEMS.iter().zip(sum.refused).filter(|(_, n)| *n > 0) {
+            let labels = format!("route=\"{route}\",why=\"{}\"", problem.code());
+            line(out, "plimsoll_gate_refused_total", &labels, n as f64);
+        }
+    }
+}
+
+fn latencies(out: &mut String, by_route: &[(String, Sum)]) {
+    let name = "plimsoll_gate_latency_seconds";
+    head(out, name, "histogram", "Time from admission to the answer's last byte.");
+    for (route, sum) in by_route {
+        let mut below = 0;
+        for (bucket, n) in sum.latency.0.iter().enumerate() {
+            below += n;
+            if bucket % EVERY == 0 && bucket + 1 < sum.latency.0.len() {
+                let le = (longest_ns(bucket) + 1) as f64 / 1e9;
+                line(
+                    out,
+                    &format!("{name}_bucket"),
+                    &format!("route=\"{route}\",le=\"{le}\""),
+                    below as f64,
+                );
+            }
+        }
+        line(
+            out,
+            &format!("{name}_bucket"),
+            &format!("route=\"{route}\",le=\"+Inf\""),
+            below as f64,
+        );
+        line(
+            out,
+            &format!("{name}_sum"),
+            &format!("route=\"{route}\""),
+            sum.latency_sum_ns as f64 / 1e9,
+        );
+        line(out, &format!("{name}_count"), &format!("route=\"{route}\""), below as f64);
+    }
+}
+
+fn gauge(out: &mut String, name: &str, about: &str, value: f64) {
+    head(out, name, "gauge", about);
+    let _ = writeln!(out, "{name} {value}");
+}
+
+// Writing into a string cannot fail.
+fn head(out: &mut String, name: &str, kind: &str, about: &str) {
+    let _ = writeln!(out, "# HELP {name} {about}\n# TYPE {name} {kind}");
+}
+
+fn line(out: &mut String, name: &str, labels: &str, value: f64) {
+    let _ = writeln!(out, "{name}{{{labels}}} {value}");
+}
+
+/// A name as the value of a label.
+fn label(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

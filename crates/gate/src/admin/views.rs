@@ -1,0 +1,136 @@
+//! What the admin API shows, as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::gateway::Control;
+use crate::keys::{Change, KeyRecord};
+use crate::policy::{PROBLEMS, Policy};
+use crate::usage::{Second, Sum};
+
+/// Rows of usage that are shown.
+const ROWS: usize = 200;
+
+/// The gateway as it stands.
+#[derive(Debug, Serialize)]
+pub(super) struct StateView {
+    schema: &'static str,
+    keys_asked: bool,
+    keys: usize,
+    keys_bytes: usize,
+    line: Option<LineView>,
+    in_flight: f64,
+    account: Value,
+    sink_error: Option<String>,
+    servers: Vec<Value>,
+    seconds: Vec<Value>,
+    usage: Vec<Value>,
+}
+
+/// The load line, and where the ceiling stands.
+#[derive(Debug, Serialize)]
+struct LineView {
+    certified_per_s: f64,
+    ceiling_per_s: f64,
+    at_once: f64,
+    envelope: String,
+    limit_ns: u64,
+    latency_ns: Option<u64>,
+    measured: String,
+    measured_at: String,
+    misfit: Option<String>,
+}
+
+pub(super) fn state(control: &Control) -> StateView {
+    let policy = control.policy();
+    let shared = control.state();
+    let (account, sink_error, seconds, usage) = control.usage().read(|snapshot| {
+        let account = &snapshot.account;
+        (
+            json!({"served": account.served, "reported": account.reported, "pending": account.pending,
+                "dropped": account.dropped}),
+            snapshot.sink_error.clone(),
+            snapshot.seconds.iter().map(second).collect(),
+            usage(&policy, &snapshot.since_start),
+        )
+    });
+    StateView {
+        schema: "plimsoll.gatestate/1",
+        keys_asked: policy.asks_for_keys(),
+        keys: shared.keys.len(),
+        keys_bytes: shared.keys.bytes(),
+        line: line(control, &policy),
+        in_flight: shared.ceiling.in_flight(),
+        account,
+        sink_error,
+        servers: servers(control),
+        seconds,
+        usage,
+    }
+}
+
+fn line(control: &Control, policy: &Policy) -> Option<LineView> {
+    let line = policy.line()?;
+    let standing = control.standing();
+    let ceiling = &control.state().ceiling;
+    Some(LineView {
+        certified_per_s: line.rate_per_s,
+        ceiling_per_s: ceiling.rate_per_s(),
+        at_once: ceiling.at_once(),
+        envelope: line.envelope.from.clone(),
+        limit_ns: line.envelope.limit_ns,
+        latency_ns: standing.latency_ns,
+        measured: line.url.clone(),
+        measured_at: line.measured_at.clone(),
+        misfit: standing.misfit,
+    })
+}
+
+fn servers(control: &Control) -> Vec<Value> {
+    let now_ns = net::clock::now();
+    let view = |server: crate::health::ServerView| {
+        json!({"upstream": server.upstream, "address": server.socket.to_string(), "well": server.well,
+            "in_flight": server.in_flight, "failed": server.failed, "checks": server.checks,
+            "checks_failed": server.checks_failed})
+    };
+    control.health().view(now_ns).into_iter().map(view).collect()
+}
+
+fn second(second: &Second) -> Value {
+    json!({"at_s": second.at_s, "forwarded": second.forwarded, "refused": second.refused.iter().sum::<u64>(),
+        "failed": second.failed, "p50_ns": second.p50_ns, "p99_ns": second.p99_ns})
+}
+
+/// The busiest keys and routes.
+fn usage(policy: &Policy, sums: &BTreeMap<(u64, u32), Sum>) -> Vec<Value> {
+    let mut rows: Vec<_> = sums.iter().collect();
+    rows.sort_by_key(|(by, sum)| (std::cmp::Reverse(sum.requests()), **by));
+    let row = |(&(key, route), sum): (&(u64, u32), &Sum)| {
+        json!({"key": key, "route": policy.route_name(route), "forwarded": sum.forwarded,
+            "refused": refused(sum), "statuses": sum.statuses, "bytes_in": sum.bytes_in, "bytes_out": sum.bytes_out,
+            "upstream_failed": sum.upstream_failed, "p50_ns": sum.latency.at_quantile(0.5),
+            "p99_ns": sum.latency.at_quantile(0.99)})
+    };
+    rows.into_iter().take(ROWS).map(row).collect()
+}
+
+fn refused(sum: &Sum) -> BTreeMap<&'static str, u64> {
+    let named = PROBLEMS.iter().zip(sum.refused).filter(|(_, n)| *n > 0);
+    named.map(|(problem, n)| (problem.code(), n)).collect()
+}
+
+/// A key, without its digest.
+pub(super) fn key(key: &KeyRecord) -> Value {
+    let own = &key.key;
+    json!({"id": key.id, "owner": own.owner, "tier": own.tier, "routes": own.routes,
+        "rate_per_s": own.rate.map(|rate| rate.per_s), "burst": own.rate.map(|rate| rate.burst),
+        "concurrency": own.at_once, "per_day": own.day_quota, "per_month": own.month_quota,
+        "created_s": key.created_s, "expires_s": own.expires_s, "revoked_s": key.revoked_s})
+}
+
+/// A change.
+pub(super) fn change(change: &Change) -> Value {
+    json!({"number": change.number, "at_s": change.at_s, "by": change.by, "key": change.key, "what": change.what})
+}

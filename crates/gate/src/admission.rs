@@ -1,0 +1,15 @@
+//! The global ceiling: how much is let through in all, so that the API stays within what a load line certifies.
+//!
+//! [`Line`] is what a load line says in the terms of decisions: a rate, a number at once, what each endpoint costs, and
+//! the latency it was certified with. [`Ceiling`] is the state that decisions ask. [`Governor`] moves the ceiling below
+//! the line while live latency is outside of its envelope, and back; never above the line, and it never probes.
+//!
+//! Pure: what was seen and how long it took is handed in.
+
+mod ceiling;
+mod governor;
+mod line;
+
+pub use ceiling::{Ceiling, Seen};
+pub use governor::{Governor, Verdict};
+pub use line::{Envelope, Line, LineError};

@@ -1,0 +1,123 @@
+//! The ceiling as decisions ask it: atomics that several workers share.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::Line;
+use crate::limits::{AtOnce, Gcra};
+use crate::usage::{BUCKETS, Buckets, bucket_of};
+
+/// What was seen of the upstreams since the last look.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Times to answer, as the gateway saw them.
+    pub latency: Buckets,
+    /// Cost of what was answered, in thousandths of a mean request.
+    pub completed_milli: u64,
+    /// Requests that the ceiling refused.
+    pub refused: u64,
+}
+
+/// The ceiling and what is used of it.
+#[derive(Debug)]
+pub struct Ceiling {
+    used: Gcra,
+    in_flight: AtOnce,
+    /// Nanoseconds that a thousandth of a mean request takes up, as bits of an `f64`.
+    ns_per_milli: AtomicU64,
+    /// How far ahead of an even pace the most important requests may be.
+    ahead_ns: AtomicU64,
+    at_once_milli: AtomicU64,
+    latency: Box<[AtomicU32]>,
+    completed_milli: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Default for Ceiling {
+    fn default() -> Self {
+        Self {
+            used: Gcra::default(),
+            in_flight: AtOnce::default(),
+            ns_per_milli: AtomicU64::new(0),
+            ahead_ns: AtomicU64::new(u64::MAX / 4),
+            at_once_milli: AtomicU64::new(u64::MAX / 4),
+            latency: (0..BUCKETS).map(|_| AtomicU32::new(0)).collect(),
+            completed_milli: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Ceiling {
+    /// Puts the ceiling at a share of a line, 0..=1.
+    pub fn set(&self, line: &Line, factor: f64) {
+        let rate = line.rate_per_s * factor;
+        let at_once = (line.at_once * factor).max(1.0);
+        self.ns_per_milli.store((1e6 / rate).to_bits(), Ordering::Relaxed);
+        // As many at once after a pause as may be in flight.
+        self.ahead_ns.store((at_once / rate * 1e9) as u64, Ordering::Relaxed);
+        self.at_once_milli.store((at_once * 1000.0) as u64, Ordering::Relaxed);
+    }
+
+    /// Takes a request of this cost. `share_milli` is how much of the room its priority may use, in thousandths: the
+    /// last of the room is left to what is more important.
+    ///
+    /// # Errors
+    /// How long until there is room, in nanoseconds: of the rate, or a guess where too many are in flight.
+    pub fn take(&self, cost_milli: u32, share_milli: u32, now_ns: u64) -> Result<(), u64> {
+        let part = |whole: u64| whole / 1000 * u64::from(share_milli);
+        let most = part(self.at_once_milli.load(Ordering::Relaxed));
+        if !self.in_flight.take(u64::from(cost_milli), most) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(self.ahead_ns.load(Ordering::Relaxed));
+        }
+        let ahead = part(self.ahead_ns.load(Ordering::Relaxed));
+        let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns);
+        if taken.is_err() {
+            self.in_flight.give_back(u64::from(cost_milli));
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Counts a request in flight that no line holds.
+    pub fn add(&self, cost_milli: u32) {
+        self.in_flight.add(u64::from(cost_milli));
+    }
+
+    /// Gives back what a request in flight holds, and notes how long its answer took.
+    pub fn finish(&self, cost_milli: u32, upstream_ns: u64) {
+        self.in_flight.give_back(u64::from(cost_milli));
+        self.completed_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed);
+        self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What was seen since the last call.
+    pub fn look(&self) -> Seen {
+        let latency = self.latency.iter().map(|n| u64::from(n.swap(0, Ordering::Relaxed)));
+        Seen {
+            latency: Buckets(latency.collect()),
+            completed_milli: self.completed_milli.swap(0, Ordering::Relaxed),
+            refused: self.refused.swap(0, Ordering::Relaxed),
+        }
+    }
+
+    /// Mean requests per second that are let through at most.
+    pub fn rate_per_s(&self) -> f64 {
+        1e6 / f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))
+    }
+
+    /// Cost in flight, in mean requests.
+    pub fn in_flight(&self) -> f64 {
+        self.in_flight.held() as f64 / 1000.0
+    }
+
+    /// Mean requests in flight at most.
+    pub fn at_once(&self) -> f64 {
+        self.at_once_milli.load(Ordering::Relaxed) as f64 / 1000.0
+    }
+
+    fn increment_ns(&self, cost_milli: u32) -> u64 {
+        let ns_per_milli = f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed));
+        (f64::from(cost_milli) * ns_per_milli).ceil() as u64
+    }
+}

@@ -1,0 +1,248 @@
+//! A load line (`capacity.json`) in the terms of decisions.
+
+use std::fmt;
+
+use model::units::parse_duration;
+use model::{LevelKind, LoadLine};
+
+use crate::policy::PathPattern;
+
+/// Standard deviations above the mean number in flight that are let through: of a Poisson number, more come once in
+/// a billion.
+const DEVIATIONS: f64 = 6.0;
+/// Without an objective on latency, the envelope ends so far above the p99 that was measured.
+const ENVELOPE_OVER_MEASURED: f64 = 1.5;
+/// Cost of a mean request.
+const MEAN_MILLI: u32 = 1000;
+
+/// Why a load line holds nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineError {
+    /// It is no load line.
+    Unreadable(String),
+    /// It was measured in another version's terms.
+    Schema(String),
+    /// It found no capacity.
+    NoCapacity,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(why) => {
+                write!(
+                    f,
+                    "is no load line, which `plimsoll capacity` writes as capacity.json: {why}"
+                )
+            }
+            Self::Schema(schema) => {
+                write!(
+                    f,
+                    "has the schema {schema}, and this version reads {}",
+                    model::loadline::SCHEMA
+                )
+            }
+            Self::NoCapacity => {
+                f.write_str("says no rate above 0: there is nothing to hold traffic to")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LineError {}
+
+/// The latency that belongs to the line.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Envelope {
+    /// The percentile, 0..1.
+    pub share: f64,
+    /// What it does not exceed, in nanoseconds.
+    pub limit_ns: u64,
+    /// Where that is from, in words.
+    pub from: String,
+}
+
+/// What one endpoint costs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cost {
+    method: String,
+    path: PathPattern,
+    milli: u32,
+}
+
+/// What a load line says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// Requests of mean cost per second.
+    pub rate_per_s: f64,
+    /// Requests of mean cost in flight at most. More than the mean number that was measured: as many as arrive
+    /// within the p99 of response times, and at least six deviations of a Poisson number above the mean.
+    pub at_once: f64,
+    /// The latency it was certified with.
+    pub envelope: Envelope,
+    /// The URL that was measured.
+    pub url: String,
+    /// When.
+    pub measured_at: String,
+    /// The commonest answer: its status.
+    pub status: Option<u16>,
+    /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
+    pub unknown: Vec<String>,
+    pub(crate) costs: Vec<Cost>,
+}
+
+impl Line {
+    /// Reads `capacity.json`.
+    ///
+    /// # Errors
+    /// When the text is no load line, or one that found nothing.
+    pub fn parse(text: &str) -> Result<Self, LineError> {
+        let unreadable = |error: serde_json::Error| LineError::Unreadable(error.to_string());
+        let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
+        match value.get("schema").and_then(serde_json::Value::as_str) {
+            Some(model::loadline::SCHEMA) => {}
+            Some(other) => return Err(LineError::Schema(other.chars().take(60).collect())),
+            None => return Err(LineError::Unreadable("it names no schema".into())),
+        }
+        Self::of(&serde_json::from_value(value).map_err(unreadable)?)
+    }
+
+    /// Of a load line.
+    ///
+    /// # Errors
+    /// When its rate is not above 0.
+    pub fn of(line: &LoadLine) -> Result<Self, LineError> {
+        // A search for a concurrency gives its rates in requests already.
+        let per_arrival = match line.kind {
+            LevelKind::Concurrency => 1.0,
+            _ => line.requests_per_arrival.max(1.0),
+        };
+        let rate_per_s = line.rate_per_s * per_arrival;
+        if !(rate_per_s > 0.0 && rate_per_s.is_finite()) {
+            return Err(LineError::NoCapacity);
+        }
+        let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
+        let in_p99 = rate_per_s * line.response_ns.p99 as f64 / 1e9;
+        let (costs, unknown) = costs(line);
+        Ok(Self {
+            rate_per_s,
+            at_once: (mean + DEVIATIONS * mean.sqrt()).max(in_p99).max(1.0).ceil(),
+            envelope: envelope(line),
+            url: line.target.url.clone(),
+            measured_at: line.measured_at.clone(),
+            status: line.target.commonest_response.as_ref().map(|answer| answer.status),
+            unknown,
+            costs,
+        })
+    }
+
+    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured.
+    pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
+        let fits = |cost: &&Cost| cost.method.as_bytes() == method && cost.path.takes(path);
+        self.costs.iter().find(fits).map_or(MEAN_MILLI, |cost| cost.milli)
+    }
+
+    /// Method, path and cost of every endpoint that was measured, the narrowest paths first.
+    pub fn endpoints(&self) -> impl Iterator<Item = (&str, &PathPattern, u32)> {
+        self.costs.iter().map(|cost| (cost.method.as_str(), &cost.path, cost.milli))
+    }
+}
+
+/// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
+fn costs(line: &LoadLine) -> (Vec<Cost>, Vec<String>) {
+    let mut costs = Vec::new();
+    let mut unknown = Vec::new();
+    for endpoint in &line.endpoints {
+        let named = endpoint.endpoint.split_once(' ');
+        let path = named.and_then(|(_, path)| PathPattern::exact(path.split('?').next()?).ok());
+        match (named, path) {
+            (Some((method, _)), Some(path)) if endpoint.cost.is_finite() => costs.push(Cost {
+                method: method.to_owned(),
+                path,
+                // Nothing is free: a cost of 0 would let any number through.
+                milli: ((endpoint.cost * f64::from(MEAN_MILLI)).round() as u32).max(1),
+            }),
+            _ => unknown.push(endpoint.endpoint.clone()),
+        }
+    }
+    costs.sort_by_key(|cost| std::cmp::Reverse(cost.path.narrowness()));
+    (costs, unknown)
+}
+
+/// The tightest objective on a percentile; without one, above the p99 that was measured.
+fn envelope(line: &LoadLine) -> Envelope {
+    let objectives = line.objectives.iter().filter_map(|written| objective(written));
+    objectives.min_by_key(|envelope| envelope.limit_ns).unwrap_or_else(|| Envelope {
+        share: 0.99,
+        limit_ns: (line.response_ns.p99 as f64 * ENVELOPE_OVER_MEASURED) as u64,
+        from: format!("{ENVELOPE_OVER_MEASURED} times the p99 that was measured"),
+    })
+}
+
+/// Reads `p99<100ms` and `p99.9 <= 1s`; other objectives are not on a percentile of latency.
+fn objective(written: &str) -> Option<Envelope> {
+    let (figure, limit) = written.split_once('<')?;
+    let percent: f64 = figure.trim().strip_prefix('p')?.parse().ok()?;
+    let limit_ns = parse_duration(limit.trim_start_matches('=').trim()).ok()?;
+    (percent > 0.0 && percent < 100.0 && limit_ns > 0).then(|| Envelope {
+        share: percent / 100.0,
+        limit_ns,
+        from: written.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn text(rate: f64, kind: &str, objectives: &[&str]) -> String {
+        let summary = model::Summary { count: 10, p99: 20_000_000, ..model::Summary::default() };
+        let mut line = json!({
+            "schema": "plimsoll.loadline/1", "plimsoll": {"version": "0"}, "measured_at": "now",
+            "kind": kind, "requests_per_arrival": 3.0, "rate_per_s": rate, "rate_low_per_s": 1.0,
+            "rate_high_per_s": null, "at_least": false, "confirmed_for_ns": null, "concurrency": 4.0,
+            "response_ns": summary, "service_ns": summary, "success_ratio": 1.0, "objectives": objectives,
+            "limited_by": null, "overload": null,
+            "endpoints": [
+                {"endpoint": "GET /users/{id}", "share": 0.5, "service_mean_ns": 1, "cost": 0.4},
+                {"endpoint": "GET /users/me?x=1", "share": 0.4, "service_mean_ns": 1, "cost": 0.0},
+                {"endpoint": "checkout", "share": 0.1, "service_mean_ns": 1, "cost": 7.0},
+            ],
+            "target": {"url": "http://x/", "method": "GET", "addresses": [], "tls": false, "answer": null},
+        });
+        line["environment"] = serde_json::to_value(model::Environment::default()).unwrap();
+        line.to_string()
+    }
+
+    #[test]
+    fn rates_count_requests_and_endpoints_their_costs() {
+        let line =
+            Line::parse(&text(100.0, "rate", &["p99<100ms", "p99.9 <= 1s", "errors<1%"])).unwrap();
+        assert_eq!(line.rate_per_s, 300.0);
+        // 4 + 6 x 2, against 300/s x 20 ms = 6.
+        assert_eq!(line.at_once, 16.0);
+        assert_eq!((line.envelope.share, line.envelope.limit_ns), (0.99, 100_000_000));
+        assert_eq!(line.cost_milli(b"GET", b"/users/7"), 400);
+        assert_eq!(line.cost_milli(b"GET", b"/users/me"), 1);
+        assert_eq!(line.cost_milli(b"POST", b"/users/7"), 1000);
+        assert_eq!(line.unknown, ["checkout"]);
+    }
+
+    #[test]
+    fn without_an_objective_the_measured_latency_counts() {
+        let line = Line::parse(&text(5000.0, "concurrency", &[])).unwrap();
+        assert_eq!((line.rate_per_s, line.at_once), (5000.0, 100.0));
+        assert_eq!(line.envelope.limit_ns, 30_000_000);
+    }
+
+    #[test]
+    fn what_is_no_line_is_refused() {
+        assert_eq!(Line::parse(&text(0.0, "rate", &[])), Err(LineError::NoCapacity));
+        let other = text(1.0, "rate", &[]).replace("loadline/1", "loadline/2");
+        assert_eq!(Line::parse(&other), Err(LineError::Schema("plimsoll.loadline/2".into())));
+        assert!(matches!(Line::parse("{}"), Err(LineError::Unreadable(_))));
+        assert!(matches!(Line::parse("x"), Err(LineError::Unreadable(_))));
+    }
+}

@@ -1,0 +1,20 @@
+//! The configuration: TOML with the place of every value, or flags alone.
+//!
+//! [`Config`] is what is written, [`Built`] what it means: the settings of a policy, the listeners, and where keys and
+//! usage go. A file is checked whole before anything of it is used. Pure: the caller reads files and resolves names.
+
+mod build;
+mod file;
+mod flags;
+mod place;
+mod values;
+
+pub use build::{Built, ListenerSettings, Resolve, STORE};
+pub use file::{
+    AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig, LimitConfig,
+    LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, TierConfig, TimeoutConfig,
+    UpstreamConfig, UsageConfig,
+};
+pub use flags::Flags;
+pub use place::ConfigError;
+pub use values::{Bytes, Duration, RateText};

@@ -1,0 +1,470 @@
+//! From what is written to what it means.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use toml::Spanned;
+
+use super::file::*;
+use super::place::{ConfigError, nearest};
+use crate::admission::Line;
+use crate::policy::{
+    ActiveCheck, Balance, ClientBounds, HeaderRules, Host, KeySource, Limits, Methods, PathPattern,
+    PathRewrite, PolicySettings, Route, Tier, Timeouts, Upstream, UpstreamAddress,
+};
+
+const SECOND: u64 = 1_000_000_000;
+/// The file of keys and usage.
+pub const STORE: &str = "plimsoll-gate.db";
+
+/// A listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListenerSettings {
+    /// Where.
+    pub address: SocketAddr,
+    /// Certificate chain and key, where TLS is spoken.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    /// Whether the PROXY protocol comes first.
+    pub proxy: bool,
+}
+
+/// What a configuration means.
+#[derive(Debug)]
+pub struct Built {
+    /// Of the policy, but for the load line and the digester, which are not read here.
+    pub policy: PolicySettings,
+    /// Listeners; at least one.
+    pub listeners: Vec<ListenerSettings>,
+    /// Where the admin API is.
+    pub admin: Option<SocketAddr>,
+}
+
+/// Resolves a host and a port to an address.
+pub type Resolve<'a> = &'a dyn Fn(&str) -> Result<SocketAddr, String>;
+
+/// A text, where it stands in.
+struct Builder<'a> {
+    text: &'a str,
+    resolve: Resolve<'a>,
+}
+
+impl Built {
+    /// Checks a configuration whole. `text` is what it was read from, for places; empty for flags. Where the file
+    /// names a load line, the caller has read it.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn of(
+        config: &Config,
+        text: &str,
+        line: Option<Arc<Line>>,
+        resolve: Resolve,
+    ) -> Result<Self, ConfigError> {
+        let builder = Builder { text, resolve };
+        let mut upstreams = Vec::new();
+        for upstream in &config.upstream {
+            builder.fresh(&upstream.name, upstreams.iter().map(|other: &Upstream| &*other.name))?;
+            upstreams.push(builder.upstream(upstream)?);
+        }
+        if upstreams.is_empty() {
+            return Err(ConfigError::whole(
+                "there is no upstream: write [[upstream]] with name and servers, or --upstream URL",
+            ));
+        }
+        let mut routes = Vec::new();
+        for route in &config.route {
+            builder.fresh(&route.name, routes.iter().map(|other: &Route| &*other.name))?;
+            routes.push(builder.route(route, &upstreams)?);
+        }
+        if routes.is_empty() {
+            routes.push(Route::to(0));
+        }
+        let mut tiers = Vec::new();
+        for tier in &config.tier {
+            builder.fresh(&tier.name, tiers.iter().map(|other: &Tier| &*other.name))?;
+            tiers.push(builder.tier(tier)?);
+        }
+        if tiers.is_empty() {
+            tiers.push(Tier::unlimited("default"));
+        }
+        let listeners: Vec<_> = config
+            .listen
+            .iter()
+            .map(|listen| builder.listener(listen))
+            .collect::<Result<_, _>>()?;
+        if listeners.is_empty() {
+            return Err(ConfigError::whole(
+                "there is no listener: write [[listen]] with address, or --listen ADDRESS",
+            ));
+        }
+        let admin = config.admin.address.as_ref();
+        let admin = admin.map(|address| builder.address(address)).transpose()?;
+        if let (Some(admin), Some(written)) = (admin, &config.admin.address)
+            && listeners.iter().any(|listener| listener.address == admin && admin.port() != 0)
+        {
+            return Err(builder.wrong(written, "the admin API never shares the address of clients"));
+        }
+        let policy = PolicySettings {
+            routes,
+            upstreams,
+            tiers,
+            key_source: builder.key_source(&config.keys)?,
+            digester: None,
+            client: client(&config.client),
+            all: builder.limits(&config.limits.all)?,
+            address: builder.limits(&config.limits.address)?,
+            line,
+        };
+        Ok(Self { policy, listeners, admin })
+    }
+}
+
+impl Builder<'_> {
+    fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
+        ConfigError::at(self.text, Some(at.span()), what)
+    }
+
+    /// A name that is written once, not empty and without what separates names.
+    fn fresh<'n>(
+        &self,
+        name: &Spanned<String>,
+        mut others: impl Iterator<Item = &'n str>,
+    ) -> Result<(), ConfigError> {
+        let text = name.get_ref();
+        if text.is_empty() || text.len() > 100 || text.chars().any(|c| c.is_control() || c == ',') {
+            return Err(
+                self.wrong(name, "a name has 1 to 100 bytes, no comma and no control characters")
+            );
+        }
+        match others.any(|other| other == text) {
+            true => Err(self.wrong(name, format!("the name `{text}` is used twice"))),
+            false => Ok(()),
+        }
+    }
+
+    fn address(&self, written: &Spanned<String>) -> Result<SocketAddr, ConfigError> {
+        let text = written.get_ref();
+        let text = if text.starts_with(':') { format!("127.0.0.1{text}") } else { text.clone() };
+        (self.resolve)(&text).map_err(|why| {
+            self.wrong(written, format!("`{text}`: {why}; write it as 127.0.0.1:9090"))
+        })
+    }
+
+    fn listener(&self, listen: &ListenConfig) -> Result<ListenerSettings, ConfigError> {
+        let identity = match (&listen.cert, &listen.key) {
+            (Some(cert), Some(key)) => Some((cert.get_ref().clone(), key.clone())),
+            (Some(cert), None) => {
+                return Err(self.wrong(cert, "a certificate needs its key: key = FILE"));
+            }
+            (None, Some(_)) => {
+                return Err(self.wrong(&listen.address, "a key needs its certificate: cert = FILE"));
+            }
+            (None, None) => None,
+        };
+        let address = self.address(&listen.address)?;
+        Ok(ListenerSettings { address, identity, proxy: listen.proxy_protocol })
+    }
+
+    fn upstream(&self, written: &UpstreamConfig) -> Result<Upstream, ConfigError> {
+        let servers = written.servers.get_ref();
+        let addresses: Vec<_> =
+            servers.iter().map(|server| self.server(server)).collect::<Result<_, _>>()?;
+        let Some(first) = addresses.first() else {
+            return Err(self.wrong(&written.servers, "an upstream has at least one server"));
+        };
+        let mut upstream = Upstream::of(written.name.get_ref(), first.socket);
+        upstream.addresses = addresses;
+        upstream.balance = match written.balance {
+            BalanceConfig::LeastConnections => Balance::LeastConnections,
+            BalanceConfig::RoundRobin => Balance::RoundRobin,
+        };
+        upstream.connections_max = written.connections.unwrap_or(upstream.connections_max).max(1);
+        set(&mut upstream.keep_alive_ns, written.keep_alive);
+        upstream.passive.failures = written.failures.unwrap_or(upstream.passive.failures);
+        set(&mut upstream.passive.rest_ns, written.rest);
+        upstream.retry.attempts = written.retries.unwrap_or(upstream.retry.attempts);
+        if let Some(budget) = written.retry_budget {
+            if !(0.0..=1.0).contains(&budget) {
+                return Err(self.wrong(&written.name, "retry_budget is from 0 to 1"));
+            }
+            upstream.retry.budget = budget;
+        }
+        upstream.active = written.check.as_ref().map(|check| self.check(check)).transpose()?;
+        Ok(upstream)
+    }
+
+    fn check(&self, written: &CheckConfig) -> Result<ActiveCheck, ConfigError> {
+        let path = written.path.get_ref();
+        if !path.starts_with('/') || path.bytes().any(|byte| byte <= b' ' || byte >= 127) {
+            return Err(self.wrong(&written.path, "a path begins with / and has no spaces"));
+        }
+        let mut check = ActiveCheck {
+            path: path.clone(),
+            every_ns: 2 * SECOND,
+            timeout_ns: SECOND,
+            up_after: written.up_after.unwrap_or(2).max(1),
+            down_after: written.down_after.unwrap_or(2).max(1),
+        };
+        set(&mut check.every_ns, written.every);
+        set(&mut check.timeout_ns, written.timeout);
+        Ok(check)
+    }
+
+    fn server(&self, written: &Spanned<String>) -> Result<UpstreamAddress, ConfigError> {
+        let url = written.get_ref();
+        let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (_, Some(rest)) => (true, rest),
+            _ => {
+                return Err(self.wrong(
+                    written,
+                    format!("`{url}`: a server is a URL such as http://10.0.0.7:8080"),
+                ));
+            }
+        };
+        let text = rest.strip_suffix('/').unwrap_or(rest);
+        if text.is_empty() || text.contains(['/', '?', '#', '@', ' ']) {
+            return Err(self.wrong(
+                written,
+                format!("`{url}`: a server is scheme, host and port alone; paths are rewritten by routes"),
+            ));
+        }
+        let ends_with_port = text.rsplit_once(':').is_some_and(|(host, port)| {
+            !port.is_empty()
+                && port.bytes().all(|byte| byte.is_ascii_digit())
+                && !host.is_empty()
+                && (!host.contains(':') || host.ends_with(']'))
+        });
+        let with_port = if ends_with_port {
+            text.to_owned()
+        } else {
+            format!("{text}:{}", if tls { 443 } else { 80 })
+        };
+        let socket = (self.resolve)(&with_port)
+            .map_err(|why| self.wrong(written, format!("`{url}`: {why}")))?;
+        let host = with_port.rsplit_once(':').map_or("", |(host, _)| host);
+        let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(UpstreamAddress { text: text.to_owned(), socket, tls: tls.then_some(name) })
+    }
+
+    fn route(&self, written: &RouteConfig, upstreams: &[Upstream]) -> Result<Route, ConfigError> {
+        let name = written.upstream.get_ref();
+        let Some(upstream) = upstreams.iter().position(|upstream| upstream.name == *name) else {
+            let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
+            let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+            return Err(
+                self.wrong(&written.upstream, format!("there is no upstream `{name}`{hint}"))
+            );
+        };
+        let mut route = Route::to(upstream as u32);
+        route.name = written.name.get_ref().clone();
+        if let Some(host) = &written.host {
+            route.host = self.host(host)?;
+        }
+        if let Some(path) = &written.path {
+            let parsed = PathPattern::parse(path.get_ref());
+            route.path = parsed.map_err(|why| self.wrong(path, why))?;
+        }
+        route.methods = self.methods(&written.methods)?;
+        route.public = written.public;
+        route.rewrite =
+            written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
+        route.upstream_host = match &written.upstream_host {
+            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
+            host => host.as_ref().map(|host| host.get_ref().clone()),
+        };
+        route.request_headers = self.headers(&written.request_headers)?;
+        route.response_headers = self.headers(&written.response_headers)?;
+        route.timeouts = timeouts(&written.timeouts);
+        route.upgrade = written.upgrade.unwrap_or(route.upgrade);
+        route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
+        route.limits = self.limits(&written.limits)?;
+        Ok(route)
+    }
+
+    fn host(&self, written: &Spanned<String>) -> Result<Host, ConfigError> {
+        let text = written.get_ref().to_ascii_lowercase();
+        let (below, name) = match text.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, &*text),
+        };
+        if !is_host(name) || name.contains(':') {
+            return Err(self.wrong(
+                written,
+                "a host is a name such as api.example.com or *.example.com, without port",
+            ));
+        }
+        Ok(if below { Host::Below(format!(".{name}")) } else { Host::Exact(name.to_owned()) })
+    }
+
+    fn methods(&self, written: &[Spanned<String>]) -> Result<Methods, ConfigError> {
+        let method = |method: &Spanned<String>| match method.get_ref() {
+            text if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                Ok(text.clone())
+            }
+            _ => Err(self.wrong(method, "a method is written in capitals, such as GET")),
+        };
+        written.iter().map(method).collect::<Result<_, _>>().map(Methods)
+    }
+
+    fn rewrite(&self, written: &RewriteConfig) -> Result<PathRewrite, ConfigError> {
+        let (from, to) = (written.from.get_ref(), written.to.get_ref());
+        let plain = |text: &str| {
+            !text.bytes().any(|byte| byte <= b' ' || byte >= 127 || b"?#".contains(&byte))
+        };
+        if !from.starts_with('/') || !plain(from) {
+            return Err(
+                self.wrong(&written.from, "begins with / and has no query, fragment or space")
+            );
+        }
+        if !(to.is_empty() || to.starts_with('/')) || !plain(to) {
+            return Err(self.wrong(
+                &written.to,
+                "is empty or begins with /, and has no query, fragment or space",
+            ));
+        }
+        let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
+        Ok(PathRewrite { from: trimmed(from), to: trimmed(to) })
+    }
+
+    fn headers(&self, written: &HeaderConfig) -> Result<HeaderRules, ConfigError> {
+        let name = |name: &Spanned<String>| {
+            let text = name.get_ref().to_ascii_lowercase();
+            if text.is_empty() || !text.bytes().all(is_token) {
+                return Err(self.wrong(name, format!("`{text}` is no name of a header")));
+            }
+            if KEPT_HEADERS.contains(&&*text) {
+                return Err(
+                    self.wrong(name, format!("the header {text} is the gateway's own to set"))
+                );
+            }
+            Ok(text)
+        };
+        let mut set: BTreeMap<String, String> = BTreeMap::new();
+        for (key, value) in &written.set {
+            let text = value.get_ref();
+            if text.trim() != text || text.bytes().any(|byte| byte < b' ' || byte == 127) {
+                return Err(
+                    self.wrong(value, "a value has no control characters and no spaces around it")
+                );
+            }
+            set.insert(name(key)?, text.clone());
+        }
+        let remove = written.remove.iter().map(name).collect::<Result<_, _>>()?;
+        Ok(HeaderRules { remove, set: set.into_iter().collect() })
+    }
+
+    fn tier(&self, written: &TierConfig) -> Result<Tier, ConfigError> {
+        let each = LimitConfig {
+            rate: written.rate,
+            burst: written.burst,
+            concurrency: written.concurrency.clone(),
+        };
+        Ok(Tier {
+            name: written.name.get_ref().clone(),
+            priority: written.priority,
+            each: self.limits(&each)?,
+            day_quota: written.per_day,
+            month_quota: written.per_month,
+            together: self.limits(&written.together)?,
+            body_max_bytes: written.body.map(|bytes| bytes.0),
+        })
+    }
+
+    fn limits(&self, written: &LimitConfig) -> Result<Limits, ConfigError> {
+        if let Some(most) = written.concurrency.as_ref().filter(|most| *most.get_ref() == 0) {
+            return Err(self.wrong(most, "a concurrency is 1 or more"));
+        }
+        if written.burst.is_some() && written.rate.is_none() {
+            return Err(ConfigError::whole("a burst belongs to a rate: write rate too"));
+        }
+        Ok(Limits {
+            rate: written.rate.map(|rate| rate.with(written.burst)),
+            at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
+        })
+    }
+
+    fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {
+        let mut source = KeySource::usual();
+        source.bearer = written.bearer.unwrap_or(source.bearer);
+        if let Some(header) = &written.header {
+            let text = header.get_ref().to_ascii_lowercase();
+            if !text.bytes().all(is_token) || KEPT_HEADERS.contains(&&*text) {
+                return Err(
+                    self.wrong(header, format!("`{text}` is no header that can carry a key"))
+                );
+            }
+            source.header = Some(text).filter(|text| !text.is_empty());
+        }
+        if let Some(query) = &written.query {
+            source.query = Some(query.clone()).filter(|query| !query.is_empty());
+        }
+        Ok(source)
+    }
+}
+
+/// Headers that rules may not touch: those of the connection and of framing, and what the gateway overwrites.
+const KEPT_HEADERS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+];
+
+/// RFC 9110, section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_host(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    !text.is_empty() && text.len() <= 255 && text.bytes().all(fits)
+}
+
+fn set(value: &mut u64, written: Option<super::Duration>) {
+    *value = written.map_or(*value, |duration| duration.0);
+}
+
+fn timeouts(written: &TimeoutConfig) -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    set(&mut timeouts.connect_ns, written.connect);
+    set(&mut timeouts.first_byte_ns, written.first_byte);
+    set(&mut timeouts.whole_ns, written.whole);
+    set(&mut timeouts.idle_ns, written.idle);
+    timeouts
+}
+
+fn client(written: &ClientConfig) -> ClientBounds {
+    let mut bounds = ClientBounds::default();
+    set(&mut bounds.head_ns, written.head);
+    set(&mut bounds.body_ns, written.body);
+    set(&mut bounds.idle_ns, written.idle);
+    set(&mut bounds.send_idle_ns, written.send_idle);
+    set(&mut bounds.drain_ns, written.drain);
+    if let Some(size) = written.head_size {
+        bounds.head_bytes = u32::try_from(size.0).unwrap_or(u32::MAX).clamp(1024, 1 << 20);
+    }
+    bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
+    let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
+    bounds.connections_per_address =
+        count(bounds.connections_per_address, written.connections_per_address);
+    bounds.connections_max = count(bounds.connections_max, written.connections);
+    bounds
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! What configurations mean, and what is said of wrong ones.
+
+use super::*;
+
+const WHOLE: &str = r#"
+loadline = "capacity.json"
+
+[[listen]]
+address = "127.0.0.1:9090"
+proxy_protocol = true
+
+[admin]
+address = "127.0.0.1:9091"
+
+[[upstream]]
+name = "shop"
+servers = ["http://127.0.0.1:8080", "https://localhost"]
+balance = "round-robin"
+keep_alive = "2s"
+retries = 0
+check = { path = "/healthz", every = "500ms" }
+
+[[upstream]]
+name = "blog"
+servers = ["http://[::1]:81/"]
+
+[[route]]
+name = "users"
+host = "*.Example.com"
+path = "/users/{id}"
+methods = ["GET", "POST"]
+upstream = "shop"
+rewrite = { from = "/users/", to = "/v2/people" }
+request_headers = { remove = ["X-Debug"], set = { X-Layer = "gate" } }
+timeouts = { first_byte = "250ms" }
+body = "1MiB"
+limits = { rate = "100/s", burst = 5, concurrency = 7 }
+
+[[route]]
+name = "rest"
+upstream = "blog"
+public = true
+
+[[tier]]
+name = "free"
+rate = "30/m"
+per_day = 1000
+
+[[tier]]
+name = "gold"
+priority = 5
+concurrency = 50
+
+[keys]
+header = "X-Token"
+query = ""
+
+[limits]
+all = { rate = "1k/s" }
+address = { concurrency = 20 }
+
+[client]
+head = "1s"
+head_size = "16KiB"
+
+[usage]
+every = "1s"
+"#;
+
+fn resolve(text: &str) -> Result<SocketAddr, String> {
+    let text = text.replace("localhost", "127.0.0.9");
+    text.parse().map_err(|_| "is no address".to_owned())
+}
+
+fn built(text: &str) -> Result<Built, ConfigError> {
+    Config::parse(text).and_then(|config| Built::of(&config, text, None, &resolve))
+}
+
+#[test]
+fn every_part_is_read() {
+    let Built { policy, listeners, admin } = built(WHOLE).unwrap();
+    assert_eq!(listeners.len(), 1);
+    assert!(listeners[0].proxy);
+    assert_eq!(admin.map(|admin| admin.port()), Some(9091));
+    let shop = &policy.upstreams[0];
+    assert_eq!(
+        (shop.balance, shop.keep_alive_ns, shop.retry.attempts),
+        (Balance::RoundRobin, 2 * SECOND, 0)
+    );
+    assert_eq!(shop.addresses[1].socket.to_string(), "127.0.0.9:443");
+    assert_eq!(shop.addresses[1].tls.as_deref(), Some("localhost"));
+    assert_eq!(shop.active.as_ref().map(|check| check.every_ns), Some(SECOND / 2));
+    assert_eq!(policy.upstreams[1].addresses[0].text, "[::1]:81");
+    let users = &policy.routes[0];
+    assert_eq!(users.host, Host::Below(".example.com".into()));
+    assert_eq!(users.rewrite, Some(PathRewrite { from: "/users".into(), to: "/v2/people".into() }));
+    assert_eq!(users.request_headers.set, [("x-layer".to_owned(), "gate".to_owned())]);
+    assert_eq!((users.timeouts.first_byte_ns, users.body_max_bytes), (SECOND / 4, 1 << 20));
+    assert_eq!(users.limits.at_once, Some(7));
+    assert_eq!((policy.routes[1].upstream, policy.routes[1].public), (1, true));
+    assert_eq!(policy.tiers[0].each.rate.map(|rate| rate.per_s), Some(0.5));
+    assert_eq!((policy.tiers[1].priority, policy.tiers[1].each.at_once), (5, Some(50)));
+    assert_eq!(policy.key_source.header.as_deref(), Some("x-token"));
+    assert_eq!(policy.key_source.query, None);
+    assert_eq!(policy.address.at_once, Some(20));
+    assert_eq!((policy.client.head_ns, policy.client.head_bytes), (SECOND, 16 << 10));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
+    let cases = [
+        (
+            "name = \"shop\"",
+            "nmae = \"shop\"",
+            "line 12, column 1: unknown field `nmae`: did you mean `name`?",
+        ),
+        (
+            "upstream = \"blog\"",
+            "upstream = \"blg\"",
+            "line 37, column 12: there is no upstream `blg`: did you mean `blog`?",
+        ),
+        (
+            "\"30/m\"",
+            "\"30/day\"",
+            "line 42, column 8: `30/day`: a rate is per s, m or h, not per `day`",
+        ),
+        ("\"2s\"", "\"2 parsecs\"", "line 15, column 14: "),
+        (
+            "127.0.0.1:9091",
+            "127.0.0.1:9090",
+            "line 9, column 11: the admin API never shares the address of clients",
+        ),
+        (
+            "\"GET\", ",
+            "\"get\", ",
+            "line 27, column 12: a method is written in capitals, such as GET",
+        ),
+        (
+            "X-Layer",
+            "Transfer-Encoding",
+            "the header transfer-encoding is the gateway's own to set",
+        ),
+        ("\"gate\"", "\"a\\nb\"", "a value has no control characters and no spaces around it"),
+        ("concurrency = 7", "concurrency = 0", "a concurrency is 1 or more"),
+        (
+            "\"http://[::1]:81/\"",
+            "\"[::1]:81\"",
+            "`[::1]:81`: a server is a URL such as http://10.0.0.7:8080",
+        ),
+        ("\"http://[::1]:81/\"", "\"http://[::1]:81/x\"", "paths are rewritten by routes"),
+        ("\"http://[::1]:81/\"", "", "an upstream has at least one server"),
+        ("\"gold\"", "\"free\"", "the name `free` is used twice"),
+        ("\"round-robin\"", "\"round-robbin\"", "did you mean `round-robin`?"),
+        ("public = true", "public = true\nhost = \"a b\"", "a host is a name such as"),
+        ("[usage]", "[usage", "line 62, column "),
+    ];
+    for (right, wrong, words) in cases {
+        assert!(WHOLE.contains(right), "{right}");
+        let text = WHOLE.replacen(right, wrong, 1);
+        let said = built(&text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains(words), "{wrong}: {said:?}");
+    }
+    assert!(built("").unwrap_err().to_string().starts_with("there is no upstream"));
+}

@@ -1,0 +1,361 @@
+//! The configuration as it is written. What is absent has a default, which the types of `policy` say.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::place::ConfigError;
+use super::values::{Bytes, Duration, RateText};
+
+/// Bytes of a configuration at most.
+pub const LONGEST: usize = 4 << 20;
+
+/// A gateway's configuration, `plimsoll.gate/1`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where clients connect.
+    pub listen: Vec<ListenConfig>,
+    /// Where the admin API is.
+    pub admin: AdminConfig,
+    /// Servers that answer alike.
+    pub upstream: Vec<UpstreamConfig>,
+    /// Which requests go where; without any, all go to the first upstream.
+    pub route: Vec<RouteConfig>,
+    /// Keys that are treated alike. The first tier is that of keys without one.
+    pub tier: Vec<TierConfig>,
+    /// Where keys are looked for and kept.
+    pub keys: KeysConfig,
+    /// Limits of all requests, and of each address.
+    pub limits: LimitsConfig,
+    /// A load line (capacity.json of `plimsoll capacity`) that all requests are held to.
+    #[schemars(with = "Option<String>")]
+    pub loadline: Option<Spanned<PathBuf>>,
+    /// What clients are held to.
+    pub client: ClientConfig,
+    /// Where usage is reported.
+    pub usage: UsageConfig,
+    /// Threads; by default one per processor.
+    pub workers: Option<usize>,
+}
+
+/// A listener.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListenConfig {
+    /// Address and port, such as `0.0.0.0:9090`.
+    #[schemars(with = "String")]
+    pub address: Spanned<String>,
+    /// Speak TLS with this certificate chain in PEM form.
+    #[schemars(with = "Option<String>")]
+    pub cert: Option<Spanned<PathBuf>>,
+    /// The certificate's key in PEM form.
+    pub key: Option<PathBuf>,
+    /// Insist on the PROXY protocol, version 1 or 2.
+    #[serde(default)]
+    pub proxy_protocol: bool,
+}
+
+/// The admin API.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AdminConfig {
+    /// Address and port; no admin API without one.
+    #[schemars(with = "Option<String>")]
+    pub address: Option<Spanned<String>>,
+    /// File that holds the token; without one a token is made at each start.
+    pub token_file: Option<PathBuf>,
+}
+
+/// An upstream.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpstreamConfig {
+    /// Its name.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`.
+    #[schemars(with = "Vec<String>")]
+    pub servers: Spanned<Vec<Spanned<String>>>,
+    /// `least-connections` (default) or `round-robin`.
+    #[serde(default)]
+    pub balance: BalanceConfig,
+    /// Connections to each server at most, per thread (default 1024).
+    pub connections: Option<u32>,
+    /// An idle connection is closed after this (default 4s).
+    pub keep_alive: Option<Duration>,
+    /// Requests that look whether a server is well.
+    pub check: Option<CheckConfig>,
+    /// Failures in a row that take a server out (default 5; 0 never).
+    pub failures: Option<u32>,
+    /// For how long they do (default 5s).
+    pub rest: Option<Duration>,
+    /// Attempts of one request beside the first, where nothing of it was sent or its method is idempotent (default 1).
+    pub retries: Option<u32>,
+    /// Retries / requests at most (default 0.1).
+    pub retry_budget: Option<f64>,
+}
+
+/// Which server is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BalanceConfig {
+    /// That with the fewest requests in flight.
+    #[default]
+    LeastConnections,
+    /// One after another.
+    RoundRobin,
+}
+
+/// Requests that look whether a server is well.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckConfig {
+    /// Path of the GET; 200 to 399 is well.
+    #[schemars(with = "String")]
+    pub path: Spanned<String>,
+    /// How often (default 2s).
+    pub every: Option<Duration>,
+    /// How long an answer may take (default 1s).
+    pub timeout: Option<Duration>,
+    /// Answers in a row that bring a server back (default 2).
+    pub up_after: Option<u32>,
+    /// Failures in a row that take it out (default 2).
+    pub down_after: Option<u32>,
+}
+
+/// A route.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteConfig {
+    /// Its name, in usage.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// `api.example.com`, or `*.example.com`; all hosts by default.
+    #[schemars(with = "Option<String>")]
+    pub host: Option<Spanned<String>>,
+    /// A prefix such as `/api`, or a template such as `/users/{id}`; all paths by default.
+    #[schemars(with = "Option<String>")]
+    pub path: Option<Spanned<String>>,
+    /// Methods; all by default.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub methods: Vec<Spanned<String>>,
+    /// Name of the upstream.
+    #[schemars(with = "String")]
+    pub upstream: Spanned<String>,
+    /// Whether no key is asked for.
+    #[serde(default)]
+    pub public: bool,
+    /// Replaces the path's beginning.
+    pub rewrite: Option<RewriteConfig>,
+    /// The `Host` sent upstream; the client's by default.
+    #[schemars(with = "Option<String>")]
+    pub upstream_host: Option<Spanned<String>>,
+    /// Headers of requests.
+    #[serde(default)]
+    pub request_headers: HeaderConfig,
+    /// Headers of answers.
+    #[serde(default)]
+    pub response_headers: HeaderConfig,
+    /// Bounds on time.
+    #[serde(default)]
+    pub timeouts: TimeoutConfig,
+    /// Whether `Upgrade` may become a tunnel, such as for WebSocket (default yes).
+    pub upgrade: Option<bool>,
+    /// The longest body (default 64MiB).
+    pub body: Option<Bytes>,
+    /// Limits of all its requests together.
+    #[serde(default)]
+    pub limits: LimitConfig,
+}
+
+/// A path's beginning, replaced.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RewriteConfig {
+    /// What is taken away, such as `/v1`.
+    #[schemars(with = "String")]
+    pub from: Spanned<String>,
+    /// What is put there.
+    #[schemars(with = "String")]
+    pub to: Spanned<String>,
+}
+
+/// Changes of headers.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HeaderConfig {
+    /// Names of headers that are removed.
+    #[schemars(with = "Vec<String>")]
+    pub remove: Vec<Spanned<String>>,
+    /// Headers that are set, by name.
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    pub set: std::collections::BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// Bounds on the time of a request.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimeoutConfig {
+    /// To connect (default 2s).
+    pub connect: Option<Duration>,
+    /// From the request to the first byte of the answer (default 30s).
+    pub first_byte: Option<Duration>,
+    /// From admission to the last byte of the answer (default 5m).
+    pub whole: Option<Duration>,
+    /// Without a byte inside an answer or a tunnel (default 1m).
+    pub idle: Option<Duration>,
+}
+
+/// Limits of one thing.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitConfig {
+    /// Requests per time: `100/s`, `30/m`, `1000/h`.
+    pub rate: Option<RateText>,
+    /// Requests at once after a pause (default: what comes in a second of the rate).
+    pub burst: Option<u32>,
+    /// Requests in flight.
+    #[schemars(with = "Option<u32>")]
+    pub concurrency: Option<Spanned<u32>>,
+}
+
+/// A tier.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TierConfig {
+    /// Its name.
+    #[schemars(with = "String")]
+    pub name: Spanned<String>,
+    /// Under pressure, tiers with lower numbers are refused first (default 0).
+    #[serde(default)]
+    pub priority: i32,
+    /// Each key's requests per time.
+    pub rate: Option<RateText>,
+    /// Each key's requests at once after a pause.
+    pub burst: Option<u32>,
+    /// Each key's requests in flight.
+    #[schemars(with = "Option<u32>")]
+    pub concurrency: Option<Spanned<u32>>,
+    /// Each key's requests in a day of UTC.
+    pub per_day: Option<u64>,
+    /// Each key's requests in a month of UTC.
+    pub per_month: Option<u64>,
+    /// The longest body.
+    pub body: Option<Bytes>,
+    /// Limits of all keys of the tier together.
+    #[serde(default)]
+    pub together: LimitConfig,
+}
+
+/// Keys.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeysConfig {
+    /// Ask for no key.
+    pub open: bool,
+    /// The file that keys and usage are kept in (default plimsoll-gate.db).
+    pub store: Option<PathBuf>,
+    /// Whether `Authorization: Bearer` is looked at (default yes).
+    pub bearer: Option<bool>,
+    /// Header that is the key (default X-API-Key); empty for none.
+    #[schemars(with = "Option<String>")]
+    pub header: Option<Spanned<String>>,
+    /// Query parameter that is the key (default user_key); empty for none.
+    pub query: Option<String>,
+}
+
+/// Limits of all requests, and of each address.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// Of all requests together.
+    pub all: LimitConfig,
+    /// Of each address (IPv6: each /64).
+    pub address: LimitConfig,
+}
+
+/// What clients are held to.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientConfig {
+    /// For a request's head (default 10s).
+    pub head: Option<Duration>,
+    /// Bytes of a head (default 32KiB).
+    pub head_size: Option<Bytes>,
+    /// For a request's body (default 5m).
+    pub body: Option<Duration>,
+    /// The slowest body, in bytes per second (default 256).
+    pub body_rate: Option<Bytes>,
+    /// Between requests of a connection (default 75s).
+    pub idle: Option<Duration>,
+    /// For a client to take some of its answer (default 30s).
+    pub send_idle: Option<Duration>,
+    /// Connections of one address (default 4096).
+    pub connections_per_address: Option<u32>,
+    /// Connections in all, per thread (default 65536).
+    pub connections: Option<u32>,
+    /// For requests in flight when the gateway is asked to end (default 30s).
+    pub drain: Option<Duration>,
+}
+
+/// Where usage is reported.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UsageConfig {
+    /// How often (default 5s).
+    pub every: Option<Duration>,
+    /// Append JSON lines to this file instead of counting in the store.
+    pub json_lines: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads TOML.
+    ///
+    /// # Errors
+    /// With the place, when it is no TOML, a name is unknown or a value is none.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        if text.len() > LONGEST {
+            return Err(ConfigError::whole(format!("it is longer than {LONGEST} bytes")));
+        }
+        toml::from_str(text).map_err(|error| ConfigError::of_toml(text, &error))
+    }
+
+    /// Takes over what flags say, which goes before what is written.
+    pub fn overrule(&mut self, flags: &Self) {
+        let Self {
+            listen,
+            admin,
+            upstream,
+            route: _,
+            tier: _,
+            keys,
+            limits: _,
+            loadline,
+            client: _,
+            usage,
+            workers,
+        } = flags;
+        if !listen.is_empty() {
+            self.listen.clone_from(listen);
+        }
+        if !upstream.is_empty() {
+            self.upstream.clone_from(upstream);
+        }
+        fn over<T: Clone>(own: &mut Option<T>, flag: &Option<T>) {
+            if flag.is_some() {
+                own.clone_from(flag);
+            }
+        }
+        over(&mut self.admin.address, &admin.address);
+        over(&mut self.admin.token_file, &admin.token_file);
+        over(&mut self.keys.store, &keys.store);
+        over(&mut self.loadline, loadline);
+        over(&mut self.usage.json_lines, &usage.json_lines);
+        over(&mut self.workers, workers);
+        self.keys.open |= keys.open;
+    }
+}

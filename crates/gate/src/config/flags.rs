@@ -1,0 +1,74 @@
+//! A configuration made of flags.
+
+use std::path::PathBuf;
+
+use toml::Spanned;
+
+use super::file::{AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig};
+
+/// What flags can say.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// Addresses for clients.
+    pub listen: Vec<String>,
+    /// URLs of servers that answer alike.
+    pub upstream: Vec<String>,
+    /// The load line.
+    pub loadline: Option<PathBuf>,
+    /// Address of the admin API.
+    pub admin: Option<String>,
+    /// File of its token.
+    pub admin_token: Option<PathBuf>,
+    /// File of keys and usage.
+    pub store: Option<PathBuf>,
+    /// Whether no key is asked for.
+    pub open: bool,
+    /// File of JSON lines for usage.
+    pub usage_lines: Option<PathBuf>,
+    /// Threads.
+    pub workers: Option<usize>,
+}
+
+/// A value without a place.
+fn unplaced<T>(value: T) -> Spanned<T> {
+    Spanned::new(0..0, value)
+}
+
+impl From<Flags> for Config {
+    fn from(flags: Flags) -> Self {
+        let listener = |address| ListenConfig {
+            address: unplaced(address),
+            cert: None,
+            key: None,
+            proxy_protocol: false,
+        };
+        let servers: Vec<_> = flags.upstream.into_iter().map(unplaced).collect();
+        let upstream = UpstreamConfig {
+            name: unplaced("upstream".to_owned()),
+            servers: unplaced(servers),
+            balance: super::file::BalanceConfig::default(),
+            connections: None,
+            keep_alive: None,
+            check: None,
+            failures: None,
+            rest: None,
+            retries: None,
+            retry_budget: None,
+        };
+        let upstreams =
+            if upstream.servers.get_ref().is_empty() { Vec::new() } else { vec![upstream] };
+        Self {
+            listen: flags.listen.into_iter().map(listener).collect(),
+            admin: AdminConfig {
+                address: flags.admin.map(unplaced),
+                token_file: flags.admin_token,
+            },
+            upstream: upstreams,
+            keys: KeysConfig { open: flags.open, store: flags.store, ..KeysConfig::default() },
+            loadline: flags.loadline.map(unplaced),
+            usage: UsageConfig { json_lines: flags.usage_lines, ..UsageConfig::default() },
+            workers: flags.workers,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is wrong with a configuration, where, and what was probably meant.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A name is suggested if at most so many letters differ.
+const NEAR: usize = 3;
+
+/// What is wrong with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Line and column from 1; absent where it is about flags or the whole file.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+impl ConfigError {
+    /// About the whole.
+    pub fn whole(what: impl Into<String>) -> Self {
+        Self { place: None, what: what.into() }
+    }
+
+    /// About a part of `text`.
+    pub(super) fn at(text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {
+        // Configurations made of flags have no text, and all their spans are empty.
+        let place = span.filter(|_| !text.is_empty()).map(|span| place(text, span.start));
+        Self { place, what: what.into() }
+    }
+
+    /// Of the TOML parser. An unknown name is met with the nearest.
+    pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        let message = error.message();
+        let mut what = message.trim().replace('\n', ": ");
+        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        if let (true, Some((wrong, known))) = (message.starts_with("unknown"), quoted.split_first())
+            && let Some(near) = nearest(wrong, known.iter().copied())
+        {
+            let kind = message.split('`').next().unwrap_or("unknown field ");
+            what = format!("{kind}`{wrong}`: did you mean `{near}`?");
+        }
+        Self::at(text, error.span(), what)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = model::quote::visible(&self.what, &[]);
+        match self.place {
+            Some((line, column)) => write!(f, "line {line}, column {column}: {what}"),
+            None => f.write_str(&what),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The name nearest to a wrong one, if any is near.
+pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = known.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
+    near.filter(|&(distance, name)| distance <= NEAR && distance < name.len())
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// Line and column, from 1, of a byte. Columns count characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    let before = &text[..at];
+    let line = before.matches('\n').count() + 1;
+    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before[begin..].chars().count() + 1)
+}

@@ -1,0 +1,127 @@
+//! Values that are written with a unit.
+
+use model::units::{parse_count, parse_duration, parse_rate};
+use schemars::JsonSchema;
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::limits::Rate;
+
+/// A time such as `250ms`, `5s` or `1m`, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
+pub struct Duration(pub u64);
+
+/// A size such as `512`, `64KiB` or `1MiB`, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String")]
+pub struct Bytes(pub u64);
+
+/// A rate such as `100/s`, `30/m` or `1000/h`, in requests per second.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
+#[schemars(with = "String")]
+pub struct RateText(pub f64);
+
+impl RateText {
+    /// Reads a rate.
+    ///
+    /// # Errors
+    /// In words, when it is none or not above 0.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (number, seconds) = match text.trim().rsplit_once('/') {
+            Some((number, "s")) => (number, 1.0),
+            Some((number, "m" | "min")) => (number, 60.0),
+            Some((number, "h")) => (number, 3600.0),
+            None => (text.trim(), 1.0),
+            Some((_, unit)) => {
+                return Err(format!("`{text}`: a rate is per s, m or h, not per `{unit}`"));
+            }
+        };
+        let rate = parse_rate(number).map_err(|error| error.to_string())?;
+        Ok(Self(rate / seconds))
+    }
+
+    /// With a burst, or what comes in a second of it.
+    pub fn with(self, burst: Option<u32>) -> Rate {
+        match burst {
+            Some(burst) => Rate { per_s: self.0, burst: f64::from(burst.max(1)) },
+            None => Rate::per_second(self.0),
+        }
+    }
+}
+
+impl Bytes {
+    /// Reads a size.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let units = [
+            ("KiB", 1u64 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("kB", 1000),
+            ("MB", 1_000_000),
+            ("B", 1),
+        ];
+        let text = text.trim();
+        let found = units.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)));
+        let (number, bytes) = found.unwrap_or((text, 1));
+        let count = parse_count(number.trim())
+            .map_err(|error| format!("{error}; sizes end in KiB, MiB or GiB"))?;
+        count.checked_mul(bytes).map(Self).ok_or_else(|| format!("`{text}` is too large"))
+    }
+}
+
+/// A text, or a number, whose reader says what is wrong with it.
+fn read<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse(&text).map_err(D::Error::custom)
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(deserializer, |text| parse_duration(text).map(Self).map_err(|error| error.to_string()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(deserializer, Self::parse)
+    }
+}
+
+impl<'de> Deserialize<'de> for RateText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read(deserializer, Self::parse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_per_second_minute_or_hour() {
+        let cases =
+            [("100/s", 100.0), ("30/m", 0.5), ("7200/h", 2.0), ("5", 5.0), ("2k/s", 2000.0)];
+        for (text, rate) in cases {
+            assert_eq!(RateText::parse(text), Ok(RateText(rate)), "{text}");
+        }
+        for wrong in ["0/s", "-1/s", "1/day", "x", "", "/s"] {
+            assert!(RateText::parse(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(RateText(0.5).with(None), Rate { per_s: 0.5, burst: 1.0 });
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        let cases = [("512", 512), ("1KiB", 1024), ("2 MiB", 2 << 20), ("3kB", 3000), ("9B", 9)];
+        for (text, bytes) in cases {
+            assert_eq!(Bytes::parse(text), Ok(Bytes(bytes)), "{text}");
+        }
+        assert!(Bytes::parse("1TiB").is_err() && Bytes::parse("99999999999GiB").is_err());
+    }
+}

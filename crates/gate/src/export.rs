@@ -1,0 +1,137 @@
+//! The measured limits as configuration of other proxies, for those who keep theirs.
+//!
+//! Pure. What a proxy cannot say (costs of endpoints, the latency envelope) is in a comment of what is written.
+
+use std::fmt::Write;
+
+use crate::admission::Line;
+
+/// nginx's configuration of one server in front of these, each `host:port`.
+pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
+    let mut out = about(line, "limit_req and limit_conn");
+    // nginx takes whole requests per second, or per minute.
+    let rate = match line.rate_per_s {
+        rate if rate >= 10.0 => format!("{}r/s", rate.floor()),
+        rate => format!("{}r/m", (rate * 60.0).floor().max(1.0)),
+    };
+    let at_once = line.at_once;
+    let _ = write!(
+        out,
+        "limit_req_zone $server_name zone=load_line:64k rate={rate};\n\
+         limit_conn_zone $server_name zone=at_once:64k;\n\
+         limit_req_status 429;\n\
+         limit_conn_status 429;\n\n\
+         upstream measured_api {{\n"
+    );
+    for server in servers {
+        let _ = writeln!(out, "    server {server};");
+    }
+    let _ = write!(
+        out,
+        "    keepalive {at_once};\n\
+         }}\n\n\
+         server {{\n\
+         \x20   listen {listen};\n\
+         \x20   location / {{\n\
+         \x20       limit_req zone=load_line burst={at_once} nodelay;\n\
+         \x20       limit_conn at_once {at_once};\n\
+         \x20       proxy_pass http://measured_api;\n\
+         \x20       proxy_http_version 1.1;\n\
+         \x20       proxy_set_header Connection \"\";\n\
+         \x20       proxy_set_header Host $host;\n\
+         \x20   }}\n\
+         }}\n"
+    );
+    out
+}
+
+/// HAProxy's configuration of one frontend in front of these, each `host:port`.
+pub fn haproxy(line: &Line, listen: &str, servers: &[String]) -> String {
+    let mut out = about(line, "a stick table and maxconn");
+    // Its counters are of whole seconds: a rate below one has a longer period.
+    let period_s = if line.rate_per_s >= 10.0 { 1.0 } else { (10.0 / line.rate_per_s).ceil() };
+    let rate = (line.rate_per_s * period_s).floor();
+    let _ = write!(
+        out,
+        "frontend load_line\n\
+         \x20   mode http\n\
+         \x20   bind {listen}\n\
+         \x20   timeout client 75s\n\
+         \x20   # Only requests that are let through are counted: an overload does not shut everybody out.\n\
+         \x20   stick-table type integer size 1 expire 1h store gpc0,gpc0_rate({period_s}s)\n\
+         \x20   http-request track-sc0 int(1)\n\
+         \x20   http-request deny deny_status 429 hdr Retry-After 1 if {{ sc0_gpc0_rate ge {rate} }}\n\
+         \x20   http-request sc-inc-gpc0(0)\n\
+         \x20   default_backend measured_api\n\n\
+         backend measured_api\n\
+         \x20   mode http\n\
+         \x20   timeout connect 2s\n\
+         \x20   timeout server 30s\n\
+         \x20   timeout queue 100ms\n\
+         \x20   http-reuse safe\n"
+    );
+    let each = (line.at_once / servers.len().max(1) as f64).ceil();
+    for (number, server) in servers.iter().enumerate() {
+        let _ = writeln!(out, "    server api{} {server} maxconn {each}", number + 1);
+    }
+    out
+}
+
+fn about(line: &Line, by: &str) -> String {
+    let mut out = String::new();
+    let plain = |text: &str| model::quote::plain(text, 200);
+    let _ = writeln!(
+        out,
+        "# The load line of {}, measured {}:\n\
+         # {:.0} requests/s within {}, {} at once at most, held by {by}.",
+        plain(&line.url),
+        plain(&line.measured_at),
+        line.rate_per_s,
+        plain(&line.envelope.from),
+        line.at_once,
+    );
+    let costs: Vec<_> = line.endpoints().filter(|(_, _, milli)| *milli != 1000).collect();
+    if !costs.is_empty() {
+        out.push_str("# Requests differ in what they cost, which `plimsoll gate` counts and this does not:\n");
+        for (method, path, milli) in costs {
+            let _ = writeln!(
+                out,
+                "#   {} {path}: {} of the mean",
+                plain(method),
+                f64::from(milli) / 1000.0
+            );
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::Envelope;
+
+    fn line(rate_per_s: f64) -> Line {
+        Line {
+            rate_per_s,
+            at_once: 48.0,
+            envelope: Envelope { share: 0.99, limit_ns: 1, from: "p99<100ms".into() },
+            url: "http://x/".into(),
+            measured_at: "2026-11-23T00:00:00Z".into(),
+            ..Line::default()
+        }
+    }
+
+    #[test]
+    fn rates_are_written_as_the_proxies_take_them() {
+        let servers = ["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()];
+        let text = nginx(&line(8022.9), "127.0.0.1:9", &servers);
+        assert!(text.contains("rate=8022r/s;") && text.contains("burst=48 nodelay"), "{text}");
+        assert!(nginx(&line(2.5), "x", &servers).contains("rate=150r/m;"));
+        let text = haproxy(&line(8022.9), "127.0.0.1:9", &servers);
+        assert!(text.contains("gpc0_rate(1s)") && text.contains("ge 8022 }"), "{text}");
+        assert!(text.contains("server api2 127.0.0.1:2 maxconn 24"));
+        assert!(haproxy(&line(2.5), "x", &servers).contains("gpc0_rate(4s)"));
+        assert!(haproxy(&line(2.5), "x", &servers).contains("ge 10 }"));
+    }
+}

@@ -1,0 +1,186 @@
+//! A whole gateway: data path, control, reports and admin API, from start to stop.
+//!
+//! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
+//! what they share and carries out changes; `ticking` is the thread that keeps time.
+
+mod control;
+mod error;
+mod ticking;
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+pub use control::{Control, Standing};
+pub use error::GatewayError;
+
+use crate::admin;
+use crate::config::{Built, Config, ListenerSettings, STORE};
+use crate::health::Health;
+use crate::path::{Gate, Identity, Listener, Options, Trust};
+use crate::usage::{JsonLines, Reporter, Sink, Sqlite};
+
+/// Between two attempts to write a batch of usage.
+const SINK_PAUSE: Duration = Duration::from_millis(500);
+/// How often usage is reported.
+const REPORT_EVERY_S: u32 = 5;
+
+/// What a gateway is started with.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// A configuration file; without one the flags are all there is.
+    pub file: Option<PathBuf>,
+    /// What flags say; it goes before what the file says.
+    pub flags: Config,
+    /// The kernel interface; `None` takes io_uring where it works.
+    pub io: Option<net::Io>,
+}
+
+/// A running gateway.
+#[derive(Debug)]
+pub struct Gateway {
+    gate: Gate,
+    control: Arc<Control>,
+    admin: Option<admin::Served>,
+    stop: Arc<AtomicBool>,
+    ticking: JoinHandle<()>,
+    reporting: JoinHandle<()>,
+}
+
+impl Gateway {
+    /// Starts all parts, and returns once clients can connect.
+    ///
+    /// # Errors
+    /// When the configuration is wrong, an address is taken, or a file cannot be used. Nothing is left running then.
+    pub fn start(setup: Setup) -> Result<Self, GatewayError> {
+        let (config, text) = control::read(&setup)?;
+        let built = control::built(&config, &text, setup.file.as_deref())?;
+        let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
+        let listeners = listeners(&built.listeners)?;
+        let options =
+            Options { listeners, workers: config.workers, io: setup.io, trust: trust(&built)? };
+        let sink = sink(&config, &store)?;
+        let (control, mut collector, reporter) = Control::new(setup, &config, built, &store)?;
+        let health: Arc<Health> = Arc::clone(&control.health);
+        let gate = Gate::start(options, Arc::clone(&control.current), health)
+            .map_err(GatewayError::Path)?;
+        let admin = match control.admin_address() {
+            Some(address) => Some(admin::serve(address, Arc::clone(&control))?),
+            None => None,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let reporting = spawn("gate-report", move || report(reporter, sink))?;
+        let ticking = {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
+        };
+        Ok(Self { gate, control, admin, stop, ticking, reporting })
+    }
+
+    /// Reads and checks what a gateway would be started with, and starts nothing.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(setup: &Setup) -> Result<(), GatewayError> {
+        let (config, text) = control::read(setup)?;
+        let built = control::built(&config, &text, setup.file.as_deref())?;
+        listeners(&built.listeners)?;
+        trust(&built).map(drop)
+    }
+
+    /// Where clients connect.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.gate.addresses()
+    }
+
+    /// Where the admin API is.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(admin::Served::address)
+    }
+
+    /// What the admin API asks for, where it was made by this process.
+    pub fn made_token(&self) -> Option<&str> {
+        self.control.made_token()
+    }
+
+    /// What carries out changes.
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// Threads of the data path.
+    pub fn workers(&self) -> usize {
+        self.gate.workers()
+    }
+
+    /// The kernel interface in use.
+    pub fn io(&self) -> net::Io {
+        self.gate.io()
+    }
+
+    /// Takes no more connections, lets requests in flight end, and reports what is left of usage. What went wrong on
+    /// the way, in words.
+    pub fn drain(self) -> Vec<String> {
+        let mut wrong = self.gate.drain();
+        self.stop.store(true, Ordering::SeqCst);
+        let ended = self.ticking.join().and_then(|()| self.reporting.join());
+        if ended.is_err() {
+            wrong.push("a thread panicked, which is a bug".to_owned());
+        }
+        drop(self.admin);
+        wrong.extend(self.control.usage().sink_error());
+        wrong
+    }
+}
+
+fn listeners(settings: &[ListenerSettings]) -> Result<Vec<Listener>, GatewayError> {
+    let listener = |settings: &ListenerSettings| {
+        let identity = settings.identity.as_ref().map(|(cert, key)| Identity::read(cert, key));
+        let identity = identity.transpose().map_err(GatewayError::File)?;
+        Ok(Listener { address: settings.address, identity, proxy: settings.proxy })
+    };
+    settings.iter().map(listener).collect()
+}
+
+/// The authorities are read only where an upstream speaks TLS.
+fn trust(built: &Built) -> Result<Option<Trust>, GatewayError> {
+    let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
+    match servers.any(|server| server.tls.is_some()) {
+        true => Trust::read(None).map(Some).map_err(GatewayError::File),
+        false => Ok(None),
+    }
+}
+
+fn sink(config: &Config, store: &std::path::Path) -> Result<Box<dyn Sink>, GatewayError> {
+    match &config.usage.json_lines {
+        Some(path) => match JsonLines::open(path) {
+            Ok(lines) => Ok(Box::new(lines)),
+            Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
+        },
+        None => {
+            // Makes the file, readable by its owner only.
+            drop(crate::keys::Store::open(store).map_err(GatewayError::Store)?);
+            Ok(Box::new(Sqlite::open(store).map_err(GatewayError::File)?))
+        }
+    }
+}
+
+fn report(reporter: Reporter, mut sink: Box<dyn Sink>) {
+    reporter.run(&mut *sink, || thread::sleep(SINK_PAUSE));
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, GatewayError> {
+    thread::Builder::new().name(name.into()).spawn(work).map_err(GatewayError::Thread)
+}
+
+/// The first address of a host and port.
+fn resolve(text: &str) -> Result<SocketAddr, String> {
+    match text.to_socket_addrs().map(|mut found| found.next()) {
+        Ok(Some(address)) => Ok(address),
+        Ok(None) => Err("the name has no address".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,402 @@
+//! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
+//! in one step.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{GatewayError, REPORT_EVERY_S, Setup, resolve};
+use crate::admission::Line;
+use crate::config::{Built, Config, ConfigError};
+use crate::health::Health;
+use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
+use crate::limits::Periods;
+use crate::policy::{Current, Policy, State};
+use crate::usage::{Collector, Reader, Reporter, used_since};
+
+/// Changes that are read at once.
+const CHANGES_AT_ONCE: u32 = 1000;
+
+/// Where the ceiling stands.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Standing {
+    /// Ceiling / load line, 0..=1; 1 without a load line.
+    pub factor: f64,
+    /// The live percentile of the envelope, where there were enough answers.
+    pub latency_ns: Option<u64>,
+    /// Why the load line does not fit, if it does not.
+    pub misfit: Option<String>,
+}
+
+/// What may change while a gateway runs.
+#[derive(Debug)]
+struct Changing {
+    store: Store,
+    /// Changes of the store up to this number were seen.
+    seen: u64,
+    /// The configuration in force, as it was written; empty for flags.
+    text: String,
+    settings: crate::policy::PolicySettings,
+    open: bool,
+}
+
+/// The control of a gateway.
+#[derive(Debug)]
+pub struct Control {
+    setup: Setup,
+    store_path: PathBuf,
+    admin: Option<std::net::SocketAddr>,
+    token: String,
+    token_is_made: bool,
+    pub(super) current: Arc<Current>,
+    pub(super) health: Arc<Health>,
+    state: Arc<State>,
+    usage: Reader,
+    changing: Mutex<Changing>,
+    standing: Mutex<Standing>,
+}
+
+/// The configuration that a setup asks for, and its text.
+pub(super) fn read(setup: &Setup) -> Result<(Config, String), GatewayError> {
+    let Some(path) = &setup.file else { return Ok((setup.flags.clone(), String::new())) };
+    let text = fs::read_to_string(path)
+        .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
+    Ok((parsed(setup, &text)?, text))
+}
+
+fn parsed(setup: &Setup, text: &str) -> Result<Config, GatewayError> {
+    let wrong = |error| GatewayError::Config(setup.file.clone(), error);
+    let mut config = Config::parse(text).map_err(wrong)?;
+    config.overrule(&setup.flags);
+    Ok(config)
+}
+
+/// What a configuration means, with its load line.
+pub(super) fn built(
+    config: &Config,
+    text: &str,
+    file: Option<&Path>,
+) -> Result<Built, GatewayError> {
+    let line = match &config.loadline {
+        Some(path) => {
+            let path = path.get_ref();
+            let json = fs::read_to_string(path)
+                .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
+            let line =
+                Line::parse(&json).map_err(|error| GatewayError::Line(path.clone(), error))?;
+            Some(Arc::new(line))
+        }
+        None => None,
+    };
+    Built::of(config, text, line, &resolve)
+        .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))
+}
+
+impl Control {
+    pub(super) fn new(
+        setup: Setup,
+        config: &Config,
+        built: Built,
+        store_path: &Path,
+    ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
+        let store = Store::open(store_path).map_err(GatewayError::Store)?;
+        let count = store.count().map_err(GatewayError::Store)?;
+        let keys = Arc::new(Keys::with_room(count as usize));
+        let state = Arc::new(State::new(keys, seed()?));
+        state.calendar.set(unix_s());
+        let seen = store.last_change().map_err(GatewayError::Store)?;
+        load(&store, &state, store_path)?;
+        let Built { policy: mut settings, admin, .. } = built;
+        let open = config.keys.open;
+        settings.digester = (!open && count > 0).then(|| store.digester().clone());
+        let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
+        if let Some(line) = policy.line() {
+            state.ceiling.set(line, 1.0);
+        }
+        let every_s =
+            config.usage.every.map_or(REPORT_EVERY_S, |every| (every.0 / 1_000_000_000) as u32);
+        let (collector, reporter) = Collector::new(Arc::clone(&state.usage), every_s);
+        let (token, token_is_made) = token(config)?;
+        let (_, text) = read(&setup)?;
+        let control = Self {
+            setup,
+            store_path: store_path.to_owned(),
+            admin,
+            token,
+            token_is_made,
+            current: Arc::new(Current::new(Arc::new(policy))),
+            health: Arc::default(),
+            state,
+            usage: collector.reader(),
+            changing: Mutex::new(Changing { store, seen, text, settings, open }),
+            standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
+        };
+        Ok((Arc::new(control), collector, reporter))
+    }
+
+    /// Reads the configuration file again and puts it in force, whole or not at all. Listeners, the admin API's
+    /// address, the store and threads stay as they were: those change by a restart.
+    ///
+    /// # Errors
+    /// What is wrong with it; nothing has changed then.
+    pub fn reload(&self, by: &str) -> Result<(), GatewayError> {
+        let (_, text) = read(&self.setup)?;
+        self.replace(&text, by)
+    }
+
+    /// Puts a configuration in force that came as text.
+    ///
+    /// # Errors
+    /// As [`Self::reload`].
+    pub fn replace(&self, text: &str, by: &str) -> Result<(), GatewayError> {
+        let config = match text {
+            "" => self.setup.flags.clone(),
+            text => parsed(&self.setup, text)?,
+        };
+        let built = built(&config, text, self.setup.file.as_deref())?;
+        let mut changing = self.changing();
+        changing.settings = built.policy;
+        changing.open = config.keys.open;
+        changing.text = text.to_owned();
+        self.publish(&mut changing)?;
+        changing
+            .store
+            .note("configuration replaced", &Stamp { at_s: unix_s(), by })
+            .map_err(GatewayError::Store)
+    }
+
+    /// Makes a key, in force at once; it and its number.
+    ///
+    /// # Errors
+    /// When the store refuses it.
+    pub fn add_key(&self, new: &NewKey, by: &str) -> Result<(String, u64), GatewayError> {
+        self.change(|store| store.add(new, &Stamp { at_s: unix_s(), by }))
+    }
+
+    /// Ends a key at once.
+    ///
+    /// # Errors
+    /// When there is none in force with this number.
+    pub fn revoke_key(&self, id: u64, by: &str) -> Result<(), GatewayError> {
+        self.change(|store| store.revoke(id, &Stamp { at_s: unix_s(), by }))
+    }
+
+    /// Puts a new key in the place of one, which ends after `grace_s`.
+    ///
+    /// # Errors
+    /// When there is none in force with this number.
+    pub fn rotate_key(
+        &self,
+        id: u64,
+        grace_s: u32,
+        by: &str,
+    ) -> Result<(String, u64), GatewayError> {
+        self.change(|store| store.rotate(id, grace_s, &Stamp { at_s: unix_s(), by }))
+    }
+
+    fn change<T>(
+        &self,
+        make: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+    ) -> Result<T, GatewayError> {
+        let mut changing = self.changing();
+        let made = make(&mut changing.store).map_err(GatewayError::Store)?;
+        self.take_in(&mut changing)?;
+        Ok(made)
+    }
+
+    /// Takes in what other processes changed in the store.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn follow_store(&self) -> Result<(), GatewayError> {
+        self.take_in(&mut self.changing())
+    }
+
+    fn take_in(&self, changing: &mut Changing) -> Result<(), GatewayError> {
+        let last = changing.store.last_change().map_err(GatewayError::Store)?;
+        while changing.seen < last {
+            let changes = changing
+                .store
+                .changes_after(changing.seen, CHANGES_AT_ONCE)
+                .map_err(GatewayError::Store)?;
+            let Some(newest) = changes.last() else { break };
+            changing.seen = newest.number;
+            for id in changes.iter().filter_map(|change| change.key) {
+                if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
+                    put(&self.state, &key);
+                }
+            }
+        }
+        let asks = self.current.get().0.asks_for_keys();
+        if !asks && !changing.open && !self.state.keys.is_empty() {
+            self.publish(changing)?;
+        }
+        Ok(())
+    }
+
+    fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
+        let asks = !changing.open && !self.state.keys.is_empty();
+        changing.settings.digester = asks.then(|| changing.store.digester().clone());
+        let (before, _) = self.current.get();
+        let policy = Policy::new(&self.state, changing.settings.clone(), Some(&before))
+            .map_err(GatewayError::Names)?;
+        if let Some(line) = policy.line() {
+            self.state.ceiling.set(line, self.standing().factor);
+        }
+        self.current.replace(Arc::new(policy));
+        Ok(())
+    }
+
+    /// Looks at keys and changes in the store.
+    pub fn with_store<T>(&self, look: impl FnOnce(&Store) -> T) -> T {
+        look(&self.changing().store)
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.current.get().0
+    }
+
+    /// What all policies share.
+    pub fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    /// The servers of all upstreams.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// What was counted.
+    pub fn usage(&self) -> &Reader {
+        &self.usage
+    }
+
+    /// The configuration in force as it was written; empty where flags are all there is.
+    pub fn text(&self) -> String {
+        self.changing().text.clone()
+    }
+
+    /// The file of keys and usage.
+    pub fn store_path(&self) -> &Path {
+        &self.store_path
+    }
+
+    /// Where the ceiling stands.
+    pub fn standing(&self) -> Standing {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn stand(&self, standing: Standing) {
+        *self.standing.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+    }
+
+    /// Whether a text is the token that the admin API asks for. Takes as long whatever is alike.
+    pub fn is_token(&self, text: &str) -> bool {
+        let differences = text.bytes().zip(self.token.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        text.len() == self.token.len() && differences == 0
+    }
+
+    pub(super) fn admin_address(&self) -> Option<std::net::SocketAddr> {
+        self.admin
+    }
+
+    pub(super) fn made_token(&self) -> Option<&str> {
+        self.token_is_made.then_some(&*self.token)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, Changing> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts all keys into the table, with what they used of their quotas.
+fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
+    let mut slots = std::collections::HashMap::new();
+    let mut with_quota = false;
+    store
+        .each_key(|key| {
+            with_quota |= key.key.day_quota.is_some() || key.key.month_quota.is_some();
+            if let Some(slot) = put(state, &key) {
+                slots.insert(key.id, slot);
+            }
+        })
+        .map_err(GatewayError::Store)?;
+    let now = unix_s();
+    let periods = Periods::at(now);
+    let (day, month) = (now - 86_400 + i64::from(periods.day_left_s), state.calendar.month());
+    let month_from = first_of_month(now, &periods);
+    for (since, daily) in [(day, true), (month_from, false)] {
+        for (id, used) in used_since(path, since).map_err(GatewayError::File)? {
+            let Some(&slot) = slots.get(&id) else { continue };
+            let entry = state.keys.entry(slot);
+            match daily {
+                true => entry.day.set(periods.day, used),
+                false => entry.month.set(month, used),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of the month, in seconds since the epoch: day by day back, since months differ.
+fn first_of_month(unix_s: i64, periods: &Periods) -> i64 {
+    let mut day = unix_s - unix_s.rem_euclid(86_400);
+    while day >= 86_400 && Periods::at(day - 1).month == periods.month {
+        day -= 86_400;
+    }
+    day
+}
+
+/// Puts a key into the table as the store has it.
+fn put(state: &State, key: &KeyRecord) -> Option<u32> {
+    if key.revoked_s.is_some() {
+        state.keys.revoke(&key.digest);
+        return None;
+    }
+    // With too many names, a key is of the default tier, and for no route rather than for all.
+    let settings = Settings {
+        id: key.id,
+        tier: if key.key.tier.is_empty() {
+            0
+        } else {
+            state.tier_number(&key.key.tier).unwrap_or(0)
+        },
+        routes: state.route_set(&key.key.routes).unwrap_or(u32::MAX),
+        expires_s: key.key.expires_s,
+        rate: key.key.rate,
+        at_once: key.key.at_once,
+        day_quota: key.key.day_quota,
+        month_quota: key.key.month_quota,
+    };
+    state.keys.put(&key.digest, &settings)
+}
+
+/// The admin API's token: of the file that is named, or a new one.
+fn token(config: &Config) -> Result<(String, bool), GatewayError> {
+    let Some(path) = &config.admin.token_file else {
+        return Ok((new_key().map_err(GatewayError::Store)?, true));
+    };
+    let text = fs::read_to_string(path)
+        .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
+    match text.trim() {
+        short if short.len() < 16 => Err(GatewayError::File(format!(
+            "{}: a token has 16 characters or more",
+            path.display()
+        ))),
+        token => Ok((token.to_owned(), false)),
+    }
+}
+
+fn seed() -> Result<u64, GatewayError> {
+    let key = new_key().map_err(GatewayError::Store)?;
+    let digits = key.get(key.len() - 16..).unwrap_or_default();
+    Ok(u64::from_str_radix(digits, 16).unwrap_or_default())
+}
+
+/// Seconds since the epoch.
+pub(super) fn unix_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

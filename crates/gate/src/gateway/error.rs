@@ -1,0 +1,65 @@
+//! Why a gateway does not run as it should.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use model::quote::visible;
+
+use crate::admission::LineError;
+use crate::config::ConfigError;
+use crate::keys::StoreError;
+use crate::path::StartError;
+use crate::policy::TooManyNames;
+
+/// What keeps a gateway from starting, or a change from being made.
+#[derive(Debug)]
+pub enum GatewayError {
+    /// The configuration is wrong. `None` stands for the flags.
+    Config(Option<PathBuf>, ConfigError),
+    /// The load line cannot be used.
+    Line(PathBuf, LineError),
+    /// The keys cannot be used.
+    Store(StoreError),
+    /// Another file cannot be used; named in the text.
+    File(String),
+    /// The configuration has too many names.
+    Names(TooManyNames),
+    /// The data path did not start.
+    Path(StartError),
+    /// The admin API did not start.
+    Admin(SocketAddr, io::Error),
+    /// A thread could not be made.
+    Thread(io::Error),
+}
+
+impl GatewayError {
+    /// Whether it is the user's configuration that is wrong, rather than the machine.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Config(..) | Self::Line(..) | Self::Names(_))
+    }
+}
+
+impl fmt::Display for GatewayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(Some(path), error) => write!(f, "{}: {error}", path.display()),
+            Self::Config(None, error) => error.fmt(f),
+            Self::Line(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Store(error) => error.fmt(f),
+            Self::File(text) => f.write_str(&visible(text, &[])),
+            Self::Names(error) => error.fmt(f),
+            Self::Path(error) => error.fmt(f),
+            Self::Admin(address, error) => {
+                write!(
+                    f,
+                    "the admin API cannot listen on {address}: {error}; choose another with --admin"
+                )
+            }
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for GatewayError {}

@@ -1,0 +1,76 @@
+//! The thread that keeps time: the calendar, changes of the store, the ceiling, usage.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::control::{Control, Standing, unix_s};
+use crate::admission::{Governor, Line};
+use crate::policy::NONE;
+use crate::usage::Collector;
+
+/// How often changes of the store are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often the ceiling is moved.
+const GOVERN_EVERY: Duration = Duration::from_millis(500);
+/// How often usage is collected.
+const COLLECT_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs until it is told to stop; what is left of usage is handed to the reporter then.
+pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
+    let mut governed: Option<(Arc<Line>, Governor)> = None;
+    let (mut last_look, mut next_collect) = (Instant::now(), Instant::now() + COLLECT_EVERY);
+    while !stop.load(Ordering::SeqCst) {
+        thread::sleep(LOOK_EVERY);
+        control.state().calendar.set(unix_s());
+        // A store that cannot be read leaves keys as they are; the next look tries again.
+        let _ = control.follow_store();
+        let now = Instant::now();
+        let since = now.duration_since(last_look);
+        if since >= GOVERN_EVERY {
+            last_look = now;
+            govern(control, &mut governed, since.as_secs_f64());
+        }
+        if now >= next_collect {
+            next_collect = now + COLLECT_EVERY;
+            collect(control, collector);
+        }
+    }
+    collect(control, collector);
+    let policy = control.policy();
+    collector.flush(unix_s(), |route| policy.route_name(route).to_owned());
+}
+
+fn collect(control: &Control, collector: &mut Collector) {
+    let policy = control.policy();
+    let keys = &control.state().keys;
+    let key_id = |slot| if slot == NONE { 0 } else { keys.entry(slot).id() };
+    collector.collect(unix_s(), key_id, |route| policy.route_name(route).to_owned());
+}
+
+/// Moves the ceiling of the line in force by what was seen.
+fn govern(control: &Control, governed: &mut Option<(Arc<Line>, Governor)>, seconds: f64) {
+    let policy = control.policy();
+    let ceiling = &control.state().ceiling;
+    let seen = ceiling.look();
+    let Some(line) = policy.line() else {
+        *governed = None;
+        control.stand(Standing { factor: 1.0, ..Standing::default() });
+        return;
+    };
+    if governed.as_ref().is_none_or(|(known, _)| known != line) {
+        *governed = Some((Arc::clone(line), Governor::new(line.rate_per_s, line.envelope.clone())));
+    }
+    let Some((_, governor)) = governed else { return };
+    let verdict = governor.step(&seen, seconds);
+    ceiling.set(line, verdict.factor);
+    let misfit = (!verdict.fits).then(|| {
+        format!(
+            "live latency has been outside of {} for long at loads that the load line certifies: measure again",
+            line.envelope.from
+        )
+    });
+    let latency_ns = verdict.latency_ns.or(control.standing().latency_ns);
+    control.stand(Standing { factor: verdict.factor, latency_ns, misfit });
+}

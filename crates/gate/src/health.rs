@@ -1,0 +1,254 @@
+//! Which servers of an upstream are well, as all workers see it.
+//!
+//! Owns the counts of failures and checks of each server, in atomics. `path` reports what came of requests and of
+//! active checks, and asks which servers may be taken.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::policy::{ActiveCheck, PassiveCheck};
+
+/// The servers of all upstreams. Servers keep their state when a policy is replaced.
+#[derive(Debug, Default)]
+pub struct Health {
+    servers: Mutex<Vec<Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    upstream: String,
+    socket: SocketAddr,
+    state: Arc<ServerHealth>,
+}
+
+/// What is known of one server. Times are on the data path's clock, in nanoseconds.
+#[derive(Debug, Default)]
+pub struct ServerHealth {
+    in_flight: AtomicU32,
+    /// Failures in a row.
+    failures: AtomicU32,
+    /// Taken out by failed requests until then; 0: not.
+    rests_until_ns: AtomicU64,
+    /// A request tries it, after its rest.
+    tried: AtomicBool,
+    /// Taken out by active checks.
+    down: AtomicBool,
+    /// Checks in a row that went the other way than its state.
+    against: AtomicU32,
+    failed: AtomicU64,
+    checks: AtomicU64,
+    checks_failed: AtomicU64,
+}
+
+/// A server's state, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerView {
+    /// The upstream's name.
+    pub upstream: String,
+    /// Where it is.
+    pub socket: SocketAddr,
+    /// Requests may be sent to it.
+    pub well: bool,
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Requests that it did not answer, so far.
+    pub failed: u64,
+    /// Active checks so far.
+    pub checks: u64,
+    /// Those of them that failed.
+    pub checks_failed: u64,
+}
+
+impl Health {
+    /// The state of a server.
+    pub fn of(&self, upstream: &str, socket: SocketAddr) -> Arc<ServerHealth> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            servers.iter().find(|known| known.socket == socket && known.upstream == upstream);
+        if let Some(known) = known {
+            return Arc::clone(&known.state);
+        }
+        // Servers that no policy names any more are forgotten here, so that reloads do not pile them up.
+        servers.retain(|known| Arc::strong_count(&known.state) > 1);
+        let state = Arc::new(ServerHealth::default());
+        servers.push(Known { upstream: upstream.to_owned(), socket, state: Arc::clone(&state) });
+        state
+    }
+
+    /// All servers at an instant of the data path's clock.
+    pub fn view(&self, now_ns: u64) -> Vec<ServerView> {
+        let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let view = |known: &Known| ServerView {
+            upstream: known.upstream.clone(),
+            socket: known.socket,
+            well: known.state.is_well(now_ns),
+            in_flight: known.state.in_flight(),
+            failed: known.state.failed.load(Relaxed),
+            checks: known.state.checks.load(Relaxed),
+            checks_failed: known.state.checks_failed.load(Relaxed),
+        };
+        servers.iter().map(view).collect()
+    }
+}
+
+impl ServerHealth {
+    /// Requests in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight.load(Relaxed)
+    }
+
+    /// A request is on its way to it.
+    pub fn begin(&self) {
+        self.in_flight.fetch_add(1, Relaxed);
+    }
+
+    /// A request that began has ended.
+    pub fn end(&self) {
+        self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    /// Whether requests may be sent to it.
+    pub fn is_well(&self, now_ns: u64) -> bool {
+        !self.down.load(Relaxed)
+            && self.rests_until_ns.load(Relaxed) <= now_ns
+            && !self.tried.load(Relaxed)
+    }
+
+    /// Takes it for a request; where its rest is just over, only one request gets it until that has ended.
+    pub fn take(&self, now_ns: u64) -> bool {
+        if self.down.load(Relaxed) {
+            return false;
+        }
+        match self.rests_until_ns.load(Relaxed) {
+            0 => true,
+            until if until > now_ns => false,
+            _ => !self.tried.swap(true, Relaxed),
+        }
+    }
+
+    /// A request was answered by it.
+    pub fn succeeded(&self) {
+        // Mostly read: the line is shared by all workers.
+        if self.failures.load(Relaxed) != 0 {
+            self.failures.store(0, Relaxed);
+        }
+        if self.rests_until_ns.load(Relaxed) != 0 {
+            self.rests_until_ns.store(0, Relaxed);
+            self.tried.store(false, Relaxed);
+        }
+    }
+
+    /// A request was not answered: no connection, or none that lasted.
+    pub fn did_not_answer(&self, rule: &PassiveCheck, now_ns: u64) {
+        self.failed.fetch_add(1, Relaxed);
+        let failures = self.failures.fetch_add(1, Relaxed).saturating_add(1);
+        let resting = self.rests_until_ns.load(Relaxed) != 0;
+        if rule.failures > 0 && (resting || failures >= rule.failures) {
+            self.rests_until_ns.store(now_ns.saturating_add(rule.rest_ns).max(1), Relaxed);
+            self.tried.store(false, Relaxed);
+        }
+    }
+
+    /// A request that tried it ended without a verdict (the client left).
+    pub fn not_tried(&self) {
+        if self.tried.load(Relaxed) {
+            self.tried.store(false, Relaxed);
+        }
+    }
+
+    /// An active check has ended.
+    pub fn checked(&self, well: bool, rule: &ActiveCheck) {
+        self.checks.fetch_add(1, Relaxed);
+        if !well {
+            self.checks_failed.fetch_add(1, Relaxed);
+        }
+        let down = self.down.load(Relaxed);
+        if well != down {
+            self.against.store(0, Relaxed);
+            return;
+        }
+        let against = self.against.fetch_add(1, Relaxed) + 1;
+        if against >= if down { rule.up_after } else { rule.down_after } {
+            self.down.store(!down, Relaxed);
+            self.against.store(0, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: PassiveCheck = PassiveCheck { failures: 3, rest_ns: 100 };
+
+    #[test]
+    fn failures_in_a_row_take_a_server_out_and_one_request_tries_it() {
+        let server = ServerHealth::default();
+        for _ in 0..2 {
+            server.did_not_answer(&RULE, 10);
+        }
+        server.succeeded();
+        for _ in 0..2 {
+            server.did_not_answer(&RULE, 10);
+            assert!(server.take(10));
+        }
+        server.did_not_answer(&RULE, 10);
+        assert!(!server.take(109) && !server.is_well(109));
+        assert!(server.take(110), "its rest is over");
+        assert!(!server.take(110), "one request tries it");
+        server.did_not_answer(&RULE, 120);
+        assert!(!server.take(219), "it failed again: another rest, after one failure");
+        assert!(server.take(220));
+        server.succeeded();
+        assert!(server.take(220) && server.take(220) && server.is_well(220));
+    }
+
+    #[test]
+    fn a_try_without_a_verdict_is_made_again() {
+        let server = ServerHealth::default();
+        for _ in 0..3 {
+            server.did_not_answer(&RULE, 0);
+        }
+        assert!(server.take(100));
+        server.not_tried();
+        assert!(server.take(100));
+    }
+
+    #[test]
+    fn checks_need_several_in_a_row() {
+        let rule = ActiveCheck {
+            path: "/".into(),
+            every_ns: 1,
+            timeout_ns: 1,
+            up_after: 2,
+            down_after: 3,
+        };
+        let server = ServerHealth::default();
+        for well in [false, false, true, false, false] {
+            server.checked(well, &rule);
+            assert!(server.is_well(0));
+        }
+        server.checked(false, &rule);
+        assert!(!server.is_well(0) && !server.take(0));
+        for well in [true, false, true] {
+            server.checked(well, &rule);
+            assert!(!server.is_well(0));
+        }
+        server.checked(true, &rule);
+        assert!(server.is_well(0));
+        assert_eq!(server.checks.load(Relaxed), 10);
+        assert_eq!(server.checks_failed.load(Relaxed), 6);
+    }
+
+    #[test]
+    fn servers_keep_their_state() {
+        let health = Health::default();
+        let socket = "127.0.0.1:1".parse().unwrap();
+        let first = health.of("a", socket);
+        first.begin();
+        assert_eq!(health.of("a", socket).in_flight(), 1);
+        assert_eq!(health.of("b", socket).in_flight(), 0);
+        assert_eq!(health.view(0).len(), 2);
+    }
+}

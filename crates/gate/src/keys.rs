@@ -1,0 +1,13 @@
+//! Keys of clients: 128 random bits, shown once; kept as a digest that cannot be turned back.
+//!
+//! [`Store`] keeps them with their owners in a file. [`Keys`] is what decisions look them up in: at most 200 bytes a
+//! key, read by several workers while another thread adds and revokes. A [`Digester`] makes of a key what both are
+//! asked with.
+
+mod digest;
+mod store;
+mod table;
+
+pub use digest::{Digest, Digester, new_key};
+pub use store::{Change, KeyRecord, NewKey, Stamp, Store, StoreError};
+pub use table::{Entry, Keys, Settings};

@@ -1,0 +1,550 @@
+//! The file that keys are kept in: SQLite, readable by its owner only.
+//!
+//! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
+//! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::quote::visible;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::digest::random;
+use super::{Digest, Digester, new_key};
+use crate::limits::Rate;
+
+/// The layout of the tables, in `user_version`.
+const LAYOUT: i64 = 1;
+/// How long another process may hold the file.
+const WAIT: Duration = Duration::from_secs(5);
+/// Longest name of an owner or tier.
+const NAME_MAX: usize = 200;
+
+const TABLES: &str = "
+CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
+CREATE TABLE keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    digest BLOB NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    tier TEXT NOT NULL,
+    routes TEXT NOT NULL,
+    rate_per_s REAL,
+    burst REAL,
+    at_once INTEGER,
+    day_quota INTEGER,
+    month_quota INTEGER,
+    created_s INTEGER NOT NULL,
+    expires_s INTEGER NOT NULL,
+    revoked_s INTEGER
+) STRICT;
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_s INTEGER NOT NULL,
+    by TEXT NOT NULL,
+    key INTEGER,
+    what TEXT NOT NULL
+) STRICT;
+";
+
+/// Why the file of keys could not be used.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The file cannot be opened, or is none of ours.
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A statement failed: disk full, file locked, file damaged.
+    Failed(String),
+    /// There is no key with this number, or it was revoked before.
+    NoSuchKey(u64),
+    /// A value that no key may have.
+    Wrong(String),
+    /// The system has no random numbers.
+    NoRandomNumbers,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { path, why } => {
+                write!(f, "{}: {}; --store names another file", path.display(), visible(why, &[]))
+            }
+            Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
+            Self::NoSuchKey(id) => {
+                write!(f, "there is no key {id} in force: `plimsoll gate keys list` shows all")
+            }
+            Self::Wrong(why) => f.write_str(why),
+            Self::NoRandomNumbers => {
+                f.write_str("the system gives no random numbers: no key can be made")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// What a new key is to be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewKey {
+    /// Whose it is; may be empty.
+    pub owner: String,
+    /// Its tier's name; may be empty for the default tier.
+    pub tier: String,
+    /// Names of the routes it is for; empty for all.
+    pub routes: Vec<String>,
+    /// Requests per second, instead of the tier's.
+    pub rate: Option<Rate>,
+    /// Requests at once, instead of the tier's.
+    pub at_once: Option<u32>,
+    /// Requests a day, instead of the tier's.
+    pub day_quota: Option<u64>,
+    /// Requests a month, instead of the tier's.
+    pub month_quota: Option<u64>,
+    /// Not valid from then on, in seconds since the epoch; 0: without end.
+    pub expires_s: i64,
+}
+
+/// A key as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRecord {
+    /// The number that people and usage know it by.
+    pub id: u64,
+    /// Its digest.
+    pub digest: Digest,
+    /// What it was made as.
+    pub key: NewKey,
+    /// When it was made, in seconds since the epoch.
+    pub created_s: i64,
+    /// When it was revoked, if it was.
+    pub revoked_s: Option<i64>,
+}
+
+/// When a change is made, and by whom: `command line`, `admin API`, `reload`.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp<'a> {
+    /// Seconds since the epoch.
+    pub at_s: i64,
+    /// By whom.
+    pub by: &'a str,
+}
+
+/// A change that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Ascending.
+    pub number: u64,
+    /// Seconds since the epoch.
+    pub at_s: i64,
+    /// By whom.
+    pub by: String,
+    /// The key it is about.
+    pub key: Option<u64>,
+    /// In words.
+    pub what: String,
+}
+
+/// The file, opened.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    digester: Digester,
+}
+
+impl Store {
+    /// Opens a file of keys, and makes it where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is another kind of file.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let why = |why: String| StoreError::Open { path: path.to_owned(), why };
+        make_private(path).map_err(|error| why(error.to_string()))?;
+        let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
+        prepare(&mut connection).map_err(|error| why(error.to_string()))?;
+        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        Ok(Self { connection, digester: Digester::new(&secret) })
+    }
+
+    /// What makes digests of keys of this store.
+    pub fn digester(&self) -> &Digester {
+        &self.digester
+    }
+
+    /// Makes a key; it and its number. The key is kept nowhere.
+    ///
+    /// # Errors
+    /// When a value is none that a key may have, or the file cannot be written.
+    pub fn add(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
+        check(new)?;
+        let key = new_key()?;
+        let digest = self.digester.digest(key.as_bytes());
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "INSERT INTO keys (digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota,
+             created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![
+                digest.0,
+                new.owner,
+                new.tier,
+                new.routes.join(","),
+                new.rate.map(|rate| rate.per_s),
+                new.rate.map(|rate| rate.burst),
+                new.at_once,
+                new.day_quota.map(saturated),
+                new.month_quota.map(saturated),
+                stamp.at_s,
+                new.expires_s,
+            ],
+        )?;
+        let id = transaction.last_insert_rowid() as u64;
+        log(&transaction, stamp, Some(id), "added")?;
+        transaction.commit()?;
+        Ok((key, id))
+    }
+
+    /// Ends a key.
+    ///
+    /// # Errors
+    /// When there is none in force with this number, or the file cannot be written.
+    pub fn revoke(&mut self, id: u64, stamp: &Stamp) -> Result<(), StoreError> {
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let changed = transaction.execute(
+            "UPDATE keys SET revoked_s = ?2 WHERE id = ?1 AND revoked_s IS NULL",
+            params![saturated(id), stamp.at_s],
+        )?;
+        if changed == 0 {
+            return Err(StoreError::NoSuchKey(id));
+        }
+        log(&transaction, stamp, Some(id), "revoked")?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Puts a new key in the place of one, with the same settings; the old one ends `grace_s` seconds from now, at
+    /// once where that is 0.
+    ///
+    /// # Errors
+    /// When there is none in force with this number, or the file cannot be written.
+    pub fn rotate(
+        &mut self,
+        id: u64,
+        grace_s: u32,
+        stamp: &Stamp,
+    ) -> Result<(String, u64), StoreError> {
+        let Some(old) = self.key(id)?.filter(|key| key.revoked_s.is_none()) else {
+            return Err(StoreError::NoSuchKey(id));
+        };
+        let made = self.add(&old.key, stamp)?;
+        if grace_s == 0 {
+            self.revoke(id, stamp)?;
+            return Ok(made);
+        }
+        let ends = stamp.at_s.saturating_add(i64::from(grace_s));
+        let ends = if old.key.expires_s == 0 { ends } else { ends.min(old.key.expires_s) };
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "UPDATE keys SET expires_s = ?2 WHERE id = ?1",
+            params![saturated(id), ends],
+        )?;
+        log(
+            &transaction,
+            stamp,
+            Some(id),
+            &format!("ends in {grace_s} s: key {} replaces it", made.1),
+        )?;
+        transaction.commit()?;
+        Ok(made)
+    }
+
+    /// Notes a change that is not of a key.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn note(&self, what: &str, stamp: &Stamp) -> Result<(), StoreError> {
+        log(&self.connection, stamp, None, what)
+    }
+
+    /// One key.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn key(&self, id: u64) -> Result<Option<KeyRecord>, StoreError> {
+        let query = format!("{SELECT} WHERE id = ?1");
+        Ok(self.connection.query_row(&query, [saturated(id)], record).optional()?)
+    }
+
+    /// How many keys there are, revoked ones included.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn count(&self) -> Result<u64, StoreError> {
+        let count: i64 =
+            self.connection.query_row("SELECT count(*) FROM keys", [], |row| row.get(0))?;
+        Ok(count.max(0) as u64)
+    }
+
+    /// Hands every key to `each`, oldest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn each_key(&self, mut each: impl FnMut(KeyRecord)) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare(&format!("{SELECT} ORDER BY id"))?;
+        for key in statement.query_map([], record)? {
+            each(key?);
+        }
+        Ok(())
+    }
+
+    /// The number of the last change; 0 before the first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn last_change(&self) -> Result<u64, StoreError> {
+        let query = "SELECT coalesce(max(number), 0) FROM changes";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let number: i64 = statement.query_row([], |row| row.get(0))?;
+        Ok(number.max(0) as u64)
+    }
+
+    /// Changes after a number, oldest first, `most` of them at most.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn changes_after(&self, number: u64, most: u32) -> Result<Vec<Change>, StoreError> {
+        let query = "SELECT number, at_s, by, key, what FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let change = |row: &Row| {
+            Ok(Change {
+                number: row.get::<_, i64>(0)?.max(0) as u64,
+                at_s: row.get(1)?,
+                by: row.get(2)?,
+                key: row.get::<_, Option<i64>>(3)?.map(|id| id.max(0) as u64),
+                what: row.get(4)?,
+            })
+        };
+        let changes = statement.query_map(params![saturated(number), most], change)?;
+        Ok(changes.collect::<Result<_, _>>()?)
+    }
+}
+
+const SELECT: &str = "SELECT id, digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota, \
+    created_s, expires_s, revoked_s FROM keys";
+
+fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
+    let count = |number: Option<i64>| number.map(|number| number.max(0) as u64);
+    let rate = match (row.get(5)?, row.get(6)?) {
+        (Some(per_s), Some(burst)) => Some(Rate { per_s, burst }),
+        _ => None,
+    };
+    let routes: String = row.get(4)?;
+    Ok(KeyRecord {
+        id: row.get::<_, i64>(0)?.max(0) as u64,
+        digest: Digest(row.get(1)?),
+        key: NewKey {
+            owner: row.get(2)?,
+            tier: row.get(3)?,
+            routes: routes.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            rate,
+            at_once: row.get(7)?,
+            day_quota: count(row.get(8)?),
+            month_quota: count(row.get(9)?),
+            expires_s: row.get(11)?,
+        },
+        created_s: row.get(10)?,
+        revoked_s: row.get(12)?,
+    })
+}
+
+/// SQLite's numbers are signed.
+fn saturated(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn check(new: &NewKey) -> Result<(), StoreError> {
+    let wrong = |what: String| Err(StoreError::Wrong(what));
+    for (what, name) in [("owner", &new.owner), ("tier", &new.tier)] {
+        if name.len() > NAME_MAX || name.chars().any(char::is_control) {
+            return wrong(format!(
+                "the {what} has at most {NAME_MAX} bytes and no control characters"
+            ));
+        }
+    }
+    if new.routes.iter().any(|name| name.is_empty() || name.contains(',')) {
+        return wrong("the name of a route is not empty and has no comma".into());
+    }
+    match new.rate {
+        Some(rate) if !(rate.per_s > 0.0 && rate.per_s.is_finite()) => {
+            wrong("a rate is above 0; `keys revoke` ends a key".into())
+        }
+        Some(rate) if !(rate.burst >= 1.0 && rate.burst.is_finite()) => {
+            wrong("a burst is 1 or more".into())
+        }
+        _ if new.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
+        _ => Ok(()),
+    }
+}
+
+fn log(
+    connection: &Connection,
+    stamp: &Stamp,
+    key: Option<u64>,
+    what: &str,
+) -> Result<(), StoreError> {
+    connection.execute(
+        "INSERT INTO changes (at_s, by, key, what) VALUES (?1, ?2, ?3, ?4)",
+        params![stamp.at_s, stamp.by, key.map(saturated), what],
+    )?;
+    Ok(())
+}
+
+/// Makes the file where there is none, so that it never was readable by others.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let mode = fs::metadata(path)?.permissions().mode();
+            if mode & 0o077 != 0 {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o077))?;
+            }
+            Ok(())
+        }
+        made => made.map(drop),
+    }
+}
+
+fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(WAIT)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let layout: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match layout {
+        LAYOUT => {}
+        0 if tables == 0 => {
+            let mut secret = [0; 32];
+            random(&mut secret)?;
+            transaction.execute_batch(TABLES)?;
+            transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
+            transaction.pragma_update(None, "user_version", LAYOUT)?;
+        }
+        0 => return Err(StoreError::Failed("it holds another program's tables".into())),
+        later => {
+            return Err(StoreError::Failed(format!(
+                "its layout {later} is of a later version of Plimsoll"
+            )));
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
+    let query = "SELECT value FROM meta WHERE name = 'secret'";
+    let secret: Vec<u8> = connection.query_row(query, [], |row| row.get(0))?;
+    if secret.len() == 32 {
+        Ok(secret)
+    } else {
+        Err(StoreError::Failed("its secret is damaged".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("gate.db")).unwrap();
+        (folder, store)
+    }
+
+    fn gold() -> NewKey {
+        NewKey {
+            owner: "ada".into(),
+            tier: "gold".into(),
+            routes: vec!["shop".into(), "blog".into()],
+            rate: Some(Rate { per_s: 100.0, burst: 20.0 }),
+            day_quota: Some(5),
+            ..NewKey::default()
+        }
+    }
+
+    #[test]
+    fn a_key_is_kept_as_its_digest_and_nothing_else_of_it() {
+        let (folder, mut store) = store();
+        let (key, id) = store.add(&gold(), &STAMP).unwrap();
+        let kept = store.key(id).unwrap().unwrap();
+        assert_eq!(kept.key, gold());
+        assert_eq!(kept.digest, store.digester().digest(key.as_bytes()));
+        drop(store);
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            let holds = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
+            assert!(!holds(key.as_bytes()) && !holds(&key.as_bytes()[4..]), "{}", path.display());
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
+        }
+        // The secret lasts: the key is known to the next process.
+        let again = Store::open(&folder.path().join("gate.db")).unwrap();
+        assert_eq!(again.digester().digest(key.as_bytes()), kept.digest);
+    }
+
+    #[test]
+    fn revoked_once_and_rotated_with_or_without_grace() {
+        let (_folder, mut store) = store();
+        let (_, first) = store.add(&gold(), &STAMP).unwrap();
+        let (_, second) = store.rotate(first, 60, &STAMP).unwrap();
+        assert_eq!(store.key(first).unwrap().unwrap().key.expires_s, 1_060);
+        assert_eq!(store.key(second).unwrap().unwrap().key, gold());
+        let (_, third) = store.rotate(second, 0, &STAMP).unwrap();
+        assert_eq!(store.key(second).unwrap().unwrap().revoked_s, Some(1_000));
+        store.revoke(third, &STAMP).unwrap();
+        assert!(matches!(store.revoke(third, &STAMP), Err(StoreError::NoSuchKey(_))));
+        assert!(matches!(store.rotate(third, 0, &STAMP), Err(StoreError::NoSuchKey(_))));
+        let changes = store.changes_after(0, 100).unwrap();
+        let words: Vec<_> =
+            changes.iter().map(|change| (change.key, change.what.as_str())).collect();
+        assert_eq!(words[0], (Some(first), "added"));
+        assert_eq!(words.last(), Some(&(Some(third), "revoked")));
+        assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);
+    }
+
+    #[test]
+    fn wrong_values_and_other_files_are_refused() {
+        let (folder, mut store) = store();
+        let rate = |per_s, burst| NewKey { rate: Some(Rate { per_s, burst }), ..NewKey::default() };
+        for wrong in [
+            rate(0.0, 1.0),
+            rate(f64::NAN, 1.0),
+            rate(1.0, 0.5),
+            NewKey { at_once: Some(0), ..NewKey::default() },
+            NewKey { owner: "a\nb".into(), ..NewKey::default() },
+            NewKey { routes: vec!["a,b".into()], ..NewKey::default() },
+        ] {
+            assert!(matches!(store.add(&wrong, &STAMP), Err(StoreError::Wrong(_))), "{wrong:?}");
+        }
+        let path = folder.path().join("text");
+        fs::write(&path, "not a database, but longer than a header of one").unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::Open { .. })));
+        let other = folder.path().join("other.db");
+        Connection::open(&other).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
+        assert!(matches!(Store::open(&other), Err(StoreError::Open { .. })));
+    }
+}

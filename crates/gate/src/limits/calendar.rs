@@ -1,0 +1,118 @@
+//! Which day and which month it is, in UTC, for quotas.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+
+const DAY_S: i64 = 86_400;
+
+/// The periods that an instant lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Periods {
+    /// Days since 1970-01-01.
+    pub day: u32,
+    /// Months since January 1970.
+    pub month: u32,
+    /// Until the day ends, in seconds.
+    pub day_left_s: u32,
+    /// Until the month ends, in seconds.
+    pub month_left_s: u32,
+}
+
+impl Periods {
+    /// Of seconds since the epoch; those before it count as its first.
+    pub fn at(unix_s: i64) -> Self {
+        let unix_s = unix_s.max(0);
+        let days = unix_s / DAY_S;
+        let (year, month) = year_and_month(days);
+        let next = if month == 12 { first_day(year + 1, 1) } else { first_day(year, month + 1) };
+        let left = |end_s: i64| u32::try_from(end_s - unix_s).unwrap_or(u32::MAX);
+        Self {
+            day: u32::try_from(days).unwrap_or(u32::MAX),
+            month: u32::try_from((year - 1970) * 12 + month - 1).unwrap_or(u32::MAX),
+            day_left_s: left((days + 1) * DAY_S),
+            month_left_s: left(next * DAY_S),
+        }
+    }
+}
+
+/// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,
+/// whose months before the last have a regular length.
+fn year_and_month(days: i64) -> (i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day = shifted.rem_euclid(146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year + era * 400 + i64::from(month <= 2), month)
+}
+
+/// Day since the epoch of a month's first.
+fn first_day(year: i64, month: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let from_march = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * from_march + 2) / 5;
+    365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
+        - 719_468
+}
+
+/// The periods now, set about once a second by whoever reads a clock, and read by every decision.
+#[derive(Debug, Default)]
+pub struct Calendar {
+    unix_s: AtomicI64,
+    day: AtomicU32,
+    month: AtomicU32,
+}
+
+impl Calendar {
+    /// Sets the time, in seconds since the epoch.
+    pub fn set(&self, unix_s: i64) {
+        let periods = Periods::at(unix_s);
+        self.unix_s.store(unix_s, Ordering::Relaxed);
+        self.day.store(periods.day, Ordering::Relaxed);
+        self.month.store(periods.month, Ordering::Relaxed);
+    }
+
+    /// The time that was set last.
+    pub fn unix_s(&self) -> i64 {
+        self.unix_s.load(Ordering::Relaxed)
+    }
+
+    /// Days since the epoch.
+    pub fn day(&self) -> u32 {
+        self.day.load(Ordering::Relaxed)
+    }
+
+    /// Months since January 1970.
+    pub fn month(&self) -> u32 {
+        self.month.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_months_are_those_of_the_calendar() {
+        // Seconds, year, month, days left of the month with today (`date -ud @S`).
+        let cases = [
+            (0, 1970, 1, 31),
+            (951_782_400, 2000, 2, 1),
+            (951_868_800, 2000, 3, 31),
+            (1_709_164_800, 2024, 2, 1),
+            (1_735_689_599, 2024, 12, 1),
+            (1_735_689_600, 2025, 1, 31),
+            (4_107_542_400, 2100, 3, 31),
+        ];
+        for (unix_s, year, month, days_left) in cases {
+            let periods = Periods::at(unix_s);
+            assert_eq!(i64::from(periods.day), unix_s / DAY_S);
+            assert_eq!(i64::from(periods.month), (year - 1970) * 12 + month - 1, "{unix_s}");
+            let left = i64::from(periods.month_left_s) + unix_s % DAY_S;
+            assert_eq!(left, days_left * DAY_S, "{unix_s}");
+        }
+        assert_eq!(Periods::at(DAY_S - 1).day_left_s, 1);
+        assert_eq!(Periods::at(-5), Periods::at(0));
+    }
+}

@@ -1,0 +1,176 @@
+//! A rate with a burst: the generic cell rate algorithm (ITU-T I.371, its virtual scheduling form).
+//!
+//! One instant is kept: when the next request would be due if all came evenly at the rate. A request may come before
+//! that by as much as the burst allows.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const SECOND_NS: f64 = 1e9;
+/// Cost of a mean request.
+const MEAN_MILLI: f64 = 1000.0;
+
+/// A rate with a burst.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    /// Requests of mean cost per second, above 0.
+    pub per_s: f64,
+    /// Requests that may come at once after a pause, 1 or more.
+    pub burst: f64,
+}
+
+impl Rate {
+    /// A rate whose burst is what it lets through in a second, at least 1.
+    pub fn per_second(per_s: f64) -> Self {
+        Self { per_s, burst: per_s.ceil().max(1.0) }
+    }
+
+    /// Time that a request of this cost takes up, rounded up: never a higher rate than asked for.
+    pub fn increment_ns(&self, cost_milli: u32) -> u64 {
+        (f64::from(cost_milli) / MEAN_MILLI * SECOND_NS / self.per_s).ceil() as u64
+    }
+
+    /// How far ahead of an even pace requests may be, their own time included: `burst` mean requests.
+    pub fn ahead_ns(&self) -> u64 {
+        (self.burst * SECOND_NS / self.per_s).ceil() as u64
+    }
+}
+
+/// What of a rate is used up.
+#[derive(Debug, Default)]
+pub struct Gcra {
+    /// When the next request would be due at an even pace, on the clock of the data path.
+    due_ns: AtomicU64,
+}
+
+impl Gcra {
+    /// Takes what a request of this cost takes up.
+    ///
+    /// # Errors
+    /// How long until there is room, in nanoseconds; nothing is taken then. A cost above the whole burst fits when
+    /// nothing is ahead.
+    pub fn take(&self, rate: &Rate, cost_milli: u32, now_ns: u64) -> Result<(), u64> {
+        self.take_within(rate.increment_ns(cost_milli), rate.ahead_ns(), now_ns)
+    }
+
+    /// As [`Self::take`], from numbers worked out before.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn take_within(&self, increment_ns: u64, ahead_ns: u64, now_ns: u64) -> Result<(), u64> {
+        let most = now_ns.saturating_add(ahead_ns.max(increment_ns));
+        let mut due = self.due_ns.load(Ordering::Relaxed);
+        loop {
+            let next = due.max(now_ns).saturating_add(increment_ns);
+            if next > most {
+                return Err(next - most);
+            }
+            match self.due_ns.compare_exchange_weak(due, next, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return Ok(()),
+                Err(found) => due = found,
+            }
+        }
+    }
+
+    /// Gives back what was just taken, of a request that another limit refused.
+    pub fn give_back(&self, increment_ns: u64) {
+        // What lies in the past counts as nothing anyway.
+        let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
+            Some(due.saturating_sub(increment_ns))
+        });
+    }
+
+    /// Mean requests that would be let through at once now.
+    pub fn left(&self, rate: &Rate, now_ns: u64) -> u64 {
+        let ahead = self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
+        rate.ahead_ns().saturating_sub(ahead) / rate.increment_ns(1000).max(1)
+    }
+
+    /// How far ahead of an even pace requests are, in nanoseconds.
+    pub fn ahead_ns(&self, now_ns: u64) -> u64 {
+        self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
+    fn a_burst_then_the_rate() {
+        let rate = Rate { per_s: 10.0, burst: 3.0 };
+        let gcra = Gcra::default();
+        let start = 5 * SECOND;
+        for _ in 0..3 {
+            assert_eq!(gcra.take(&rate, 1000, start), Ok(()));
+        }
+        assert_eq!(gcra.take(&rate, 1000, start), Err(SECOND / 10));
+        assert_eq!(gcra.left(&rate, start), 0);
+        assert_eq!(gcra.take(&rate, 1000, start + SECOND / 10), Ok(()));
+        assert_eq!(gcra.take(&rate, 1000, start + SECOND / 10), Err(SECOND / 10));
+        assert_eq!(gcra.left(&rate, start + SECOND), 3);
+    }
+
+    #[test]
+    fn a_dear_request_takes_more_and_fits_after_a_pause() {
+        let rate = Rate { per_s: 10.0, burst: 2.0 };
+        let gcra = Gcra::default();
+        // Five times the mean is above the burst; it fits alone, and then the pause is as long.
+        assert_eq!(gcra.take(&rate, 5000, SECOND), Ok(()));
+        assert_eq!(gcra.take(&rate, 1000, SECOND), Err(4 * SECOND / 10));
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let rate = Rate { per_s: 1.0, burst: 1.0 };
+        let gcra = Gcra::default();
+        gcra.take(&rate, 1000, SECOND).unwrap();
+        gcra.give_back(rate.increment_ns(1000));
+        assert_eq!(gcra.take(&rate, 1000, SECOND), Ok(()));
+    }
+
+    proptest! {
+        /// In any window, at most burst + rate x window requests pass (the algorithm's promise), and where requests
+        /// always wait, at least rate x window - 1.
+        #[test]
+        fn never_more_than_the_burst_and_the_rate(
+            per_s in 0.5f64..100_000.0,
+            burst in 1.0f64..1000.0,
+            gaps in prop::collection::vec(0u64..50_000_000, 1..400),
+        ) {
+            let rate = Rate { per_s, burst };
+            let gcra = Gcra::default();
+            let mut now = SECOND;
+            let mut passed = Vec::new();
+            for gap in gaps {
+                now += gap;
+                if gcra.take(&rate, 1000, now).is_ok() {
+                    passed.push(now);
+                }
+            }
+            for (first, &from) in passed.iter().enumerate() {
+                for (last, &to) in passed.iter().enumerate().skip(first) {
+                    let most = burst + per_s * (to - from) as f64 / 1e9 + 1e-6;
+                    prop_assert!((last - first + 1) as f64 <= most + 1e-3);
+                }
+            }
+        }
+
+        #[test]
+        fn waiting_as_told_is_enough(per_s in 0.5f64..100_000.0, burst in 1.0f64..100.0, tries in 1usize..300) {
+            let rate = Rate { per_s, burst };
+            let gcra = Gcra::default();
+            let mut now = SECOND;
+            for _ in 0..tries {
+                if let Err(wait) = gcra.take(&rate, 1000, now) {
+                    now += wait;
+                    prop_assert_eq!(gcra.take(&rate, 1000, now), Ok(()));
+                }
+            }
+        }
+    }
+}

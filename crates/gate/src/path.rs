@@ -1,0 +1,43 @@
+//! The data path: clients' connections, requests to upstreams, answers back. It decides nothing about who may ask.
+//!
+//! Workers share nothing but the policy, the servers' health and the number of connections of each address. Each is
+//! a handler on a net of its own, with a listener of its own on the shared port. The path of a request allocates,
+//! locks and formats nothing once the buffers of its connections are made.
+//!
+//! * `server`, `shared`: the workers, from start to stop, and what they share.
+//! * `worker`: the table of connections and their events. `due`: time-outs and draining.
+//! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
+//! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
+//! * `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
+//! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `proxy`, `tls`: bytes.
+
+mod answering;
+mod begin;
+mod caps;
+mod checks;
+mod client;
+mod due;
+mod ending;
+mod fields;
+mod handing;
+mod key;
+mod pool;
+mod proxy;
+mod reading;
+mod refusal;
+mod request;
+mod response;
+mod retry;
+mod server;
+mod shared;
+mod slab;
+mod target;
+mod tls;
+mod tunnel;
+mod up;
+mod worker;
+
+pub use refusal::Fault;
+pub use server::{Gate, Listener, Options, StartError};
+pub use shared::PathCounts;
+pub use tls::{Identity, Trust};

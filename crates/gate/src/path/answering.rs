@@ -1,0 +1,292 @@
+//! What upstreams send: answers, passed on to the client as they come.
+//!
+//! Owns the way of an answer from a server's bytes to the client's. `response` writes heads, `ending` ends requests.
+
+use net::{Close, Net};
+use wire::{Eof, ResponseEvent};
+
+use super::client::{Client, Exchange};
+use super::handing::BACKLOG_BYTES;
+use super::refusal::Fault;
+use super::response::{self, Manner, Sent};
+use super::shared::count;
+use super::up::{NONE, Up};
+use super::worker::Worker;
+use crate::policy::HeaderRules;
+
+/// How far an answer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    More,
+    /// Complete; the connection may carry another request or not.
+    Done(bool),
+    /// The protocol was changed; so many bytes behind the head belong to the tunnel.
+    Tunnel(usize),
+    /// It is no answer.
+    Broken,
+}
+
+/// What passing an answer on depends on.
+struct Terms<'a> {
+    rules: &'a HeaderRules,
+    draining: bool,
+    now: u64,
+}
+
+impl Worker {
+    /// Bytes from a server.
+    pub(super) fn up_received<N: Net>(&mut self, net: &mut N, token: u32, bytes: &[u8]) {
+        let Some(mut up) = self.ups.take(token) else { return };
+        let Some(mut tls) = up.tls.take() else { return self.up_plain(net, up, bytes) };
+        let mut plain = std::mem::take(&mut self.plain);
+        plain.clear();
+        let shaking = tls.is_handshaking();
+        let decrypted = tls.decrypt(bytes, &mut plain);
+        self.records.clear();
+        tls.outgoing(&mut self.records);
+        if !self.records.is_empty() {
+            net.send(up.id, &self.records);
+        }
+        let opened = shaking && !tls.is_handshaking() && decrypted.is_ok();
+        up.tls = Some(tls);
+        up.open |= opened;
+        let failed = decrypted.is_err();
+        if failed || opened {
+            self.ups.put(token, up);
+            if failed {
+                self.up_failed(net, token, Close::Now, Fault::Upstream);
+            } else {
+                self.up_opened(net, token);
+            }
+            if let Some(up) = self.ups.take(token) {
+                if plain.is_empty() || failed {
+                    self.ups.put(token, up)
+                } else {
+                    self.up_plain(net, up, &plain)
+                }
+            }
+        } else if plain.is_empty() {
+            self.ups.put(token, up);
+        } else {
+            self.up_plain(net, up, &plain);
+        }
+        self.plain = plain;
+    }
+
+    /// Plaintext from a server.
+    fn up_plain<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+        let token = up.token;
+        if up.check != NONE {
+            return self.check_received(net, up, bytes);
+        }
+        let Some(mut client) = self.clients.take(up.client) else {
+            // Bytes that nobody asked for: nothing that is sent on this connection later could be told from them.
+            self.leave_idle(&up);
+            return self.drop_up(net, &up, Close::Now);
+        };
+        let progress = self.pass_on(net, &mut client, &mut up, bytes);
+        match progress {
+            Progress::More => {
+                self.hold_back(net, &mut client, &mut up);
+                self.ups.put(token, up);
+            }
+            Progress::Done(keep) => self.complete(net, &mut client, up, keep),
+            Progress::Tunnel(rest) => {
+                self.ups.put(token, up);
+                count(&self.counts().tunnels);
+                self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
+                self.tunnel_held(net, &mut client);
+            }
+            Progress::Broken => {
+                self.ups.put(token, up);
+                self.fail(net, &mut client, Close::Now, Fault::Upstream, false);
+            }
+        }
+        self.read_held(net, &mut client);
+        self.settle(net, client);
+    }
+
+    /// Passes on what bytes bring of an answer.
+    fn pass_on<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        up: &mut Up,
+        bytes: &[u8],
+    ) -> Progress {
+        let Some(exchange) = &mut client.exchange else { return Progress::Broken };
+        if exchange.tunnel {
+            self.tunnel_down(net, client, bytes);
+            return Progress::More;
+        }
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        let terms = Terms {
+            rules: &self.policy.route(exchange.ticket.route).response_headers,
+            draining: self.draining_since_ns.is_some(),
+            now: net.taken_in().at,
+        };
+        let mut input = bytes;
+        let progress = loop {
+            match step(exchange, up, &mut input, &mut out, &terms) {
+                Progress::More if input.is_empty() => break Progress::More,
+                Progress::More => {}
+                ended => break ended,
+            }
+        };
+        if !out.is_empty() {
+            exchange.bytes_out += out.len() as u64;
+            self.send_client(net, client, &out);
+        }
+        self.out = out;
+        progress
+    }
+
+    /// Holds a server back whose answer the client does not take as fast.
+    pub(super) fn hold_back<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut Up) {
+        if !up.paused && net.backlog(client.id) > BACKLOG_BYTES {
+            up.paused = true;
+            net.set_receiving(up.id, false);
+            client.want_drained(net);
+        }
+    }
+
+    /// A server sends no more.
+    pub(super) fn up_eof<N: Net>(&mut self, net: &mut N, token: u32) {
+        let Some(mut up) = self.ups.take(token) else { return };
+        let Some(mut client) = self.clients.take(up.client) else {
+            return self.up_without_client(net, up);
+        };
+        let tunnel = client.exchange.as_ref().is_some_and(|exchange| exchange.tunnel);
+        match up.parser.eof() {
+            _ if tunnel => {
+                self.ups.put(token, up);
+                self.end_tunnel(net, &mut client);
+            }
+            Eof::Complete => {
+                if client.exchange.as_ref().is_some_and(|exchange| exchange.sent_as == Sent::Chunks)
+                {
+                    self.send_client(net, &mut client, b"0\r\n\r\n");
+                }
+                self.complete(net, &mut client, up, false);
+            }
+            Eof::Idle | Eof::NoResponse | Eof::Truncated => {
+                let stale = up.answers > 0;
+                self.ups.put(token, up);
+                self.fail(net, &mut client, Close::Now, Fault::Upstream, stale);
+            }
+        }
+        self.read_held(net, &mut client);
+        self.settle(net, client);
+    }
+
+    /// A connection to a server is gone, or could not be made.
+    pub(super) fn up_lost<N: Net>(&mut self, net: &mut N, token: u32) {
+        self.up_failed(net, token, Close::Now, Fault::Upstream);
+    }
+
+    /// A connection to a server is of no use any more.
+    pub(super) fn up_failed<N: Net>(&mut self, net: &mut N, token: u32, how: Close, fault: Fault) {
+        let Some(up) = self.ups.take(token) else { return };
+        let Some(mut client) = self.clients.take(up.client) else {
+            return self.up_without_client(net, up);
+        };
+        let stale = up.answers > 0 && fault != Fault::Late;
+        self.ups.put(token, up);
+        self.fail(net, &mut client, how, fault, stale);
+        self.read_held(net, &mut client);
+        self.settle(net, client);
+    }
+
+    /// An idle connection, or one that carried a check, has ended.
+    fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<Up>) {
+        if up.check != NONE {
+            self.check_failed(&up);
+        } else {
+            self.leave_idle(&up);
+        }
+        self.drop_up(net, &up, Close::Now);
+    }
+
+    /// Takes a connection out of the idle ones.
+    pub(super) fn leave_idle(&mut self, up: &Up) {
+        let idle = &mut self.pools.servers[up.server as usize].idle;
+        if let Some(at) = idle.iter().rposition(|&token| token == up.token) {
+            idle.remove(at);
+        }
+    }
+}
+
+/// Takes the next event of an answer and writes what it means for the client.
+fn step(
+    exchange: &mut Exchange,
+    up: &mut Up,
+    input: &mut &[u8],
+    out: &mut Vec<u8>,
+    terms: &Terms<'_>,
+) -> Progress {
+    let head = match up.parser.next(input) {
+        Ok(Some(ResponseEvent::Head(head))) => head,
+        Ok(Some(ResponseEvent::Body(bytes))) => {
+            if exchange.sent_as == Sent::Chunks {
+                wire::encode_chunk(out, bytes);
+            } else {
+                out.extend_from_slice(bytes);
+            }
+            // A body without bytes to come ends without more input.
+            return end_of(exchange, up, input, out);
+        }
+        Ok(Some(ResponseEvent::End { keep_alive })) => {
+            return done(exchange, keep_alive, input, out);
+        }
+        Ok(None) => return Progress::More,
+        Err(_) => return Progress::Broken,
+    };
+    exchange.first_byte_ns =
+        if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
+    match head.status {
+        101 if !exchange.upgrade => return Progress::Broken,
+        101 => {
+            response::write_interim(out, &head, terms.rules);
+            (exchange.status, exchange.tunnel) = (101, true);
+            return Progress::Tunnel(input.len());
+        }
+        100..=199 => {
+            if !exchange.http10 && (head.status != 100 || exchange.expects_continue) {
+                response::write_interim(out, &head, terms.rules);
+            }
+            return Progress::More;
+        }
+        _ => {}
+    }
+    let manner = Manner {
+        http10: exchange.http10,
+        head_only: exchange.head_only,
+        // A client that is still sending would have to be read to the end first.
+        keep_alive: exchange.keep_alive && exchange.read_whole && !terms.draining,
+        rules: terms.rules,
+    };
+    exchange.sent_as = response::write_head(out, &head, &manner);
+    exchange.status = head.status;
+    exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
+    end_of(exchange, up, input, out)
+}
+
+/// The end of an answer whose last byte has come, and which needs no more input to be seen.
+fn end_of(exchange: &Exchange, up: &mut Up, input: &mut &[u8], out: &mut Vec<u8>) -> Progress {
+    if !input.is_empty() {
+        return Progress::More;
+    }
+    match up.parser.next(input) {
+        Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, keep_alive, input, out),
+        Ok(_) => Progress::More,
+        Err(_) => Progress::Broken,
+    }
+}
+
+fn done(exchange: &Exchange, keep_alive: bool, input: &[u8], out: &mut Vec<u8>) -> Progress {
+    if exchange.sent_as == Sent::Chunks {
+        wire::encode_last_chunk(out);
+    }
+    Progress::Done(keep_alive && input.is_empty())
+}

@@ -1,0 +1,221 @@
+//! The beginning of a request: its head is checked, decided about, and written anew.
+//!
+//! Owns the order of checks. `target`, `key` and `fields` read the head, the policy decides, `request` writes.
+
+use net::Net;
+use wire::{Framing, RequestHead};
+
+use super::client::{Client, Exchange};
+use super::fields::Connection;
+use super::key::{self, Found};
+use super::refusal::{self, Fault, Manner};
+use super::request::{self, Forward};
+use super::response::Sent;
+use super::shared::count;
+use super::target::{self, Target};
+use super::up::NONE;
+use super::worker::Worker;
+use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
+
+/// The only protocol that may be changed to: a tunnel for another version of HTTP (`h2c`) would carry requests past
+/// the gateway.
+const TUNNELLED: &[u8] = b"websocket";
+
+/// A head that is in order.
+struct Checked<'a> {
+    target: Target<'a>,
+    connection: Connection,
+    key: Found<'a>,
+    upgrade: Option<&'a [u8]>,
+}
+
+/// Checks a head as far as the policy is not needed for it.
+fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, Fault> {
+    if matches!(head.method, "CONNECT" | "TRACE") {
+        return Err(Fault::Method);
+    }
+    let target = target::read(head)?;
+    let connection = Connection::of(&head.headers);
+    if connection.too_many() {
+        return Err(Fault::Options);
+    }
+    if !head.expect_continue
+        && head.version_minor == 1
+        && head
+            .headers
+            .get("expect")
+            .is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
+    {
+        return Err(Fault::Expectation);
+    }
+    let key = key::find(source, &head.headers, head.query)?;
+    let wanted =
+        || head.headers.get("upgrade").filter(|value| value.eq_ignore_ascii_case(TUNNELLED));
+    let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
+    let upgrade = if may && head.method == "GET" { wanted() } else { None };
+    Ok(Checked { target, connection, key, upgrade })
+}
+
+impl Worker {
+    /// Begins a request.
+    pub(super) fn begin<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+    ) {
+        let now = net.taken_in().at;
+        client.head_began_ns = 0;
+        count(&self.counts().requests);
+        let checked = match check(head, self.policy.key_source()) {
+            Ok(checked) => checked,
+            Err(fault) => return self.refuse_fault(net, client, head, fault),
+        };
+        let body_bytes = match head.framing {
+            Framing::Length(bytes) => Some(bytes),
+            Framing::None => Some(0),
+            Framing::Chunked | Framing::UntilClose => None,
+        };
+        // The server as a whole is where its root is.
+        let path = checked.target.path;
+        let routed = if path == "*" { b"/" } else { path.as_bytes() };
+        let facts = Facts {
+            method: head.method.as_bytes(),
+            host: checked.target.host,
+            path: routed,
+            key: checked.key.key,
+            address: client.address.ip,
+            body_bytes,
+        };
+        match self.policy.decide(&facts, now, &mut self.usage) {
+            Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
+            Decision::Forward(ticket) => {
+                self.write_request(client, head, &checked, ticket, now);
+                self.dispatch(net, client, NONE, false);
+            }
+        }
+    }
+
+    /// Writes the request to be sent, and what is kept of it until it is answered.
+    fn write_request(
+        &mut self,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        checked: &Checked<'_>,
+        ticket: Ticket,
+        now: u64,
+    ) {
+        let route = self.policy.route(ticket.route);
+        let source = self.policy.key_source();
+        let upgrade = checked.upgrade.filter(|_| route.upgrade);
+        let pool = self.pools.of_policy(route.upstream);
+        let upstream = &self.pools.pools[pool as usize].upstream;
+        let first = upstream.addresses.first().map_or("", |address| address.text.as_str());
+        let host = match &route.upstream_host {
+            Some(host) => host.as_bytes(),
+            None if checked.target.authority.is_empty() => first.as_bytes(),
+            None => checked.target.authority,
+        };
+        client.forget_request();
+        let forward = Forward {
+            head,
+            target: &checked.target,
+            connection: &checked.connection,
+            host,
+            rewrite: route.rewrite.as_ref(),
+            rules: &route.request_headers,
+            key_parameter: source.query.as_deref(),
+            key_header: source.header.as_deref(),
+            drop_authorization: checked.key.by_bearer,
+            client: client.address.text(),
+            tls: client.tls.is_some(),
+            upgrade,
+        };
+        request::write_head(&mut client.request, &forward);
+        let idempotent = request::is_idempotent(head.method);
+        client.exchange = Some(Exchange {
+            ticket,
+            timeouts: route.timeouts,
+            pool,
+            up: NONE,
+            server: NONE,
+            attempts_left: upstream.retry.attempts,
+            head_only: head.method == "HEAD",
+            http10: head.version_minor == 0,
+            keep_alive: head.keep_alive && head.version_minor == 1,
+            idempotent,
+            upgrade: upgrade.is_some(),
+            expects_continue: head.expect_continue,
+            chunked: head.framing == Framing::Chunked,
+            read_whole: false,
+            replayable: idempotent,
+            any_sent: false,
+            head_ns: now,
+            connect_ns: 0,
+            sent_ns: 0,
+            first_byte_ns: 0,
+            body_bytes: 0,
+            bytes_in: head.bytes as u64,
+            bytes_out: 0,
+            status: 0,
+            sent_as: Sent::Plain,
+            tunnel: false,
+            upstream_failed: false,
+        });
+        self.pools.pools[pool as usize].budget.request(now);
+    }
+
+    /// Answers a request that the policy refuses; the connection goes on.
+    fn refuse<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        refusal: &Refusal,
+    ) {
+        let small = match head.framing {
+            Framing::None => true,
+            Framing::Length(bytes) => {
+                bytes <= super::client::DISCARD_BYTES && !head.expect_continue
+            }
+            Framing::Chunked => !head.expect_continue,
+            Framing::UntilClose => false,
+        };
+        let keep_alive = head.keep_alive && head.version_minor == 1 && small && !self.draining();
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        refusal::write_refusal(
+            &mut out,
+            refusal,
+            Manner { keep_alive, head_only: head.method == "HEAD" },
+        );
+        self.send_client(net, client, &out);
+        self.out = out;
+        if keep_alive {
+            Self::discard_body(client, net.taken_in().at);
+        } else {
+            self.close_client(net, client);
+        }
+    }
+
+    /// Answers a request whose head is faulty; the connection ends.
+    fn refuse_fault<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        fault: Fault,
+    ) {
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        self.counts().fault(fault);
+        refusal::write_fault(
+            &mut out,
+            fault,
+            Manner { keep_alive: false, head_only: head.method == "HEAD" },
+        );
+        self.send_client(net, client, &out);
+        self.out = out;
+        self.close_client(net, client);
+    }
+}

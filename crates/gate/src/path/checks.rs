@@ -1,0 +1,78 @@
+//! Active checks: requests of the gateway's own, which look whether servers are well.
+//!
+//! Owns their timing and what counts as well. One worker makes them; what they find is `health`'s to keep.
+
+use net::{Close, Net};
+use wire::{ResponseEvent, ResponseTo};
+
+use super::handing::send_up;
+use super::up::{NONE, Up};
+use super::worker::Worker;
+
+impl Worker {
+    /// Begins the checks that are due.
+    pub(super) fn begin_checks<N: Net>(&mut self, net: &mut N, now: u64) {
+        if self.number != 0 || self.draining() {
+            return;
+        }
+        for number in 0..self.pools.servers.len() {
+            let server = &mut self.pools.servers[number];
+            let upstream = &self.pools.pools[server.pool as usize].upstream;
+            let Some(rule) = &upstream.active else { continue };
+            if server.retired || now < server.check_ns {
+                continue;
+            }
+            server.check_ns = now.saturating_add(rule.every_ns);
+            let due = now.saturating_add(rule.timeout_ns);
+            match self.open_up(net, number as u32, NONE, due) {
+                Some(token) => {
+                    if let Some(up) = self.ups.get_mut(token) {
+                        up.check = up.server;
+                    }
+                }
+                None => self.judge(number as u32, false),
+            }
+        }
+    }
+
+    /// The connection of a check stands: asks.
+    pub(super) fn send_check<N: Net>(&mut self, net: &mut N, token: u32) {
+        let Some(up) = self.ups.get_mut(token) else { return };
+        let server = &self.pools.servers[up.server as usize];
+        let upstream = &self.pools.pools[server.pool as usize].upstream;
+        let path = upstream.active.as_ref().map_or("/", |rule| rule.path.as_str());
+        let host = upstream.addresses.get(server.place).map_or("", |address| address.text.as_str());
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll-gate\r\nConnection: close\r\n\r\n"
+        );
+        up.parser.begin(ResponseTo::Other);
+        send_up(net, up.id, up.tls.as_deref_mut(), request.as_bytes(), &mut self.records);
+    }
+
+    /// Bytes of the answer to a check.
+    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+        let mut input = bytes;
+        loop {
+            let well = match up.parser.next(&mut input) {
+                Ok(Some(ResponseEvent::Head(head))) if head.status < 200 => continue,
+                Ok(Some(ResponseEvent::Head(head))) => (200..400).contains(&head.status),
+                Ok(None) => return self.ups.put(up.token, up),
+                Ok(Some(_)) | Err(_) => false,
+            };
+            self.judge(up.server, well);
+            return self.drop_up(net, &up, Close::Now);
+        }
+    }
+
+    /// A check had no answer.
+    pub(super) fn check_failed(&self, up: &Up) {
+        self.judge(up.server, false);
+    }
+
+    fn judge(&self, server: u32, well: bool) {
+        let server = &self.pools.servers[server as usize];
+        if let Some(rule) = &self.pools.pools[server.pool as usize].upstream.active {
+            server.health.checked(well, rule);
+        }
+    }
+}

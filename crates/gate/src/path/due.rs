@@ -1,0 +1,146 @@
+//! Time-outs and the end: what becomes due, and how a worker drains.
+//!
+//! Owns deadlines. They are kept in dense tables and looked over twenty times a second, so that moving one on costs
+//! a store; an end may come a twentieth of a second late.
+
+use net::{Close, Net};
+use wire::Eof;
+
+use super::client::Client;
+use super::refusal::Fault;
+use super::shared::count;
+use super::up::NONE;
+use super::worker::Worker;
+
+/// Never due.
+pub(super) const NEVER: u64 = u64::MAX;
+/// Between two looks at all deadlines.
+pub(super) const SWEEP_NS: u64 = 50_000_000;
+/// Before a body may be called slow.
+const GRACE_NS: u64 = 5_000_000_000;
+/// Idle connections get so long for a last request when draining begins.
+const LAST_CALL_NS: u64 = 500_000_000;
+const SECOND_NS: u128 = 1_000_000_000;
+
+impl Worker {
+    /// When a client is due, as it stands.
+    #[inline]
+    pub(super) fn due_of(&self, client: &Client, now: u64) -> u64 {
+        let bounds = self.policy.client();
+        let Some(exchange) = &client.exchange else {
+            return match client {
+                _ if client.closing || client.choked => now.saturating_add(bounds.send_idle_ns),
+                _ if client.head_began_ns > 0 => {
+                    client.head_began_ns.saturating_add(bounds.head_ns)
+                }
+                _ => now.saturating_add(bounds.idle_ns),
+            };
+        };
+        if exchange.tunnel {
+            return now.saturating_add(exchange.timeouts.idle_ns);
+        }
+        let whole = exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns);
+        let stage = match (exchange.status, exchange.read_whole) {
+            (0, false) if !client.paused => {
+                let earned = match bounds.body_bytes_per_s {
+                    0 => NEVER,
+                    rate => {
+                        let ns = u128::from(exchange.body_bytes) * SECOND_NS / u128::from(rate);
+                        u64::try_from(ns).unwrap_or(NEVER).saturating_add(GRACE_NS)
+                    }
+                };
+                exchange.head_ns.saturating_add(earned.min(bounds.body_ns))
+            }
+            (0, _) if exchange.any_sent => {
+                exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns)
+            }
+            (0, _) => NEVER,
+            _ if client.draining => now.saturating_add(bounds.send_idle_ns),
+            _ => now.saturating_add(exchange.timeouts.idle_ns),
+        };
+        stage.min(whole)
+    }
+
+    /// Looks all deadlines over.
+    pub(super) fn sweep<N: Net>(&mut self, net: &mut N, now: u64) {
+        for token in 0..self.client_due.len() {
+            if self.client_due[token] <= now {
+                self.client_is_due(net, token as u32);
+            }
+        }
+        for token in 0..self.up_due.len() {
+            if self.up_due[token] <= now {
+                self.up_is_due(net, token as u32);
+            }
+        }
+        self.begin_checks(net, now);
+    }
+
+    fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
+        let Some(mut client) = self.clients.take(token) else { return };
+        match &client.exchange {
+            None if client.closing || client.choked => {
+                self.cut_client(net, &mut client, Close::Reset)
+            }
+            None if client.discard.is_some() => self.close_client(net, &mut client),
+            None if client.parser.eof() == Eof::Idle => {
+                self.cut_client(net, &mut client, Close::Now)
+            }
+            None => self.answer_fault(net, &mut client, Fault::Slow, true),
+            Some(exchange) if exchange.tunnel => self.end_tunnel(net, &mut client),
+            Some(exchange) if exchange.status != 0 => {
+                count(&self.counts().aborted);
+                self.cut_client(net, &mut client, Close::Reset);
+            }
+            Some(exchange) if !exchange.read_whole && !client.paused => {
+                self.answer_fault(net, &mut client, Fault::Slow, true);
+            }
+            Some(_) => self.late(net, &mut client),
+        }
+        self.read_held(net, &mut client);
+        self.settle(net, client);
+    }
+
+    /// The upstream has not begun to answer in time.
+    fn late<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+        if let Some(exchange) = &mut client.exchange {
+            // Too late to be sent again.
+            (exchange.attempts_left, exchange.replayable) = (0, false);
+        }
+        self.fail(net, client, Close::Now, Fault::Late, false);
+    }
+
+    fn up_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
+        let Some(up) = self.ups.get(token) else { return };
+        let (idle, check) = (up.client == NONE, up.check != NONE);
+        if idle && !check {
+            if let Some(up) = self.ups.take(token) {
+                self.leave_idle(&up);
+                self.drop_up(net, &up, Close::Now);
+            }
+        } else {
+            self.up_failed(net, token, Close::Reset, Fault::Late);
+        }
+    }
+
+    /// Stops taking connections; requests in flight are answered.
+    pub(super) fn begin_drain<N: Net>(&mut self, net: &mut N, now: u64) {
+        self.draining_since_ns = Some(now);
+        net.stop_accepting();
+        let last_call = now.saturating_add(LAST_CALL_NS);
+        for number in 0..self.clients.numbers() {
+            if self.clients.get(number).is_some_and(|client| client.exchange.is_none()) {
+                let due = &mut self.client_due[number as usize];
+                *due = (*due).min(last_call);
+            }
+        }
+    }
+
+    /// Whether draining is over: nothing is left, or its time is up.
+    pub(super) fn drained(&self, now: u64) -> bool {
+        self.draining_since_ns.is_some_and(|since| {
+            let late = now >= since.saturating_add(self.policy.client().drain_ns);
+            self.clients.len() == 0 && now >= since.saturating_add(LAST_CALL_NS) || late
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! What header names mean to a gateway: which are passed on, which end here, which are written anew.
+//!
+//! Owns the table of names. `request` and `response` copy what is to be passed on.
+
+use wire::Headers;
+
+/// Options of `Connection` at most, over all its fields; more are refused, since each is compared with each header.
+pub(super) const CONNECTION_OPTIONS: usize = 16;
+
+/// What becomes of a request's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    /// It is passed on, unless `Connection` names it.
+    Pass,
+    /// It ends here: hop-by-hop, or said anew from what is known (framing, `Host`, who asks).
+    Drop,
+    /// The list of hop-by-hop headers.
+    Connection,
+    /// The protocol that the client would change to.
+    Upgrade,
+    /// Other intermediaries on the way; ours is appended.
+    Via,
+}
+
+/// What becomes of a request's header of this name.
+///
+/// A `_` counts as `-`: servers that hand headers on as variables (CGI, WSGI) make no difference, and a client
+/// could say `X_Forwarded_For`.
+pub(super) fn of_request(name: &str) -> Field {
+    let name = name.as_bytes();
+    let is = |known: &str| same(name, known.as_bytes());
+    let begins =
+        |known: &str| name.len() > known.len() && same(&name[..known.len()], known.as_bytes());
+    let drop = match name.len() {
+        2 => is("te"),
+        3 if is("via") => return Field::Via,
+        4 => is("host"),
+        6 => is("expect"),
+        7 if is("upgrade") => return Field::Upgrade,
+        9 => is("forwarded") || is("x-real-ip"),
+        10 if is("connection") => return Field::Connection,
+        10 => is("keep-alive"),
+        11 => is("x-client-ip"),
+        13 => is("x-rewrite-url"),
+        14 => {
+            is("content-length")
+                || is("true-client-ip")
+                || is("http2-settings")
+                || is("x-original-url")
+        }
+        16 => is("proxy-connection") || is("cf-connecting-ip"),
+        17 => is("transfer-encoding"),
+        19 => is("proxy-authorization") || is("x-cluster-client-ip"),
+        _ => false,
+    };
+    let family = || matches!(name.first(), Some(b'x' | b'X'));
+    let drop = drop || family() && (begins("x-forwarded-") || begins("x-plimsoll-"));
+    if drop { Field::Drop } else { Field::Pass }
+}
+
+/// Whether a header of an answer ends here: hop-by-hop, or framing that is said anew.
+pub(super) fn ends_in_response(name: &str) -> bool {
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    match name.len() {
+        7 => is("upgrade"),
+        10 => is("connection") || is("keep-alive"),
+        14 => is("content-length"),
+        16 => is("proxy-connection"),
+        17 => is("transfer-encoding"),
+        18 => is("proxy-authenticate"),
+        _ => false,
+    }
+}
+
+/// Letters of either case, and `_` as `-`. `known` is in lower case.
+fn same(name: &[u8], known: &[u8]) -> bool {
+    let plain = |byte: &u8| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    name.len() == known.len() && name.iter().map(plain).eq(known.iter().copied())
+}
+
+/// The options of all `Connection` headers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Connection {
+    /// `Upgrade` is one.
+    pub(super) upgrade: bool,
+    /// One names a header other than the usual ones: headers have to be compared with them.
+    nominates: bool,
+    options: usize,
+}
+
+impl Connection {
+    /// Reads them.
+    pub(super) fn of(headers: &Headers<'_>) -> Self {
+        let mut found = Self::default();
+        for value in headers.all("connection") {
+            found.add(value);
+        }
+        found
+    }
+
+    fn add(&mut self, value: &[u8]) {
+        if value.eq_ignore_ascii_case(b"keep-alive") || value.eq_ignore_ascii_case(b"close") {
+            self.options += 1;
+            return;
+        }
+        for option in options(value) {
+            self.options += 1;
+            if option.eq_ignore_ascii_case(b"upgrade") {
+                self.upgrade = true;
+            } else if !option.eq_ignore_ascii_case(b"close")
+                && !option.eq_ignore_ascii_case(b"keep-alive")
+            {
+                self.nominates = true;
+            }
+        }
+    }
+
+    /// Whether there are more than we compare headers with.
+    pub(super) fn too_many(&self) -> bool {
+        self.options > CONNECTION_OPTIONS
+    }
+
+    /// Whether a header of this name is hop-by-hop by being named.
+    pub(super) fn names(&self, headers: &Headers<'_>, name: &str) -> bool {
+        self.nominates
+            && headers
+                .all("connection")
+                .flat_map(options)
+                .any(|option| option.eq_ignore_ascii_case(name.as_bytes()))
+    }
+}
+
+fn options(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|option| !option.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_who_asks_or_how_long_a_message_is_ends_here() {
+        let dropped = [
+            "Host",
+            "TE",
+            "Expect",
+            "Content-Length",
+            "Transfer-Encoding",
+            "Keep-Alive",
+            "Forwarded",
+            "X-Forwarded-For",
+            "x-forwarded-proto",
+            "X-FORWARDED-HOST",
+            "X-Forwarded-Port",
+            "X-Forwarded-Prefix",
+            "X-Forwarded-Client-Cert",
+            "X-Forwarded-By",
+            "X_Forwarded_For",
+            "X-Real-IP",
+            "x_real_ip",
+            "Proxy-Connection",
+            "Proxy-Authorization",
+            "Content_Length",
+            "Transfer_Encoding",
+            "True-Client-IP",
+            "X-Client-IP",
+            "X-Cluster-Client-IP",
+            "CF-Connecting-IP",
+            "X-Original-URL",
+            "X-Rewrite-URL",
+            "HTTP2-Settings",
+            "X-Plimsoll-Owner",
+            "X_Plimsoll_Key",
+        ];
+        for name in dropped {
+            assert_eq!(of_request(name), Field::Drop, "{name}");
+        }
+        let passed = [
+            "Accept",
+            "User-Agent",
+            "Cookie",
+            "Authorization",
+            "X-Forwarded",
+            "Trailer",
+            "Content-Type",
+            "X-Plimsoll",
+            "Hosts",
+            "Range",
+            "If-None-Match",
+            "Accept-Encoding",
+            "X-Request-Id",
+        ];
+        for name in passed {
+            assert_eq!(of_request(name), Field::Pass, "{name}");
+        }
+        assert_eq!(of_request("upgrade"), Field::Upgrade);
+        assert_eq!(of_request("VIA"), Field::Via);
+        assert_eq!(of_request("Connection"), Field::Connection);
+    }
+
+    #[test]
+    fn answers_lose_what_is_hop_by_hop() {
+        for name in ["Connection", "keep-alive", "Transfer-Encoding", "Content-Length", "Upgrade"] {
+            assert!(ends_in_response(name), "{name}");
+        }
+        for name in ["Content-Encoding", "Set-Cookie", "Trailer", "WWW-Authenticate", "Via"] {
+            assert!(!ends_in_response(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn options_are_a_list() {
+        let of = |values: &[&str]| {
+            let mut found = Connection::default();
+            for value in values {
+                found.add(value.as_bytes());
+            }
+            found
+        };
+        assert_eq!(of(&["Keep-Alive"]), Connection { options: 1, ..Connection::default() });
+        assert!(of(&["foo, Upgrade"]).upgrade && of(&["foo, Upgrade"]).nominates);
+        assert!(!of(&["upgrade ,close"]).nominates);
+        assert!(of(&["a,b,c,d,e,f,g,h", "a,b,c,d,e,f,g,h,i"]).too_many());
+        assert!(!of(&[",,,,,,,,,,,,,,,,,,,,,"]).too_many());
+    }
+}

@@ -1,0 +1,145 @@
+//! Finding the key of a request, and what of the request must not be passed on because of it.
+//!
+//! Owns where keys are looked for. Whether a key is valid is the policy's business.
+
+use wire::Headers;
+
+use super::refusal::Fault;
+use crate::policy::KeySource;
+
+/// The key of a request, and where it was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Found<'a> {
+    /// The key; none or empty where there is none.
+    pub(super) key: Option<&'a [u8]>,
+    /// It came as `Authorization: Bearer`: that header was for the gateway and ends here.
+    pub(super) by_bearer: bool,
+}
+
+/// Looks for the key.
+///
+/// A header of its own or the query parameter is meant for the gateway alone, so `Authorization` is then the
+/// upstream's and is passed on.
+///
+/// # Errors
+/// [`Fault::TwoKeys`] where two places hold different keys, or one of them is given twice.
+pub(super) fn find<'a>(
+    source: &KeySource,
+    headers: &Headers<'a>,
+    query: Option<&'a str>,
+) -> Result<Found<'a>, Fault> {
+    let header = match &source.header {
+        Some(name) => only(headers.all(name))?,
+        None => None,
+    };
+    let parameter = match (&source.query, query) {
+        (Some(name), Some(query)) => only(values(query, name))?,
+        _ => None,
+    };
+    let own = match (header, parameter) {
+        (Some(header), Some(parameter)) if header != parameter => return Err(Fault::TwoKeys),
+        (header, parameter) => header.or(parameter),
+    };
+    if own.is_some() || !source.bearer {
+        return Ok(Found { key: own, by_bearer: false });
+    }
+    let key = only(headers.all("authorization"))?.and_then(bearer);
+    Ok(Found { key, by_bearer: key.is_some() })
+}
+
+fn only<'a>(mut found: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a [u8]>, Fault> {
+    let first = found.next();
+    if found.next().is_some() { Err(Fault::TwoKeys) } else { Ok(first) }
+}
+
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, rest) = value.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| rest.trim_ascii())
+}
+
+fn values<'a>(query: &'a str, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    query.split('&').filter_map(move |pair| value_of(pair, name)).map(str::as_bytes)
+}
+
+fn value_of<'a>(pair: &'a str, name: &str) -> Option<&'a str> {
+    let (found, value) = pair.split_once('=').unwrap_or((pair, ""));
+    (found == name).then_some(value)
+}
+
+/// Appends `?query` without the parameter of this name.
+pub(super) fn write_query(out: &mut Vec<u8>, query: Option<&str>, without: Option<&str>) {
+    let Some(query) = query else { return };
+    let Some(name) = without else {
+        out.push(b'?');
+        out.extend_from_slice(query.as_bytes());
+        return;
+    };
+    let mut mark = b'?';
+    for pair in query.split('&').filter(|pair| value_of(pair, name).is_none()) {
+        out.push(mark);
+        out.extend_from_slice(pair.as_bytes());
+        mark = b'&';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{Limits, RequestEvent, RequestParser};
+
+    use super::*;
+
+    fn key(lines: &str, query: Option<&str>) -> Result<(Option<String>, bool), Fault> {
+        let text = format!("GET / HTTP/1.1\r\nHost: h\r\n{lines}\r\n");
+        let mut parser = RequestParser::new(Limits::default());
+        let mut input = text.as_bytes();
+        let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { panic!("{lines}") };
+        let found = find(&KeySource::usual(), &head.headers, query)?;
+        Ok((found.key.map(|key| String::from_utf8(key.to_vec()).unwrap()), found.by_bearer))
+    }
+
+    #[test]
+    fn keys_are_found_in_three_places() {
+        let some = |key: &str, by_bearer| Ok((Some(key.to_owned()), by_bearer));
+        assert_eq!(key("", None), Ok((None, false)));
+        assert_eq!(key("X-API-Key: k\r\n", None), some("k", false));
+        assert_eq!(key("authorization: bearer k\r\n", None), some("k", true));
+        assert_eq!(key("", Some("a=1&user_key=k&b")), some("k", false));
+        assert_eq!(key("Authorization: Bearer j\r\nx-api-key: k\r\n", None), some("k", false));
+        assert_eq!(key("x-api-key: k\r\n", Some("user_key=k")), some("k", false));
+        assert_eq!(key("Authorization: Basic abcdef\r\n", None), Ok((None, false)));
+        assert_eq!(key("", Some("user_key")), some("", false));
+        assert_eq!(key("", Some("xuser_key=1&USER_KEY=2")), Ok((None, false)));
+    }
+
+    #[test]
+    fn two_keys_are_not_chosen_between() {
+        for (lines, query) in [
+            ("x-api-key: k\r\nX-Api-Key: k\r\n", None),
+            ("x-api-key: k\r\n", Some("user_key=j")),
+            ("", Some("user_key=k&user_key=k")),
+            ("Authorization: Bearer k\r\nAuthorization: Bearer j\r\n", None),
+        ] {
+            assert_eq!(key(lines, query), Err(Fault::TwoKeys), "{lines} {query:?}");
+        }
+    }
+
+    #[test]
+    fn the_parameter_is_taken_out_of_the_query() {
+        for (query, expected) in [
+            ("user_key=k", ""),
+            ("a=1&user_key=k&b=2", "?a=1&b=2"),
+            ("user_key=k&a", "?a"),
+            ("a&user_key", "?a"),
+            ("a=user_key=1", "?a=user_key=1"),
+            ("", "?"),
+        ] {
+            let mut out = Vec::new();
+            write_query(&mut out, Some(query), Some("user_key"));
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{query}");
+        }
+        let mut out = Vec::new();
+        write_query(&mut out, Some("user_key=k"), None);
+        write_query(&mut out, None, None);
+        assert_eq!(out, b"?user_key=k");
+    }
+}

@@ -1,0 +1,214 @@
+//! Upstreams as a worker has them: their servers, idle connections, and the choice of a server.
+//!
+//! Owns which server a request goes to. Connections are made and used by the worker.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::retry::Budget;
+use super::up::NONE;
+use crate::health::{Health, ServerHealth};
+use crate::policy::{Balance, Policy, Upstream};
+
+/// The upstreams of one worker. Numbers of pools and servers stay their own over policies.
+#[derive(Debug, Default)]
+pub(super) struct Pools {
+    pub(super) pools: Vec<Pool>,
+    pub(super) servers: Vec<Server>,
+    /// Of each upstream of the policy in force: its pool.
+    of_policy: Vec<u32>,
+}
+
+/// One upstream.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) upstream: Upstream,
+    pub(super) budget: Budget,
+    servers: Vec<u32>,
+    turn: usize,
+}
+
+/// One server.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) socket: SocketAddr,
+    pub(super) pool: u32,
+    /// Its place in the upstream's list.
+    pub(super) place: usize,
+    pub(super) health: Arc<ServerHealth>,
+    /// Idle connections: the last is used first, so that those not needed grow old.
+    pub(super) idle: Vec<u32>,
+    /// Connections, idle ones included.
+    pub(super) open: u32,
+    /// No policy names it any more.
+    pub(super) retired: bool,
+    /// When it is checked next.
+    pub(super) check_ns: u64,
+}
+
+impl Pools {
+    /// Takes the upstreams of a policy in force from now on.
+    pub(super) fn adopt(&mut self, policy: &Policy, health: &Health) {
+        self.servers.iter_mut().for_each(|server| server.retired = true);
+        self.of_policy.clear();
+        for upstream in policy.upstreams() {
+            let known = self.pools.iter().position(|pool| pool.upstream.name == upstream.name);
+            let number = known.unwrap_or(self.pools.len());
+            let servers = self.servers_of(upstream, number as u32, health);
+            let pool =
+                Pool { upstream: upstream.clone(), budget: Budget::default(), servers, turn: 0 };
+            match self.pools.get_mut(number) {
+                Some(known) => *known = Pool { budget: known.budget, ..pool },
+                None => self.pools.push(pool),
+            }
+            self.of_policy.push(number as u32);
+        }
+    }
+
+    fn servers_of(&mut self, upstream: &Upstream, pool: u32, health: &Health) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for (place, address) in upstream.addresses.iter().enumerate() {
+            let same = |server: &Server| {
+                server.retired && server.pool == pool && server.socket == address.socket
+            };
+            let number = self.servers.iter().position(same).unwrap_or_else(|| {
+                self.servers.push(Server {
+                    socket: address.socket,
+                    pool,
+                    place,
+                    health: health.of(&upstream.name, address.socket),
+                    idle: Vec::new(),
+                    open: 0,
+                    retired: false,
+                    check_ns: 0,
+                });
+                self.servers.len() - 1
+            });
+            let server = &mut self.servers[number];
+            (server.place, server.retired) = (place, false);
+            numbers.push(number as u32);
+        }
+        numbers
+    }
+
+    /// The pool of an upstream of the policy in force.
+    pub(super) fn of_policy(&self, upstream: u32) -> u32 {
+        self.of_policy[upstream as usize]
+    }
+
+    /// The server for a request, other than `not`; [`NONE`] where all of them have as many connections as they
+    /// may. Where none is well, one of them is tried all the same.
+    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> u32 {
+        let Pool { upstream, servers, turn, .. } = &mut self.pools[pool as usize];
+        let most = upstream.connections_max;
+        if let [only] = servers[..] {
+            let server = &self.servers[only as usize];
+            // For its state alone: there is no other to turn to.
+            let _ = server.health.take(now_ns);
+            return if server.has_room(most) { only } else { NONE };
+        }
+        *turn = (*turn + 1) % servers.len();
+        let in_turn = (0..servers.len()).map(|step| servers[(*turn + step) % servers.len()]);
+        let fits = |&number: &u32| number != not && self.servers[number as usize].has_room(most);
+        let load = |number: u32| self.servers[number as usize].health.in_flight();
+        let well = in_turn
+            .clone()
+            .filter(fits)
+            .filter(|&number| self.servers[number as usize].health.is_well(now_ns));
+        let chosen = match upstream.balance {
+            Balance::RoundRobin => well.into_iter().next(),
+            Balance::LeastConnections => well.min_by_key(|&number| load(number)),
+        };
+        if let Some(chosen) =
+            chosen.filter(|&number| self.servers[number as usize].health.take(now_ns))
+        {
+            return chosen;
+        }
+        in_turn.clone().find(fits).or_else(|| in_turn.clone().next()).map_or(NONE, |number| {
+            if self.servers[number as usize].has_room(most) { number } else { NONE }
+        })
+    }
+}
+
+impl Server {
+    fn has_room(&self, most: u32) -> bool {
+        !self.idle.is_empty() || self.open < most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::UpstreamAddress;
+
+    fn upstream(ports: &[u16], balance: Balance) -> Upstream {
+        let address = |port: &u16| {
+            let socket = SocketAddr::from(([127, 0, 0, 1], *port));
+            UpstreamAddress { text: socket.to_string(), socket, tls: None }
+        };
+        let addresses = ports.iter().map(address).collect();
+        let first = SocketAddr::from(([127, 0, 0, 1], ports[0]));
+        Upstream { addresses, balance, connections_max: 2, ..Upstream::of("api", first) }
+    }
+
+    fn pools(ports: &[u16], balance: Balance) -> (Pools, Health) {
+        let (mut pools, health) = (Pools::default(), Health::default());
+        pools.adopt(&Policy::open(upstream(ports, balance)), &health);
+        (pools, health)
+    }
+
+    #[test]
+    fn round_robin_takes_turns_and_leaves_out_who_is_unwell() {
+        let (mut pools, _) = pools(&[1, 2, 3], Balance::RoundRobin);
+        let mut turns: Vec<u32> = (0..3).map(|_| pools.choose(0, NONE, 0)).collect();
+        turns.sort_unstable();
+        assert_eq!(turns, [0, 1, 2]);
+        let rule = pools.pools[0].upstream.passive;
+        (0..rule.failures).for_each(|_| pools.servers[1].health.did_not_answer(&rule, 0));
+        assert!((0..9).all(|_| pools.choose(0, NONE, 1) != 1));
+        assert!((0..9).all(|_| pools.choose(0, 2, 1) == 0), "not the one that failed before");
+    }
+
+    #[test]
+    fn least_connections_takes_the_idlest() {
+        let (mut pools, _) = pools(&[1, 2], Balance::LeastConnections);
+        pools.servers[0].health.begin();
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        pools.servers[1].health.begin();
+        pools.servers[1].health.begin();
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 0));
+    }
+
+    #[test]
+    fn full_servers_take_nothing() {
+        let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
+        pools.servers[0].open = 2;
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        pools.servers[1].open = 2;
+        assert_eq!(pools.choose(0, NONE, 0), NONE);
+        pools.servers[1].idle.push(7);
+        assert_eq!(pools.choose(0, NONE, 0), 1);
+    }
+
+    #[test]
+    fn where_none_is_well_one_is_tried() {
+        let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
+        let rule = pools.pools[0].upstream.passive;
+        for server in 0..2 {
+            (0..rule.failures).for_each(|_| pools.servers[server].health.did_not_answer(&rule, 0));
+        }
+        assert_ne!(pools.choose(0, NONE, 1), NONE);
+    }
+
+    #[test]
+    fn a_new_policy_keeps_servers_and_retires_others() {
+        let (mut pools, health) = pools(&[1, 2], Balance::RoundRobin);
+        pools.servers[1].open = 1;
+        pools.adopt(&Policy::open(upstream(&[2, 3], Balance::RoundRobin)), &health);
+        assert_eq!(pools.pools.len(), 1);
+        let retired: Vec<bool> = pools.servers.iter().map(|server| server.retired).collect();
+        assert_eq!(retired, [true, false, false]);
+        assert_eq!(pools.servers[1].open, 1);
+        assert!((0..9).all(|_| pools.choose(0, NONE, 0) != 0));
+    }
+}

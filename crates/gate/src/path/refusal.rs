@@ -1,0 +1,268 @@
+//! The gateway's own answers: refusals of the policy, faults of a request, failures of an upstream.
+//!
+//! Owns their bytes. Nothing of a request is repeated in them.
+
+use wire::{WireError, reason};
+
+use crate::policy::Refusal;
+
+/// Why a request is answered by the gateway itself, where the policy was not asked or could not help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// 400: not HTTP/1.1 as RFC 9112 has it.
+    Syntax,
+    /// 431: the head is too long or has too many lines.
+    HeadTooLong,
+    /// 505: neither HTTP/1.0 nor 1.1.
+    Version,
+    /// 400: no host.
+    Host,
+    /// 400: the target's host and `Host` are not the same.
+    HostDiffers,
+    /// 400: a target of a form that is not served.
+    Target,
+    /// 400: a path that servers read in different ways.
+    Path,
+    /// 400: a malformed or NUL escape.
+    Escape,
+    /// 400: too many options in `Connection`.
+    Options,
+    /// 400: two different keys.
+    TwoKeys,
+    /// 405: `CONNECT` or `TRACE`.
+    Method,
+    /// 417: an expectation other than `100-continue`.
+    Expectation,
+    /// 413: the body grew longer than the route allows.
+    Body,
+    /// 408: the head or the body took too long.
+    Slow,
+    /// 502: the upstream could not be reached, closed, or answered with something that is not HTTP.
+    Upstream,
+    /// 503: no more connections to the upstream may be made.
+    Busy,
+    /// 504: the upstream took too long.
+    Late,
+}
+
+impl Fault {
+    /// The fault that a request has which cannot be parsed.
+    pub(super) fn of(error: &WireError) -> Self {
+        match error {
+            WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
+            WireError::Version(_) => Self::Version,
+            _ => Self::Syntax,
+        }
+    }
+
+    /// The status of the answer.
+    pub const fn status(self) -> u16 {
+        self.parts().0
+    }
+
+    const fn parts(self) -> (u16, &'static str, &'static str) {
+        match self {
+            Self::Syntax => (400, "malformed", "The request is not well-formed HTTP/1.1."),
+            Self::HeadTooLong => (431, "head_too_long", "The head is too long."),
+            Self::Version => (505, "version", "HTTP/1.1 is spoken here."),
+            Self::Host => (400, "host", "The request names no host."),
+            Self::HostDiffers => (400, "host_differs", "The target and Host name different hosts."),
+            Self::Target => (400, "target", "A target of this form is not served."),
+            Self::Path => {
+                (400, "path", "The path has dot segments or escapes that can be read in two ways.")
+            }
+            Self::Escape => (400, "escape", "The target has a malformed escape."),
+            Self::Options => (400, "options", "Connection has too many options."),
+            Self::TwoKeys => (400, "two_keys", "The request has two different keys."),
+            Self::Method => (405, "method", "This method is not served."),
+            Self::Expectation => (417, "expectation", "No expectation but 100-continue is met."),
+            Self::Body => (413, "body_too_large", "The body is longer than allowed."),
+            Self::Slow => (408, "slow", "The request took too long to arrive."),
+            Self::Upstream => {
+                (502, "upstream", "The API could not be reached or gave no usable answer.")
+            }
+            Self::Busy => (503, "busy", "All connections to the API are in use."),
+            Self::Late => (504, "late", "The API took too long to answer."),
+        }
+    }
+}
+
+/// What an answer's head depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// Another request may follow on the connection.
+    pub(super) keep_alive: bool,
+    /// The request's method was `HEAD`: the head alone is sent.
+    pub(super) head_only: bool,
+}
+
+/// Appends the answer to a faulty request.
+pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
+    let (status, code, detail) = fault.parts();
+    let title = reason(status);
+    let body_bytes = BODY.iter().map(|part| part.len()).sum::<usize>()
+        + title.len()
+        + code.len()
+        + detail.len()
+        + 3;
+    begin(out, status, body_bytes, manner);
+    if status == 405 {
+        out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    if !manner.head_only {
+        let mut digits = [b'0'; 3];
+        digits
+            .iter_mut()
+            .zip([100, 10, 1])
+            .for_each(|(digit, unit)| *digit += (status / unit % 10) as u8);
+        let parts: [&[u8]; 4] = [title.as_bytes(), &digits, code.as_bytes(), detail.as_bytes()];
+        for (text, part) in BODY.iter().zip(parts) {
+            out.extend_from_slice(text.as_bytes());
+            out.extend_from_slice(part);
+        }
+        out.extend_from_slice(BODY[4].as_bytes());
+    }
+}
+
+/// What stands around title, status, code and detail.
+const BODY: [&str; 5] = [
+    r#"{"type":"about:blank","title":""#,
+    r#"","status":"#,
+    r#","code":""#,
+    r#"","detail":""#,
+    r#""}"#,
+];
+
+/// Appends the answer to a request that the policy refuses.
+pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, manner: Manner) {
+    let body = refusal.problem.body();
+    let status = refusal.status();
+    begin(out, status, body.len(), manner);
+    if let Some(seconds) = refusal.retry_after_s {
+        out.extend_from_slice(b"Retry-After: ");
+        push_decimal(out, u64::from(seconds));
+        out.extend_from_slice(b"\r\n");
+    }
+    if let Some(limit) = &refusal.limit {
+        limit.write(out);
+    }
+    if status == 401 {
+        out.extend_from_slice(b"WWW-Authenticate: Bearer realm=\"api\"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    if !manner.head_only {
+        out.extend_from_slice(body.as_bytes());
+    }
+}
+
+fn begin(out: &mut Vec<u8>, status: u16, body_bytes: usize, manner: Manner) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    push_decimal(out, u64::from(status));
+    out.push(b' ');
+    out.extend_from_slice(reason(status).as_bytes());
+    out.extend_from_slice(b"\r\nContent-Type: application/problem+json\r\nContent-Length: ");
+    push_decimal(out, body_bytes as u64);
+    out.extend_from_slice(b"\r\n");
+    if !manner.keep_alive {
+        out.extend_from_slice(b"Connection: close\r\n");
+    }
+}
+
+/// Appends a number in decimal digits.
+pub(super) fn push_decimal(out: &mut Vec<u8>, number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
+
+    use super::*;
+    use crate::policy::{Problem, RateLimit};
+
+    const MANNER: Manner = Manner { keep_alive: true, head_only: false };
+
+    fn parsed(bytes: &[u8], to: ResponseTo) -> (u16, Vec<u8>, bool) {
+        let mut parser = ResponseParser::new(Limits::default());
+        parser.begin(to);
+        let (mut input, mut body, mut status) = (bytes, Vec::new(), 0);
+        loop {
+            match parser.next(&mut input).expect("well formed").expect("complete") {
+                ResponseEvent::Head(head) => status = head.status,
+                ResponseEvent::Body(part) => body.extend_from_slice(part),
+                ResponseEvent::End { keep_alive } => {
+                    assert!(input.is_empty());
+                    return (status, body, keep_alive);
+                }
+            }
+        }
+    }
+
+    const FAULTS: [Fault; 17] = [
+        Fault::Syntax,
+        Fault::HeadTooLong,
+        Fault::Version,
+        Fault::Host,
+        Fault::HostDiffers,
+        Fault::Target,
+        Fault::Path,
+        Fault::Escape,
+        Fault::Options,
+        Fault::TwoKeys,
+        Fault::Method,
+        Fault::Expectation,
+        Fault::Body,
+        Fault::Slow,
+        Fault::Upstream,
+        Fault::Busy,
+        Fault::Late,
+    ];
+
+    #[test]
+    fn faults_are_answered_with_whole_problems() {
+        for fault in FAULTS {
+            let mut out = Vec::new();
+            write_fault(&mut out, fault, MANNER);
+            let (status, body, keep_alive) = parsed(&out, ResponseTo::Other);
+            let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!((status, true), (fault.status(), keep_alive));
+            assert_eq!(problem["status"], fault.status());
+            assert!(problem["detail"].as_str().is_some_and(|text| text.ends_with('.')));
+            out.clear();
+            write_fault(&mut out, fault, Manner { keep_alive: false, head_only: true });
+            assert_eq!(parsed(&out, ResponseTo::Head), (fault.status(), Vec::new(), false));
+        }
+    }
+
+    #[test]
+    fn refusals_say_when_to_come_again() {
+        let limit = RateLimit { name: "key", quota: 10, window_s: 1, remaining: 0, reset_s: 3 };
+        let refusal = Refusal {
+            retry_after_s: Some(3),
+            limit: Some(limit),
+            ..Refusal::of(Problem::RateLimited)
+        };
+        let mut out = Vec::new();
+        write_refusal(&mut out, &refusal, MANNER);
+        let text = String::from_utf8(out.clone()).unwrap();
+        assert!(text.contains("\r\nRetry-After: 3\r\n"), "{text}");
+        assert!(text.contains("\r\nRateLimit: \"key\";r=0;t=3\r\n"), "{text}");
+        assert_eq!(parsed(&out, ResponseTo::Other).0, 429);
+        out.clear();
+        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), MANNER);
+        let (status, body, _) = parsed(&out, ResponseTo::Other);
+        assert_eq!((status, body.as_slice()), (401, Problem::KeyMissing.body().as_bytes()));
+    }
+}

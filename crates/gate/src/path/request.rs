@@ -1,0 +1,136 @@
+//! The request that goes upstream: written anew from what was understood of the client's, never copied.
+//!
+//! Owns its head and the framing of its body. Which header passes is decided by `fields` and the route's rules.
+
+use wire::{Framing, RequestHead};
+
+use super::fields::{self, Connection, Field};
+use super::key;
+use super::refusal::push_decimal;
+use super::target::Target;
+use crate::policy::{HeaderRules, PathRewrite};
+
+/// What a request is written from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Forward<'a> {
+    pub(super) head: &'a RequestHead<'a>,
+    pub(super) target: &'a Target<'a>,
+    pub(super) connection: &'a Connection,
+    pub(super) host: &'a [u8],
+    pub(super) rewrite: Option<&'a PathRewrite>,
+    pub(super) rules: &'a HeaderRules,
+    /// The query parameter, and the headers, that ended here as they held the key.
+    pub(super) key_parameter: Option<&'a str>,
+    pub(super) key_header: Option<&'a str>,
+    pub(super) drop_authorization: bool,
+    /// The client's address, as text.
+    pub(super) client: &'a str,
+    pub(super) tls: bool,
+    /// The protocol to change to, where the client asked and may.
+    pub(super) upgrade: Option<&'a [u8]>,
+}
+
+/// The name under which the gateway appears in `Via`.
+const PSEUDONYM: &str = "plimsoll";
+
+/// Appends the head.
+pub(super) fn write_head(out: &mut Vec<u8>, forward: &Forward<'_>) {
+    let Forward { head, target, .. } = forward;
+    out.extend_from_slice(head.method.as_bytes());
+    out.push(b' ');
+    write_path(out, target.path, forward.rewrite);
+    key::write_query(out, target.query, forward.key_parameter);
+    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+    out.extend_from_slice(forward.host);
+    out.extend_from_slice(b"\r\n");
+    write_fields(out, forward);
+    write_identity(out, forward);
+    match head.framing {
+        Framing::Length(bytes) => {
+            out.extend_from_slice(b"Content-Length: ");
+            push_decimal(out, bytes);
+            out.extend_from_slice(b"\r\n");
+        }
+        Framing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        Framing::None | Framing::UntilClose => {}
+    }
+    if head.expect_continue && head.framing != Framing::None {
+        out.extend_from_slice(b"Expect: 100-continue\r\n");
+    }
+    if let Some(protocol) = forward.upgrade {
+        out.extend_from_slice(b"Connection: upgrade\r\nUpgrade: ");
+        out.extend_from_slice(protocol);
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+fn write_path(out: &mut Vec<u8>, path: &str, rewrite: Option<&PathRewrite>) {
+    let replaced = rewrite.and_then(|PathRewrite { from, to }| {
+        let rest = path.strip_prefix(from.trim_end_matches('/'))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| (to.trim_end_matches('/'), rest))
+    });
+    let (begin, rest) = replaced.unwrap_or(("", path));
+    out.extend_from_slice(begin.as_bytes());
+    out.extend_from_slice(rest.as_bytes());
+    if begin.is_empty() && rest.is_empty() {
+        out.push(b'/');
+    }
+}
+
+fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
+    let headers = &forward.head.headers;
+    let ruled = !forward.rules.remove.is_empty() || !forward.rules.set.is_empty();
+    for (name, value) in headers.iter() {
+        match fields::of_request(name) {
+            Field::Pass | Field::Via => {}
+            Field::Drop | Field::Connection | Field::Upgrade => continue,
+        }
+        let is_key = (forward.drop_authorization && name.eq_ignore_ascii_case("authorization"))
+            || forward.key_header.is_some_and(|key| name.eq_ignore_ascii_case(key));
+        if is_key
+            || forward.connection.names(headers, name)
+            || (ruled && forward.rules.drops(name.as_bytes()))
+        {
+            continue;
+        }
+        write_field(out, name, value);
+    }
+    for (name, value) in &forward.rules.set {
+        write_field(out, name, value.as_bytes());
+    }
+    // The last of several `Via` lines is the nearest, and this one comes after all that were passed on.
+    let version = if forward.head.version_minor == 0 { "1.0 " } else { "1.1 " };
+    out.extend_from_slice(b"Via: ");
+    out.extend_from_slice(version.as_bytes());
+    out.extend_from_slice(PSEUDONYM.as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Who asks, as far as the gateway knows. Anything the client said of it was left out.
+fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
+    let proto: &[u8] = if forward.tls { b"https" } else { b"http" };
+    let parts: [(&str, &[u8]); 3] = [
+        ("X-Forwarded-For", forward.client.as_bytes()),
+        ("X-Forwarded-Proto", proto),
+        ("X-Forwarded-Host", forward.target.authority),
+    ];
+    for (name, value) in parts {
+        if !value.is_empty() {
+            write_field(out, name, value);
+        }
+    }
+}
+
+/// Appends a header line.
+pub(super) fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Whether a request may be sent again although it was sent: methods that RFC 9110 section 9.2.2 calls idempotent.
+pub(super) fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS")
+}

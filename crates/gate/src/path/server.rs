@@ -1,0 +1,239 @@
+//! The workers of a gateway, from start to stop.
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use net::{limits, socket};
+
+use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, RUN, Shared};
+use super::tls::{Identity, Trust};
+use super::worker::Worker;
+use crate::health::Health;
+use crate::policy::Current;
+
+/// Connections that the tables of a net are made for; they grow past it.
+const EXPECTED: usize = 4096;
+/// How often the end of the workers is looked for.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Where clients connect.
+#[derive(Debug, Clone)]
+pub struct Listener {
+    /// The address; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// Speaks TLS with this certificate.
+    pub identity: Option<Identity>,
+    /// Insists on a PROXY protocol header (version 1 or 2) on each connection.
+    pub proxy: bool,
+}
+
+impl Listener {
+    /// Plain HTTP.
+    pub fn plain(address: SocketAddr) -> Self {
+        Self { address, identity: None, proxy: false }
+    }
+}
+
+/// What a gateway is started with.
+#[derive(Debug)]
+pub struct Options {
+    /// At least one.
+    pub listeners: Vec<Listener>,
+    /// Workers of each listener; `None`: one for each processor that may be used.
+    pub workers: Option<usize>,
+    /// The kernel interface; `None` takes io_uring where it works.
+    pub io: Option<net::Io>,
+    /// Whom upstreams are checked against that speak TLS; without it none may.
+    pub trust: Option<Trust>,
+}
+
+/// Why the data path did not start. Nothing of it keeps running.
+#[derive(Debug)]
+pub enum StartError {
+    /// No listener was given, or no worker.
+    Nothing,
+    /// An address cannot be listened on.
+    Listen {
+        /// It.
+        address: SocketAddr,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// A thread or its kernel interface could not be made.
+    Thread(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("a gateway needs at least one listener and one worker"),
+            Self::Listen { address, cause } => {
+                write!(f, "cannot listen on {address}: {cause}; choose another with --listen")
+            }
+            Self::Thread(cause) => write!(f, "cannot start a worker: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Listen { cause, .. } | Self::Thread(cause) => Some(cause),
+            Self::Nothing => None,
+        }
+    }
+}
+
+/// The running data path. Dropping it ends it at once.
+#[derive(Debug)]
+pub struct Gate {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<io::Result<()>>>,
+    addresses: Vec<SocketAddr>,
+    io: net::Io,
+}
+
+impl Gate {
+    /// Starts the workers, and returns once all of them listen. Raises the soft limit on open files to the hard one.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start(
+        options: Options,
+        current: Arc<Current>,
+        health: Arc<Health>,
+    ) -> Result<Self, StartError> {
+        limits::raise_file_limit();
+        let workers = options.workers.unwrap_or_else(|| limits::allowed_cpus().len().max(1));
+        let threads = workers * options.listeners.len();
+        if threads == 0 {
+            return Err(StartError::Nothing);
+        }
+        let shared = Arc::new(Shared {
+            current,
+            health,
+            trust: options.trust,
+            caps: super::caps::Caps::default(),
+            stop: RUN.into(),
+            counts: (0..threads).map(|_| Counts::default()).collect(),
+        });
+        let io = options.io.unwrap_or_else(best_io);
+        let mut gate = Self { shared, threads: Vec::new(), addresses: Vec::new(), io };
+        for listener in &options.listeners {
+            let address = claim(listener.address)?;
+            gate.addresses.push(address);
+            let entrance = Entrance { identity: listener.identity.clone(), proxy: listener.proxy };
+            for _ in 0..workers {
+                // An error drops, and so ends, what runs.
+                gate.add_worker(address, entrance.clone())?;
+            }
+        }
+        Ok(gate)
+    }
+
+    fn add_worker(&mut self, address: SocketAddr, entrance: Entrance) -> Result<(), StartError> {
+        let (started, heard) = channel();
+        let (shared, number, io) = (Arc::clone(&self.shared), self.threads.len(), self.io);
+        let spawned = thread::Builder::new()
+            .name(format!("gate-{number}"))
+            .spawn(move || serve(shared, number, io, address, entrance, started))
+            .map_err(StartError::Thread)?;
+        self.threads.push(spawned);
+        // The sender is dropped unused when the thread fails before it serves: then its end says why.
+        if let Ok(outcome) = heard.recv() {
+            return outcome.map_err(|cause| StartError::Listen { address, cause });
+        }
+        let end = self.threads.pop().map(JoinHandle::join);
+        Err(StartError::Thread(match end {
+            Some(Ok(Err(error))) => error,
+            _ => io::Error::other("it ended at once"),
+        }))
+    }
+
+    /// Where it listens, in the order of [`Options::listeners`], with the ports that were found.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Workers.
+    pub fn workers(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// The kernel interface in use.
+    pub fn io(&self) -> net::Io {
+        self.io
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> PathCounts {
+        self.shared.counts()
+    }
+
+    /// Takes no more connections, and lets requests in flight end, for as long as the policy gives them. Returns
+    /// once the workers have ended; a worker that failed says why.
+    pub fn drain(mut self) -> Vec<String> {
+        self.shared.stop.store(DRAIN, Relaxed);
+        while self.threads.iter().any(|thread| !thread.is_finished()) {
+            thread::sleep(LOOK);
+        }
+        self.join()
+    }
+
+    fn join(&mut self) -> Vec<String> {
+        let ends = self.threads.drain(..).map(JoinHandle::join);
+        ends.filter_map(|end| match end {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("a worker panicked, which is a bug".to_owned()),
+        })
+        .collect()
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.shared.stop.store(END, Relaxed);
+        self.join();
+    }
+}
+
+/// The address with a port on which no other process listens. A listener that shares its port would not notice: the
+/// kernel would let it share with another server, and give each a part of the clients.
+fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
+    let alone = TcpListener::bind(address).and_then(|listener| listener.local_addr());
+    alone.map_err(|cause| StartError::Listen { address, cause })
+}
+
+fn best_io() -> net::Io {
+    if net::uring_works() { net::Io::Uring } else { net::Io::Epoll }
+}
+
+/// The body of a thread.
+fn serve(
+    shared: Arc<Shared>,
+    number: usize,
+    io: net::Io,
+    address: SocketAddr,
+    entrance: Entrance,
+    started: Sender<io::Result<()>>,
+) -> io::Result<()> {
+    let listener = match socket::listen(address) {
+        Ok(listener) => listener,
+        Err(error) => {
+            // The starter waits for this; it cannot have gone away.
+            let _ = started.send(Err(error));
+            return Ok(());
+        }
+    };
+    let options =
+        net::Options { connections: EXPECTED, long_lived: true, listener: Some(listener) };
+    let mut worker = Worker::new(shared, number, entrance, Some(started));
+    net::run(io, options, &mut worker)
+}

@@ -1,0 +1,157 @@
+//! TLS on a connection, either side: bytes from the network to plaintext and back, by rustls.
+//!
+//! Owns certificates and sessions. Plain connections never come here.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
+};
+
+/// What TLS listeners show.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    config: Arc<ServerConfig>,
+}
+
+impl Identity {
+    /// Reads a certificate with those that it is signed by, and its key, from PEM files.
+    ///
+    /// # Errors
+    /// In words that name the file.
+    pub fn read(certificate: &Path, key: &Path) -> Result<Self, String> {
+        let wanted = |path: &Path, error: &dyn std::fmt::Display, what: &str| {
+            format!("{}: {error}; wanted {what} in PEM", path.display())
+        };
+        let chain = CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| wanted(certificate, &error, "a certificate"))?;
+        if chain.is_empty() {
+            return Err(wanted(certificate, &"no certificate in it", "a certificate"));
+        }
+        let private = PrivateKeyDer::from_pem_file(key)
+            .map_err(|error| wanted(key, &error, "a private key"))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private));
+        let mut config = config.map_err(|error| {
+            format!("{} and {} do not go together: {error}", certificate.display(), key.display())
+        })?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    /// The gateway's side of a client's new connection.
+    pub(super) fn accept(&self) -> Option<Tls> {
+        ServerConnection::new(Arc::clone(&self.config)).ok().map(|tls| Tls::of(tls.into()))
+    }
+}
+
+/// Whom upstreams are checked against that speak TLS.
+#[derive(Debug, Clone)]
+pub struct Trust {
+    config: Arc<ClientConfig>,
+}
+
+impl Trust {
+    /// The system's certificate authorities, or those of a PEM file.
+    ///
+    /// # Errors
+    /// In words, where there is none to be read.
+    pub fn read(authorities: Option<&Path>) -> Result<Self, String> {
+        let mut roots = RootCertStore::empty();
+        match authorities {
+            Some(path) => {
+                let found = CertificateDer::pem_file_iter(path)
+                    .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                    .map_err(|error| {
+                        format!("{}: {error}; wanted certificates in PEM", path.display())
+                    })?;
+                roots.add_parsable_certificates(found);
+            }
+            None => {
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            }
+        }
+        if roots.is_empty() {
+            return Err(
+                "no certificate authority was found to check an https upstream against".into()
+            );
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?;
+        let mut config = config.with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    /// The gateway's side of a new connection to the server of this name.
+    pub(super) fn connect(&self, name: &str) -> Option<Tls> {
+        let name = ServerName::try_from(name.to_owned()).ok()?;
+        ClientConnection::new(Arc::clone(&self.config), name).ok().map(|tls| Tls::of(tls.into()))
+    }
+}
+
+/// The state of TLS on one connection.
+#[derive(Debug)]
+pub(super) struct Tls {
+    connection: Connection,
+}
+
+impl Tls {
+    fn of(mut connection: Connection) -> Self {
+        // Everything written is taken out again at once, so the buffer needs no limit.
+        connection.set_buffer_limit(None);
+        Self { connection }
+    }
+
+    /// Whether the handshake is still under way.
+    pub(super) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// Takes received bytes and appends their plaintext to `plain`.
+    ///
+    /// # Errors
+    /// When they are not TLS that is accepted; an alert for the peer is then in [`Self::outgoing`].
+    pub(super) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
+        while !came.is_empty() {
+            if self.connection.read_tls(&mut came)? == 0 {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let state = self.connection.process_new_packets().map_err(io::Error::other)?;
+            let there = state.plaintext_bytes_to_read() as u64;
+            self.connection.reader().take(there).read_to_end(plain)?;
+        }
+        Ok(())
+    }
+
+    /// Takes plaintext to be sent.
+    pub(super) fn encrypt(&mut self, plain: &[u8]) {
+        // Writing into a buffer without a limit cannot fail.
+        let written = self.connection.writer().write_all(plain);
+        debug_assert!(written.is_ok());
+    }
+
+    /// Announces the end of sending (close_notify).
+    pub(super) fn close_notify(&mut self) {
+        self.connection.send_close_notify();
+    }
+
+    /// Moves TLS records that are to be sent into `out`.
+    pub(super) fn outgoing(&mut self, out: &mut Vec<u8>) {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(out) {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return,
+            }
+        }
+    }
+}

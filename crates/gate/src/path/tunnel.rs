@@ -1,0 +1,57 @@
+//! After a change of protocols: bytes pass both ways, under the same pressure back, until one side ends.
+//!
+//! Knows nothing of what passes. Opened only where the client asked for it and the upstream answered 101.
+
+use net::{Close, Net};
+
+use super::client::Client;
+use super::handing::{BACKLOG_BYTES, send_up};
+use super::up::NONE;
+use super::worker::Worker;
+
+impl Worker {
+    /// Bytes from the client.
+    pub(super) fn tunnel_up<N: Net>(&mut self, net: &mut N, client: &mut Client, bytes: &[u8]) {
+        let Some(exchange) = &mut client.exchange else { return };
+        let Some(up) = self.ups.get_mut(exchange.up) else { return };
+        exchange.bytes_in += bytes.len() as u64;
+        if bytes.is_empty() {
+            return;
+        }
+        send_up(net, up.id, up.tls.as_deref_mut(), bytes, &mut self.records);
+        if net.backlog(up.id) > BACKLOG_BYTES {
+            if !up.draining {
+                up.draining = true;
+                net.want_drained(up.id);
+            }
+            client.pause(net);
+        }
+    }
+
+    /// Bytes from the upstream.
+    pub(super) fn tunnel_down<N: Net>(&mut self, net: &mut N, client: &mut Client, bytes: &[u8]) {
+        let Some(exchange) = &mut client.exchange else { return };
+        exchange.bytes_out += bytes.len() as u64;
+        if !bytes.is_empty() {
+            self.send_client(net, client, bytes);
+        }
+    }
+
+    /// What the client sent before the upstream answered.
+    pub(super) fn tunnel_held<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+        client.forget_request();
+        let held = std::mem::take(&mut client.held);
+        self.tunnel_up(net, client, &held);
+        client.resume(net);
+    }
+
+    /// One side has ended: both get what was sent to them, and are closed.
+    pub(super) fn end_tunnel<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+        if let Some(exchange) = &mut client.exchange {
+            let token = std::mem::replace(&mut exchange.up, NONE);
+            self.close_up(net, token, Close::Flush);
+        }
+        self.abandon(net, client);
+        self.close_client(net, client);
+    }
+}

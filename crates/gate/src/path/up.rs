@@ -1,0 +1,49 @@
+//! The state of one connection to an upstream's server.
+
+use net::ConnId;
+use wire::{Limits, ResponseParser};
+
+use super::tls::Tls;
+
+/// Stands for no connection, no client and no server.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One connection to a server.
+#[derive(Debug)]
+pub(super) struct Up {
+    pub(super) id: ConnId,
+    pub(super) token: u32,
+    pub(super) parser: ResponseParser,
+    pub(super) tls: Option<Box<Tls>>,
+    /// Its server's number.
+    pub(super) server: u32,
+    /// The client whose request it carries; [`NONE`] while idle.
+    pub(super) client: u32,
+    /// It stands, and TLS is past its handshake.
+    pub(super) open: bool,
+    /// Answers it has brought.
+    pub(super) answers: u64,
+    /// Receiving was switched off.
+    pub(super) paused: bool,
+    pub(super) draining: bool,
+    /// It carries a check, not a client's request: of this upstream (see `checks`).
+    pub(super) check: u32,
+}
+
+impl Up {
+    pub(super) fn new(id: ConnId, token: u32, server: u32, client: u32, limits: Limits) -> Self {
+        Self {
+            id,
+            token,
+            parser: ResponseParser::new(limits).reporting_interim(),
+            tls: None,
+            server,
+            client,
+            open: false,
+            answers: 0,
+            paused: false,
+            draining: false,
+            check: NONE,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! One worker, as a [`Handler`]: its connections, and which of them an event is for.
+//!
+//! Owns the tables. What an event means is in `reading` (clients) and `answering` (upstreams), what time brings in
+//! `due`. A connection is taken out of its table while it is worked on.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
+
+use net::{Close, ConnId, Event, Handler, Net, Next};
+use wire::Limits;
+
+use super::client::Client;
+use super::due::{NEVER, SWEEP_NS};
+use super::pool::Pools;
+use super::proxy::Preface;
+use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
+use super::slab::Slab;
+use super::up::Up;
+use crate::policy::Policy;
+use crate::usage::Local;
+
+/// Marks the tokens of connections to upstreams.
+pub(super) const UP: u32 = 1 << 31;
+/// Header lines of a request or an answer at most.
+const HEADERS: usize = 128;
+/// Bytes of an answer's head at most.
+pub(super) const ANSWER_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
+
+/// One thread of the data path.
+#[derive(Debug)]
+pub(super) struct Worker {
+    pub(super) shared: Arc<Shared>,
+    pub(super) number: usize,
+    entrance: Entrance,
+    pub(super) policy: Arc<Policy>,
+    generation: u64,
+    pub(super) usage: Local,
+    pub(super) clients: Slab<Client>,
+    pub(super) ups: Slab<Up>,
+    /// When each client and each connection upstream is due, by number.
+    pub(super) client_due: Vec<u64>,
+    pub(super) up_due: Vec<u64>,
+    pub(super) pools: Pools,
+    pub(super) next_sweep_ns: u64,
+    /// When draining began.
+    pub(super) draining_since_ns: Option<u64>,
+    /// Scratch: an answer, plaintext, and TLS records.
+    pub(super) out: Vec<u8>,
+    pub(super) plain: Vec<u8>,
+    pub(super) records: Vec<u8>,
+    started: Option<Sender<io::Result<()>>>,
+}
+
+impl Worker {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        number: usize,
+        entrance: Entrance,
+        started: Option<Sender<io::Result<()>>>,
+    ) -> Self {
+        let (policy, generation) = shared.current.get();
+        let mut pools = Pools::default();
+        pools.adopt(&policy, &shared.health);
+        let usage = Local::new(Arc::clone(&policy.state().usage));
+        Self {
+            shared,
+            number,
+            entrance,
+            policy,
+            generation,
+            usage,
+            clients: Slab::default(),
+            ups: Slab::default(),
+            client_due: Vec::new(),
+            up_due: Vec::new(),
+            pools,
+            next_sweep_ns: 0,
+            draining_since_ns: None,
+            out: Vec::new(),
+            plain: Vec::new(),
+            records: Vec::new(),
+            started,
+        }
+    }
+
+    #[inline]
+    pub(super) fn counts(&self) -> &Counts {
+        &self.shared.counts[self.number]
+    }
+
+    pub(super) fn draining(&self) -> bool {
+        self.draining_since_ns.is_some()
+    }
+
+    /// Puts a client back, with its deadline, or lets it go.
+    #[inline]
+    pub(super) fn settle<N: Net>(&mut self, net: &N, client: Box<Client>) {
+        let token = client.token;
+        if !client.gone {
+            self.client_due[token as usize] = self.due_of(&client, net.taken_in().at);
+            self.clients.put(token, client);
+            return;
+        }
+        debug_assert!(client.exchange.is_none());
+        if let Some(address) = client.counted {
+            self.shared.caps.remove(address);
+        }
+        self.client_due[token as usize] = NEVER;
+        self.clients.release(token);
+        count(&self.counts().closed);
+    }
+
+    fn client_event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let Some(mut client) = self.clients.take(token) else { return };
+        match event {
+            Event::Received(bytes) => self.client_received(net, &mut client, bytes),
+            Event::Eof => self.client_eof(net, &mut client),
+            Event::Drained => self.client_drained(net, &mut client),
+            Event::Failed(_) => self.client_lost(net, &mut client),
+            Event::Connected => {}
+        }
+        self.settle(net, client);
+    }
+
+    fn up_event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        match event {
+            Event::Received(bytes) => self.up_received(net, token, bytes),
+            Event::Connected => self.up_connected(net, token),
+            Event::Drained => self.up_drained(net, token),
+            Event::Eof => self.up_eof(net, token),
+            Event::Failed(_) => self.up_lost(net, token),
+        }
+    }
+
+    /// Takes the policy in force, if it is another one.
+    fn adopt<N: Net>(&mut self, net: &mut N) {
+        if self.shared.current.generation() == self.generation {
+            return;
+        }
+        (self.policy, self.generation) = self.shared.current.get();
+        self.pools.adopt(&self.policy, &self.shared.health);
+        for number in 0..self.pools.servers.len() {
+            if self.pools.servers[number].retired {
+                for token in std::mem::take(&mut self.pools.servers[number].idle) {
+                    self.close_up(net, token, Close::Now);
+                }
+            }
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { head_bytes: self.policy.client().head_bytes as usize, headers: HEADERS }
+    }
+}
+
+impl<N: Net> Handler<N> for Worker {
+    fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32> {
+        let bounds = *self.policy.client();
+        let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
+        let token = self.clients.next();
+        let mut client = Client::new(conn, token, ip, self.limits());
+        count(&self.counts().accepted);
+        let full = self.clients.len() as u64 >= u64::from(bounds.connections_max);
+        let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
+        let ip = client.address.ip;
+        let fits = !full && !matches!(tls, Some(None));
+        if !fits || !self.shared.caps.add(ip, bounds.connections_per_address) {
+            count(&self.counts().capped);
+            count(&self.counts().closed);
+            return None;
+        }
+        client.counted = Some(ip);
+        client.tls = tls.flatten().map(Box::new);
+        if self.entrance.proxy {
+            client.preface = Some(Box::new(Preface::default()));
+        }
+        let now = net.now();
+        client.head_began_ns = now;
+        if self.client_due.len() <= token as usize {
+            self.client_due.resize(token as usize + 1, NEVER);
+        }
+        self.client_due[token as usize] = now.saturating_add(bounds.head_ns);
+        self.clients.insert(Box::new(client));
+        Some(token)
+    }
+
+    fn not_accepted(&mut self, _net: &mut N, _errno: i32) {
+        count(&self.counts().not_accepted);
+    }
+
+    #[inline]
+    fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        if token & UP == 0 {
+            self.client_event(net, token, event);
+        } else {
+            self.up_event(net, token & !UP, event);
+        }
+    }
+
+    fn tick(&mut self, net: &mut N) -> Next {
+        if let Some(started) = self.started.take() {
+            // The starter waits for this; it cannot have gone away.
+            let _ = started.send(Ok(()));
+        }
+        self.adopt(net);
+        let now = net.now();
+        self.usage.tick(now);
+        match self.shared.stop.load(Relaxed) {
+            END => {
+                self.usage.hand_over();
+                return Next::Finished;
+            }
+            DRAIN if self.draining_since_ns.is_none() => self.begin_drain(net, now),
+            _ => {}
+        }
+        if now >= self.next_sweep_ns {
+            self.next_sweep_ns = now.saturating_add(SWEEP_NS);
+            self.sweep(net, now);
+        }
+        if self.drained(now) {
+            self.usage.hand_over();
+            return Next::Finished;
+        }
+        Next::Wait(self.next_sweep_ns)
+    }
+}

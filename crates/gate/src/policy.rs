@@ -1,0 +1,214 @@
+//! Decisions: whether a request is forwarded, where to and under which bounds, or what it is refused with.
+//!
+//! Pure: facts and instants in, decisions out. A [`Policy`] is an immutable snapshot of the configuration. What
+//! changes with every request (how much of a limit is used) is kept in atomics that later snapshots share, so several
+//! workers decide without a lock and a new configuration forgets nothing. Numbers of routes, keys and tiers stay
+//! valid over all snapshots of a process, so a [`Ticket`] may be finished under a later policy than admitted it.
+
+mod addresses;
+mod build;
+mod current;
+mod decide;
+mod limits_of;
+mod pattern;
+mod refusal;
+mod route;
+mod state;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+pub use build::{PolicySettings, TooManyNames};
+pub use current::Current;
+pub use limits_of::{Limits, Tier};
+pub use pattern::{Host, Methods, PathPattern};
+pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
+pub use route::{
+    ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
+    RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
+};
+pub use state::State;
+
+use crate::admission::Line;
+use crate::keys::{Digester, Keys};
+
+/// Stands for no key, or no address, in a [`Ticket`].
+pub const NONE: u32 = u32::MAX;
+
+/// What the data path knows of a request before it forwards it.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The method, as sent.
+    pub method: &'a [u8],
+    /// The host without its port, as sent (letters of either case).
+    pub host: &'a [u8],
+    /// The path without query. Begins with `/`; has no dot segments and no encoded slash, dot or NUL: those are
+    /// refused before.
+    pub path: &'a [u8],
+    /// The credential found where [`Policy::key_source`] says, if any; empty counts as none.
+    pub key: Option<&'a [u8]>,
+    /// Who asks: the peer, or what the PROXY protocol says of it.
+    pub address: IpAddr,
+    /// The length that the request announces; `None` for a chunked body, which the data path holds to
+    /// [`Ticket::body_max_bytes`] as it comes.
+    pub body_bytes: Option<u64>,
+}
+
+/// What to do with a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Decision {
+    /// Forward it, and call [`Policy::finish`] once, whatever comes of it.
+    Forward(Ticket),
+    /// Answer with this; nothing is held, and nothing is to be finished.
+    Refuse(Refusal),
+}
+
+/// Held while a request is in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ticket {
+    /// The route, for [`Policy::route`].
+    pub route: u32,
+    /// The key's slot, or [`NONE`].
+    pub key: u32,
+    /// The tier's number.
+    pub tier: u32,
+    /// The slot of the address, or [`NONE`].
+    pub address_slot: u32,
+    /// What it costs the upstream, in thousandths of the mean request of the load line.
+    pub cost_milli: u32,
+    /// When it was admitted, on the clock of the data path.
+    pub admitted_at_ns: u64,
+    /// The longest body that may be forwarded.
+    pub body_max_bytes: u64,
+    /// Which numbers of requests at once it counts in.
+    held: Held,
+}
+
+/// Which numbers of requests at once a ticket counts in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Held {
+    key: bool,
+    tier: bool,
+    route: bool,
+    address: bool,
+    all: bool,
+}
+
+/// What came of a request that was forwarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// The status that the client was sent; 0 where it left before.
+    pub status: u16,
+    /// Bytes of the client's request, head and body.
+    pub bytes_in: u64,
+    /// Bytes sent to the client, head and body.
+    pub bytes_out: u64,
+    /// From admission to the last byte for the client.
+    pub latency_ns: u64,
+    /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
+    pub upstream_ns: u64,
+    /// Whether the status is the gateway's own, since the upstream gave no answer.
+    pub upstream_failed: bool,
+}
+
+/// A snapshot of the configuration, with the state that all snapshots share.
+#[derive(Debug)]
+pub struct Policy {
+    state: Arc<State>,
+    /// By number; those that are no longer configured stay for requests in flight.
+    routes: Vec<Route>,
+    /// Numbers of the routes that are configured, the narrowest first.
+    order: Vec<u32>,
+    /// By number, likewise.
+    upstreams: Vec<Upstream>,
+    /// By number, with the share of the room below the ceiling that each may use, in thousandths.
+    tiers: Vec<Option<(Tier, u32)>>,
+    /// Number of the tier of keys that name none of these.
+    default: usize,
+    key_source: KeySource,
+    digester: Option<Digester>,
+    client: ClientBounds,
+    all: Limits,
+    address: Limits,
+    line: Option<Arc<Line>>,
+}
+
+impl Policy {
+    /// Forwards everything to one upstream, and asks for no key.
+    pub fn open(upstream: Upstream) -> Self {
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 0));
+        let settings = PolicySettings {
+            routes: vec![Route::to(0)],
+            upstreams: vec![upstream],
+            tiers: Vec::new(),
+            key_source: KeySource::none(),
+            digester: None,
+            client: ClientBounds::default(),
+            all: Limits::default(),
+            address: Limits::default(),
+            line: None,
+        };
+        Self::new(&state, settings, None).expect("two names are not too many")
+    }
+
+    /// The route of a ticket, also one admitted by an earlier policy.
+    ///
+    /// # Panics
+    /// For a number that no ticket carries.
+    pub fn route(&self, number: u32) -> &Route {
+        &self.routes[number as usize]
+    }
+
+    /// The name of a route by its number, `-` for [`NONE`].
+    pub fn route_name(&self, number: u32) -> &str {
+        self.routes.get(number as usize).map_or("-", |route| &route.name)
+    }
+
+    /// The routes that are configured, in the order in which they are tried.
+    pub fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.order.iter().map(|&number| &self.routes[number as usize])
+    }
+
+    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; those that no route
+    /// names any more are kept for requests in flight.
+    pub fn upstreams(&self) -> &[Upstream] {
+        &self.upstreams
+    }
+
+    /// Where requests carry their key.
+    pub fn key_source(&self) -> &KeySource {
+        &self.key_source
+    }
+
+    /// Whether keys are asked for.
+    pub fn asks_for_keys(&self) -> bool {
+        self.digester.is_some()
+    }
+
+    /// What clients are held to before a decision is made.
+    pub fn client(&self) -> &ClientBounds {
+        &self.client
+    }
+
+    /// The load line that requests are held to.
+    pub fn line(&self) -> Option<&Arc<Line>> {
+        self.line.as_ref()
+    }
+
+    /// What all policies share.
+    pub fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+
+    /// The tier of a key by its number: that tier's number, itself, and its share of the room below the ceiling.
+    fn tier(&self, number: u32) -> (u32, &Tier, u32) {
+        let known = |at: usize| {
+            let (tier, share_milli) = self.tiers.get(at)?.as_ref()?;
+            Some((at as u32, tier, *share_milli))
+        };
+        known(number as usize).or_else(|| known(self.default)).expect("the default tier is there")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! From settings to a policy: names are numbered, what earlier policies had is kept for requests in flight.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::limits_of::shares_milli;
+use super::state::{NAMES_MOST, Names, State};
+use super::{ClientBounds, KeySource, Limits, Policy, Route, Tier, Upstream};
+use crate::admission::Line;
+use crate::keys::Digester;
+
+/// All that a policy is made of.
+#[derive(Debug, Clone)]
+pub struct PolicySettings {
+    /// The routes, in any order. [`Route::upstream`] is an index into `upstreams`; [`Route::number`] is given.
+    pub routes: Vec<Route>,
+    /// The upstreams, by different names.
+    pub upstreams: Vec<Upstream>,
+    /// The tiers, by different names. The first is the default tier.
+    pub tiers: Vec<Tier>,
+    /// Where keys are looked for.
+    pub key_source: KeySource,
+    /// What makes digests of keys; `None` asks for no key.
+    pub digester: Option<Digester>,
+    /// What clients are held to.
+    pub client: ClientBounds,
+    /// Limits of all requests together.
+    pub all: Limits,
+    /// Limits of each address.
+    pub address: Limits,
+    /// The load line that all requests are held to.
+    pub line: Option<Arc<Line>>,
+}
+
+/// Why there is no policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooManyNames;
+
+impl fmt::Display for TooManyNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "more than {NAMES_MOST} names of routes, tiers or upstreams since the start: restart the gateway to \
+             forget the old ones"
+        )
+    }
+}
+
+impl std::error::Error for TooManyNames {}
+
+impl Policy {
+    /// The policy of these settings. `before` is the one it replaces, if any, of the same state.
+    ///
+    /// # Errors
+    /// When the process has seen too many names.
+    pub fn new(
+        state: &Arc<State>,
+        settings: PolicySettings,
+        before: Option<&Self>,
+    ) -> Result<Self, TooManyNames> {
+        let PolicySettings {
+            upstreams,
+            tiers,
+            key_source,
+            digester,
+            client,
+            all,
+            address,
+            line,
+            ..
+        } = settings;
+        let mut numbered = before.map(|before| before.upstreams.clone()).unwrap_or_default();
+        let mut numbers = Vec::with_capacity(upstreams.len());
+        for upstream in upstreams {
+            let name = upstream.name.clone();
+            numbers.push(place(&mut numbered, &state.upstream_names, &name, upstream)?);
+        }
+        for (number, upstream) in numbered.iter_mut().enumerate() {
+            if !numbers.contains(&(number as u32)) {
+                // It is kept for requests in flight alone.
+                upstream.active = None;
+            }
+        }
+        let mut routes = before.map(|before| before.routes.clone()).unwrap_or_default();
+        let mut order = Vec::with_capacity(settings.routes.len());
+        for mut route in settings.routes {
+            route.upstream = numbers[route.upstream as usize];
+            let name = route.name.clone();
+            order.push(place(&mut routes, &state.route_names, &name, route)?);
+        }
+        for (number, route) in routes.iter_mut().enumerate() {
+            route.number = number as u32;
+        }
+        order.sort_by_key(|&number| {
+            let route = &routes[number as usize];
+            std::cmp::Reverse((
+                route.host.narrowness(),
+                route.path.narrowness(),
+                !route.methods.0.is_empty(),
+            ))
+        });
+        let shares = shares_milli(&tiers);
+        let mut by_number = Vec::new();
+        let mut default = None;
+        for (tier, share) in tiers.into_iter().zip(shares) {
+            let number = state.tier_names.number(&tier.name).ok_or(TooManyNames)? as usize;
+            by_number.resize(by_number.len().max(number + 1), None);
+            by_number[number] = Some((tier, share));
+            default.get_or_insert(number);
+        }
+        let default = default.unwrap_or_else(|| {
+            by_number.resize(1, Some((Tier::unlimited("default"), 1000)));
+            0
+        });
+        Ok(Self {
+            state: Arc::clone(state),
+            routes,
+            order,
+            upstreams: numbered,
+            tiers: by_number,
+            default,
+            key_source: if digester.is_some() { key_source } else { KeySource::none() },
+            digester,
+            client,
+            all,
+            address,
+            line,
+        })
+    }
+}
+
+/// Puts a thing where its name's number says.
+fn place<T: Clone>(
+    things: &mut Vec<T>,
+    names: &Names,
+    name: &str,
+    thing: T,
+) -> Result<u32, TooManyNames> {
+    let number = names.number(name).ok_or(TooManyNames)?;
+    // Numbers are given in order, so no gap is left.
+    let at = number as usize;
+    while things.len() <= at {
+        things.push(thing.clone());
+    }
+    things[at] = thing;
+    Ok(number)
+}

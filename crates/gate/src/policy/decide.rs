@@ -1,0 +1,312 @@
+//! One decision: the checks in their order, and giving back what was taken where a later one refuses.
+
+use super::{
+    Decision, Facts, Held, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal, Route,
+    Ticket, Tier,
+};
+use crate::keys::Entry;
+use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
+use crate::usage::Local;
+
+const MEAN_MILLI: u32 = 1000;
+const SECOND_NS: u64 = 1_000_000_000;
+/// `Retry-After` where too many are in flight: nobody knows when one ends.
+const SOON_S: u32 = 1;
+/// What a division may be above a whole number by.
+const ROUNDING: f64 = 1e-6;
+/// Limits that one request may take from.
+const TAKES: usize = 16;
+
+impl Policy {
+    /// Decides about a request. Counts a refusal in `usage`.
+    pub fn decide(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
+        let mut asked = Asked { key: NONE, route: NONE };
+        match self.admit(facts, now_ns, &mut asked) {
+            Ok(ticket) => Decision::Forward(ticket),
+            Err(refusal) => {
+                usage.refuse(asked.key, asked.route, refusal.problem);
+                Decision::Refuse(refusal)
+            }
+        }
+    }
+
+    /// Gives back what a ticket holds, and counts what came of its request.
+    pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, _now_ns: u64, usage: &mut Local) {
+        let state = &*self.state;
+        let Held { key, tier, route, address, all } = ticket.held;
+        if key {
+            state.keys.entry(ticket.key).in_flight.give_back(1);
+        }
+        if tier {
+            state.tiers[ticket.tier as usize].in_flight.give_back(1);
+        }
+        if route {
+            state.routes[ticket.route as usize].in_flight.give_back(1);
+        }
+        if address {
+            state.addresses.place(ticket.address_slot).in_flight.give_back(1);
+        }
+        if all {
+            state.all.in_flight.give_back(1);
+        }
+        let waited_ns =
+            if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
+        state.ceiling.finish(ticket.cost_milli, waited_ns);
+        usage.count(ticket.key, ticket.route, outcome);
+    }
+
+    fn admit(&self, facts: &Facts, now_ns: u64, asked: &mut Asked) -> Result<Ticket, Refusal> {
+        let state = &*self.state;
+        let route = self.find(facts);
+        if let Ok(route) = route {
+            asked.route = route.number;
+        }
+        let mut taken = Taken::default();
+        let address_slot = self.check_address(facts, now_ns, &mut taken)?;
+        let public = route.is_ok_and(|route| route.public);
+        let key = if public { None } else { self.check_key(facts, asked, &mut taken)? };
+        let route = route.map_err(|problem| taken.refuse(problem))?;
+        if let Some(entry) = key
+            && !state.set_has(entry.routes(), route.number)
+        {
+            return Err(taken.refuse(Problem::KeyNotForRoute));
+        }
+        let (tier, limits, share_milli) = self.tier(key.map_or(0, Entry::tier));
+        let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
+        if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
+            return Err(taken.refuse(Problem::BodyTooLarge));
+        }
+        let mut held = Held { address: self.address.at_once.is_some(), ..Held::default() };
+        if let Some(entry) = key {
+            held.key = self.take_key(entry, limits, now_ns, &mut taken)?;
+        }
+        let used = &state.tiers[tier as usize];
+        held.tier = taken.limits("tier", &limits.together, &used.rate, &used.in_flight, now_ns)?;
+        let used = &state.routes[route.number as usize];
+        held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
+        let used = &state.all;
+        held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
+        let cost_milli = self.take_of_line(facts, share_milli, now_ns, &taken)?;
+        Ok(Ticket {
+            route: route.number,
+            key: asked.key,
+            tier,
+            address_slot,
+            cost_milli,
+            admitted_at_ns: now_ns,
+            body_max_bytes,
+            held,
+        })
+    }
+
+    /// The first route that takes a request; else whether one would, by another method.
+    fn find(&self, facts: &Facts) -> Result<&Route, Problem> {
+        let mut problem = Problem::NoRoute;
+        for &number in &self.order {
+            let route = &self.routes[number as usize];
+            if route.path.takes(facts.path) && route.host.takes(facts.host) {
+                if route.methods.take(facts.method) {
+                    return Ok(route);
+                }
+                problem = Problem::MethodNotAllowed;
+            }
+        }
+        Err(problem)
+    }
+
+    fn check_address<'a>(
+        &'a self,
+        facts: &Facts,
+        now_ns: u64,
+        taken: &mut Taken<'a>,
+    ) -> Result<u32, Refusal> {
+        if self.address == Limits::default() {
+            return Ok(NONE);
+        }
+        let slot = self.state.addresses.slot(facts.address, now_ns);
+        let place = self.state.addresses.place(slot);
+        taken.limits("address", &self.address, &place.used, &place.in_flight, now_ns)?;
+        Ok(slot)
+    }
+
+    /// The key's entry, where keys are asked for.
+    fn check_key<'a>(
+        &'a self,
+        facts: &Facts,
+        asked: &mut Asked,
+        taken: &mut Taken<'a>,
+    ) -> Result<Option<&'a Entry>, Refusal> {
+        let Some(digester) = &self.digester else { return Ok(None) };
+        let Some(key) = facts.key.filter(|key| !key.is_empty()) else {
+            return Err(taken.refuse(Problem::KeyMissing));
+        };
+        let slot = self.state.keys.find(&digester.digest(key));
+        let Some(slot) = slot else { return Err(taken.refuse(Problem::KeyUnknown)) };
+        let entry = self.state.keys.entry(slot);
+        asked.key = slot;
+        if entry.is_valid(self.state.calendar.unix_s()) {
+            Ok(Some(entry))
+        } else {
+            Err(taken.refuse(Problem::KeyUnknown))
+        }
+    }
+
+    /// Takes from the limits of a key; whether it counts as in flight.
+    fn take_key<'a>(
+        &'a self,
+        entry: &'a Entry,
+        tier: &Tier,
+        now_ns: u64,
+        taken: &mut Taken<'a>,
+    ) -> Result<bool, Refusal> {
+        let calendar = &self.state.calendar;
+        let own = Limits {
+            rate: entry.rate().or(tier.each.rate),
+            at_once: entry.at_once_most().or(tier.each.at_once),
+        };
+        let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
+        if let Some(quota) = entry.day_most().or(tier.day_quota) {
+            let left_s = |periods: Periods| periods.day_left_s;
+            let period = (calendar.day(), DAY_S, calendar.unix_s());
+            taken.quota("day", &entry.day, quota, period, left_s)?;
+        }
+        if let Some(quota) = entry.month_most().or(tier.month_quota) {
+            let left_s = |periods: Periods| periods.month_left_s;
+            let period = (calendar.month(), MONTH_S, calendar.unix_s());
+            taken.quota("month", &entry.month, quota, period, left_s)?;
+        }
+        Ok(held)
+    }
+
+    /// Takes from the ceiling; what the request costs.
+    fn take_of_line(
+        &self,
+        facts: &Facts,
+        share_milli: u32,
+        now_ns: u64,
+        taken: &Taken,
+    ) -> Result<u32, Refusal> {
+        let Some(line) = &self.line else {
+            self.state.ceiling.add(MEAN_MILLI);
+            return Ok(MEAN_MILLI);
+        };
+        let cost_milli = line.cost_milli(facts.method, facts.path);
+        let ceiling = &self.state.ceiling;
+        ceiling.take(cost_milli, share_milli, now_ns).map_err(|wait_ns| {
+            let refusal = taken.refuse(Problem::AtLoadLine);
+            let quota = ceiling.rate_per_s() as u64;
+            let retry_after_s = seconds(wait_ns);
+            let limit = RateLimit {
+                name: "load line",
+                quota,
+                window_s: 1,
+                remaining: 0,
+                reset_s: retry_after_s,
+            };
+            Refusal { retry_after_s: Some(retry_after_s), limit: Some(limit), ..refusal }
+        })?;
+        Ok(cost_milli)
+    }
+}
+
+const DAY_S: u32 = 86_400;
+/// For `RateLimit-Policy`, whose window has one length.
+const MONTH_S: u32 = 30 * DAY_S;
+
+/// What is known of a request when it is refused.
+struct Asked {
+    key: u32,
+    route: u32,
+}
+
+/// What was taken of limits, to be given back.
+#[derive(Clone, Copy)]
+enum Take<'a> {
+    Rate(&'a Gcra, u64),
+    AtOnce(&'a AtOnce),
+    Quota(&'a Quota, u32),
+}
+
+/// What a request has taken so far.
+#[derive(Default)]
+struct Taken<'a> {
+    takes: [Option<Take<'a>>; TAKES],
+    count: usize,
+}
+
+impl<'a> Taken<'a> {
+    /// Takes from a rate and from requests at once; whether it counts as one of these.
+    fn limits(
+        &mut self,
+        name: &'static str,
+        limits: &Limits,
+        used: &'a Gcra,
+        in_flight: &'a AtOnce,
+        now_ns: u64,
+    ) -> Result<bool, Refusal> {
+        if let Some(rate) = limits.rate {
+            if let Err(wait_ns) = used.take(&rate, MEAN_MILLI, now_ns) {
+                return Err(self.refuse_rate(name, &rate, wait_ns));
+            }
+            self.note(Take::Rate(used, rate.increment_ns(MEAN_MILLI)));
+        }
+        let Some(most) = limits.at_once else { return Ok(false) };
+        if !in_flight.take(1, u64::from(most)) {
+            let refusal = self.refuse(Problem::TooManyAtOnce);
+            return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
+        }
+        self.note(Take::AtOnce(in_flight));
+        Ok(true)
+    }
+
+    fn quota(
+        &mut self,
+        name: &'static str,
+        used: &'a Quota,
+        quota: u64,
+        (period, window_s, unix_s): (u32, u32, i64),
+        left_s: impl Fn(Periods) -> u32,
+    ) -> Result<(), Refusal> {
+        if used.take(quota, period).is_some() {
+            self.note(Take::Quota(used, period));
+            return Ok(());
+        }
+        let reset_s = left_s(Periods::at(unix_s)).max(1);
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
+        let refusal = self.refuse(Problem::QuotaUsedUp);
+        Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal })
+    }
+
+    fn note(&mut self, take: Take<'a>) {
+        self.takes[self.count] = Some(take);
+        self.count += 1;
+    }
+
+    fn refuse_rate(&self, name: &'static str, rate: &Rate, wait_ns: u64) -> Refusal {
+        let reset_s = seconds(wait_ns);
+        // A rate below one a second has a window that holds one.
+        let window_s =
+            if rate.per_s >= 1.0 { 1 } else { (1.0 / rate.per_s - ROUNDING).ceil() as u32 };
+        let quota = (rate.per_s * f64::from(window_s)).round() as u64;
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
+        let refusal = self.refuse(Problem::RateLimited);
+        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
+    }
+
+    /// Gives everything back; a refused request costs nothing.
+    fn refuse(&self, problem: Problem) -> Refusal {
+        for take in self.takes.iter().flatten() {
+            match take {
+                Take::Rate(used, increment_ns) => used.give_back(*increment_ns),
+                Take::AtOnce(held) => held.give_back(1),
+                Take::Quota(quota, period) => quota.give_back(*period),
+            }
+        }
+        Refusal::of(problem)
+    }
+}
+
+/// Whole seconds, at least one.
+fn seconds(nanos: u64) -> u32 {
+    u32::try_from(nanos.div_ceil(SECOND_NS)).unwrap_or(u32::MAX).max(1)
+}

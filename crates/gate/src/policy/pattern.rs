@@ -1,0 +1,204 @@
+//! Which requests a route takes: hosts, methods, and paths by prefix or template.
+
+use std::fmt;
+
+/// A host that a route is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Host {
+    /// All hosts.
+    Any,
+    /// This one, in lower case.
+    Exact(String),
+    /// All below this domain, in lower case and with its leading dot, such as `.example.com`.
+    Below(String),
+}
+
+impl Host {
+    /// The more it is, the narrower.
+    pub fn narrowness(&self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Below(domain) => domain.len(),
+            Self::Exact(_) => usize::MAX,
+        }
+    }
+
+    /// Whether it stands for `host`, letters of either case.
+    pub fn takes(&self, host: &[u8]) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exact(name) => host.eq_ignore_ascii_case(name.as_bytes()),
+            Self::Below(domain) => {
+                let cut = host.len().saturating_sub(domain.len());
+                cut > 0 && host[cut..].eq_ignore_ascii_case(domain.as_bytes())
+            }
+        }
+    }
+}
+
+/// Methods that a route takes; none written means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Methods(pub Vec<String>);
+
+impl Methods {
+    /// Whether `method` is one of them. `HEAD` is, where `GET` is.
+    pub fn take(&self, method: &[u8]) -> bool {
+        let named = |name: &[u8]| self.0.iter().any(|method| method.as_bytes() == name);
+        self.0.is_empty() || named(method) || (method == b"HEAD" && named(b"GET"))
+    }
+}
+
+/// Paths that a route takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathPattern {
+    /// This path and all below it: `/api` takes `/api` and `/api/x`, not `/apix`. `/` takes all.
+    Prefix(String),
+    /// Segments, of which `None` stands for any one that is not empty: `/users/{id}`.
+    Template(Vec<Option<String>>),
+}
+
+impl PathPattern {
+    /// Reads a prefix, or a template where there is a `{name}` in it.
+    ///
+    /// # Errors
+    /// In words, where it is neither.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if !text.starts_with('/') {
+            return Err("a path begins with /".into());
+        }
+        if text.contains(['?', '#', ' ']) {
+            return Err("a path has no query, fragment or space".into());
+        }
+        if !text.contains(['{', '}']) {
+            let trimmed = text.trim_end_matches('/');
+            return Ok(Self::Prefix(if trimmed.is_empty() { "/" } else { trimmed }.into()));
+        }
+        let segment = |segment: &str| match segment.strip_prefix('{') {
+            Some(rest) if rest.len() > 1 && rest.find('}') == Some(rest.len() - 1) => Ok(None),
+            None if !segment.contains('}') => Ok(Some(segment.to_owned())),
+            _ => Err(format!("`{segment}`: a parameter is a whole segment, such as {{id}}")),
+        };
+        text[1..].split('/').map(segment).collect::<Result<_, _>>().map(Self::Template)
+    }
+
+    /// Reads one path, with parameters or without: nothing below it.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn exact(text: &str) -> Result<Self, String> {
+        Ok(match Self::parse(text)? {
+            Self::Prefix(_) => {
+                let segments = text[1..].split('/').map(|segment| Some(segment.to_owned()));
+                Self::Template(segments.collect())
+            }
+            template => template,
+        })
+    }
+
+    /// Whether it takes `path`, which begins with `/`.
+    pub fn takes(&self, path: &[u8]) -> bool {
+        match self {
+            Self::Prefix(prefix) if prefix == "/" => path.first() == Some(&b'/'),
+            Self::Prefix(prefix) => match path.strip_prefix(prefix.as_bytes()) {
+                Some(rest) => rest.is_empty() || rest[0] == b'/',
+                None => false,
+            },
+            Self::Template(segments) => {
+                let Some(rest) = path.strip_prefix(b"/") else { return false };
+                let mut found = rest.split(|&byte| byte == b'/');
+                let fits = segments.iter().all(|wanted| match (found.next(), wanted) {
+                    (Some(found), Some(wanted)) => found == wanted.as_bytes(),
+                    (Some(found), None) => !found.is_empty(),
+                    (None, _) => false,
+                });
+                fits && found.next().is_none()
+            }
+        }
+    }
+
+    /// The more it is, the narrower: routes are tried from the narrowest on. A template of n segments is narrower
+    /// than a prefix of n; a literal segment is narrower than a parameter.
+    pub fn narrowness(&self) -> (usize, bool, usize) {
+        match self {
+            Self::Prefix(prefix) => {
+                let segments = prefix.split('/').filter(|segment| !segment.is_empty()).count();
+                (segments, false, segments)
+            }
+            Self::Template(segments) => {
+                let literal = segments.iter().filter(|segment| segment.is_some()).count();
+                (segments.len(), true, literal)
+            }
+        }
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(prefix) => f.write_str(prefix),
+            Self::Template(segments) => segments.iter().try_for_each(|segment| match segment {
+                Some(literal) => write!(f, "/{literal}"),
+                None => f.write_str("/{}"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_by_whole_segments() {
+        let cases = [
+            ("/", "/", true),
+            ("/", "/a/b", true),
+            ("/api", "/api", true),
+            ("/api", "/api/", true),
+            ("/api/", "/api/x/y", true),
+            ("/api", "/apix", false),
+            ("/api", "/ap", false),
+            ("/users/{id}", "/users/7", true),
+            ("/users/{id}", "/users/", false),
+            ("/users/{id}", "/users", false),
+            ("/users/{id}", "/users/7/x", false),
+            ("/users/{id}/posts", "/users/7/posts", true),
+            ("/{a}/{b}", "/users/7", true),
+        ];
+        for (pattern, path, taken) in cases {
+            let parsed = PathPattern::parse(pattern).unwrap();
+            assert_eq!(parsed.takes(path.as_bytes()), taken, "{pattern} {path}");
+        }
+        for wrong in ["api", "", "/a?b", "/a{b}", "/{}", "/{a", "/a}"] {
+            assert!(PathPattern::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_taken_whole_or_below_a_domain() {
+        let below = Host::Below(".example.com".into());
+        assert!(below.takes(b"API.example.com"));
+        assert!(!below.takes(b"example.com"));
+        assert!(!below.takes(b".example.com"));
+        assert!(!below.takes(b"badexample.com"));
+        assert!(Host::Exact("a.b".into()).takes(b"A.b"));
+        assert!(!Host::Exact("a.b".into()).takes(b"xa.b"));
+    }
+
+    #[test]
+    fn head_is_taken_where_get_is() {
+        let methods = Methods(vec!["GET".into()]);
+        assert!(methods.take(b"HEAD") && methods.take(b"GET") && !methods.take(b"get"));
+        assert!(!methods.take(b"POST") && Methods::default().take(b"PURGE"));
+    }
+
+    #[test]
+    fn narrower_patterns_come_first() {
+        let of = |text: &str| PathPattern::parse(text).unwrap().narrowness();
+        assert!(of("/users/{id}") > of("/users/x"));
+        assert!(of("/users/x") > of("/users"));
+        assert!(of("/users/{id}") > of("/{a}/{b}"));
+        assert!(of("/users/{id}/posts") > of("/users/{id}"));
+        assert!(of("/users") > of("/"));
+    }
+}

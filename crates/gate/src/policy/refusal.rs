@@ -1,0 +1,184 @@
+//! What a request is refused with.
+
+use std::io::Write;
+
+/// A refusal, to be answered as a JSON problem (RFC 9457).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Refusal {
+    /// What is wrong.
+    pub problem: Problem,
+    /// For the header `Retry-After`.
+    pub retry_after_s: Option<u32>,
+    /// For the headers `RateLimit` and `RateLimit-Policy`.
+    pub limit: Option<RateLimit>,
+}
+
+impl Refusal {
+    /// A refusal without headers of its own.
+    pub const fn of(problem: Problem) -> Self {
+        Self { problem, retry_after_s: None, limit: None }
+    }
+
+    /// The status of the answer.
+    pub const fn status(&self) -> u16 {
+        self.problem.status()
+    }
+}
+
+/// Why a request is refused. The order is that of [`PROBLEMS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Problem {
+    /// 401: no key.
+    KeyMissing,
+    /// 403: a key that does not exist, was revoked or has expired: not said which.
+    KeyUnknown,
+    /// 403: a key that is not for this route.
+    KeyNotForRoute,
+    /// 404: no route takes it.
+    NoRoute,
+    /// 405: routes take the path, but not the method.
+    MethodNotAllowed,
+    /// 413: the body is longer than allowed.
+    BodyTooLarge,
+    /// 429: more requests in a time than the key, its tier, the route or the address may make.
+    RateLimited,
+    /// 429: the quota of the day or month is used up.
+    QuotaUsedUp,
+    /// 429: too many requests of the key, its tier, the route or the address at once.
+    TooManyAtOnce,
+    /// 429: the API is at its load line.
+    AtLoadLine,
+}
+
+/// Every problem.
+pub const PROBLEMS: [Problem; 10] = [
+    Problem::KeyMissing,
+    Problem::KeyUnknown,
+    Problem::KeyNotForRoute,
+    Problem::NoRoute,
+    Problem::MethodNotAllowed,
+    Problem::BodyTooLarge,
+    Problem::RateLimited,
+    Problem::QuotaUsedUp,
+    Problem::TooManyAtOnce,
+    Problem::AtLoadLine,
+];
+
+impl Problem {
+    /// The status of its answer.
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::KeyMissing => 401,
+            Self::KeyUnknown | Self::KeyNotForRoute => 403,
+            Self::NoRoute => 404,
+            Self::MethodNotAllowed => 405,
+            Self::BodyTooLarge => 413,
+            Self::RateLimited | Self::QuotaUsedUp | Self::TooManyAtOnce | Self::AtLoadLine => 429,
+        }
+    }
+
+    /// Its name in counters and in the member `code` of the answer.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::KeyMissing => "key_missing",
+            Self::KeyUnknown => "key_unknown",
+            Self::KeyNotForRoute => "key_not_for_route",
+            Self::NoRoute => "no_route",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::BodyTooLarge => "body_too_large",
+            Self::RateLimited => "rate_limited",
+            Self::QuotaUsedUp => "quota_used_up",
+            Self::TooManyAtOnce => "too_many_at_once",
+            Self::AtLoadLine => "at_load_line",
+        }
+    }
+
+    /// The whole body of its answer, `application/problem+json`.
+    pub const fn body(self) -> &'static str {
+        match self {
+            Self::KeyMissing => {
+                r#"{"type":"about:blank","title":"Unauthorized","status":401,"code":"key_missing","detail":"This API asks for a key."}"#
+            }
+            Self::KeyUnknown => {
+                r#"{"type":"about:blank","title":"Forbidden","status":403,"code":"key_unknown","detail":"The key is not valid."}"#
+            }
+            Self::KeyNotForRoute => {
+                r#"{"type":"about:blank","title":"Forbidden","status":403,"code":"key_not_for_route","detail":"The key is not valid here."}"#
+            }
+            Self::NoRoute => {
+                r#"{"type":"about:blank","title":"Not Found","status":404,"code":"no_route","detail":"There is nothing here."}"#
+            }
+            Self::MethodNotAllowed => {
+                r#"{"type":"about:blank","title":"Method Not Allowed","status":405,"code":"method_not_allowed","detail":"Not with this method."}"#
+            }
+            Self::BodyTooLarge => {
+                r#"{"type":"about:blank","title":"Content Too Large","status":413,"code":"body_too_large","detail":"The body is longer than allowed."}"#
+            }
+            Self::RateLimited => {
+                r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"rate_limited","detail":"Too many requests in this time."}"#
+            }
+            Self::QuotaUsedUp => {
+                r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"quota_used_up","detail":"The quota is used up."}"#
+            }
+            Self::TooManyAtOnce => {
+                r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"too_many_at_once","detail":"Too many requests at once."}"#
+            }
+            Self::AtLoadLine => {
+                r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"at_load_line","detail":"The API carries no more at the moment."}"#
+            }
+        }
+    }
+}
+
+/// The limit that was met, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// What it is of: `key`, `tier`, `route`, `address`, `all`, `day`, `month`.
+    pub name: &'static str,
+    /// Requests in [`Self::window_s`].
+    pub quota: u64,
+    /// The window, in seconds.
+    pub window_s: u32,
+    /// Requests left.
+    pub remaining: u64,
+    /// Until more are left, in seconds.
+    pub reset_s: u32,
+}
+
+impl RateLimit {
+    /// Appends the lines `RateLimit-Policy` and `RateLimit`, each with its CRLF.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let Self { name, quota, window_s, remaining, reset_s } = self;
+        // Writing into a vector cannot fail.
+        let _ = write!(out, "RateLimit-Policy: \"{name}\";q={quota};w={window_s}\r\n");
+        let _ = write!(out, "RateLimit: \"{name}\";r={remaining};t={reset_s}\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_say_what_the_table_says() {
+        for (index, problem) in PROBLEMS.into_iter().enumerate() {
+            assert_eq!(problem as usize, index);
+            let status = format!("\"status\":{},", problem.status());
+            assert!(problem.body().contains(&status), "{problem:?}");
+            let code = format!("\"code\":\"{}\"", problem.code());
+            assert!(problem.body().contains(&code), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn headers_are_structured_fields() {
+        let mut out = Vec::new();
+        let limit = RateLimit { name: "key", quota: 100, window_s: 1, remaining: 0, reset_s: 2 };
+        limit.write(&mut out);
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "RateLimit-Policy: \"key\";q=100;w=1\r\nRateLimit: \"key\";r=0;t=2\r\n"
+        );
+    }
+}

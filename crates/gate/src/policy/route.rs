@@ -1,0 +1,289 @@
+//! What the data path does with a request that was admitted: where to, under which time-outs, rewritten how.
+
+use std::net::SocketAddr;
+
+use super::limits_of::Limits;
+use super::pattern::{Host, Methods, PathPattern};
+
+const SECOND: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+
+/// A route: requests of one kind, and what is done with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// As configured, and in usage.
+    pub name: String,
+    /// Stays the same over all policies of a process, for the same name.
+    pub number: u32,
+    /// Hosts it is for.
+    pub host: Host,
+    /// Methods it is for.
+    pub methods: Methods,
+    /// Paths it is for.
+    pub path: PathPattern,
+    /// Index into [`super::Policy::upstreams`].
+    pub upstream: u32,
+    /// Bounds on time.
+    pub timeouts: Timeouts,
+    /// What is sent upstream instead of the path's beginning.
+    pub rewrite: Option<PathRewrite>,
+    /// What is changed in the headers of requests, after the gateway's own changes.
+    pub request_headers: HeaderRules,
+    /// What is changed in the headers of answers.
+    pub response_headers: HeaderRules,
+    /// The `Host` sent upstream; the client's where absent.
+    pub upstream_host: Option<String>,
+    /// Whether `Upgrade` may become a tunnel.
+    pub upgrade: bool,
+    /// The longest body.
+    pub body_max_bytes: u64,
+    /// Whether no key is asked for here.
+    pub public: bool,
+    /// Limits of all its requests together.
+    pub limits: Limits,
+}
+
+impl Route {
+    /// All requests, to this upstream.
+    pub fn to(upstream: u32) -> Self {
+        Self {
+            name: "all".into(),
+            number: 0,
+            host: Host::Any,
+            methods: Methods::default(),
+            path: PathPattern::Prefix("/".into()),
+            upstream,
+            timeouts: Timeouts::default(),
+            rewrite: None,
+            request_headers: HeaderRules::default(),
+            response_headers: HeaderRules::default(),
+            upstream_host: None,
+            upgrade: true,
+            body_max_bytes: 64 * MIB,
+            public: false,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Whether it is for such requests.
+    pub fn takes(&self, method: &[u8], host: &[u8], path: &[u8]) -> bool {
+        self.path.takes(path) && self.host.takes(host) && self.methods.take(method)
+    }
+}
+
+/// Bounds on the time of a request towards the upstream, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until the connection stands; 504 after it.
+    pub connect_ns: u64,
+    /// From the whole request sent to the first byte of the answer; 504 after it.
+    pub first_byte_ns: u64,
+    /// From admission to the last byte of the answer; closed after it.
+    pub whole_ns: u64,
+    /// Without a byte either way inside an answer or a tunnel; closed after it.
+    pub idle_ns: u64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect_ns: 2 * SECOND,
+            first_byte_ns: 30 * SECOND,
+            whole_ns: 300 * SECOND,
+            idle_ns: 60 * SECOND,
+        }
+    }
+}
+
+/// A path's beginning, replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRewrite {
+    /// What is taken away: `/v1`. Always the beginning of whole segments; paths that do not begin so stay.
+    pub from: String,
+    /// What is put there; may be empty (the path then begins with what follows, or is `/`).
+    pub to: String,
+}
+
+/// Changes of headers. Names in lower case; values are free of control characters. None is hop-by-hop or framing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderRules {
+    /// Removed.
+    pub remove: Vec<String>,
+    /// Set, instead of any by that name.
+    pub set: Vec<(String, String)>,
+}
+
+impl HeaderRules {
+    /// Whether a header of this name (any case) is not passed on as it came.
+    pub fn drops(&self, name: &[u8]) -> bool {
+        let same = |other: &String| name.eq_ignore_ascii_case(other.as_bytes());
+        self.remove.iter().any(same) || self.set.iter().any(|(other, _)| same(other))
+    }
+}
+
+/// Servers that answer alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Upstream {
+    /// As configured. The data path keeps its pool by this name over policies.
+    pub name: String,
+    /// Its servers; at least one.
+    pub addresses: Vec<UpstreamAddress>,
+    /// Which is taken.
+    pub balance: Balance,
+    /// Connections to each address at most, per worker.
+    pub connections_max: u32,
+    /// An idle connection is closed after this: below the upstream's own time, so that it is never used as it closes.
+    pub keep_alive_ns: u64,
+    /// Requests sent to look whether a server is well; none where absent.
+    pub active: Option<ActiveCheck>,
+    /// When a server counts as unwell by its answers.
+    pub passive: PassiveCheck,
+    /// How often a request may be sent again.
+    pub retry: RetryRule,
+}
+
+impl Upstream {
+    /// One server, with defaults.
+    pub fn of(name: &str, socket: SocketAddr) -> Self {
+        let address = UpstreamAddress { text: socket.to_string(), socket, tls: None };
+        Self {
+            name: name.into(),
+            addresses: vec![address],
+            balance: Balance::LeastConnections,
+            connections_max: 1024,
+            keep_alive_ns: 4 * SECOND,
+            active: None,
+            passive: PassiveCheck::default(),
+            retry: RetryRule::default(),
+        }
+    }
+}
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamAddress {
+    /// As configured: what `Host` is, where the client's is not passed on.
+    pub text: String,
+    /// Where to connect.
+    pub socket: SocketAddr,
+    /// The name that its certificate must carry, where TLS is spoken.
+    pub tls: Option<String>,
+}
+
+/// Which server of an upstream is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Balance {
+    /// That with the fewest requests in flight.
+    LeastConnections,
+    /// One after another.
+    RoundRobin,
+}
+
+/// Requests sent to look whether a server is well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveCheck {
+    /// `GET` of this path; 200..=399 is well.
+    pub path: String,
+    /// How often.
+    pub every_ns: u64,
+    /// How long an answer may take.
+    pub timeout_ns: u64,
+    /// So many in a row bring a server back.
+    pub up_after: u32,
+    /// So many failures in a row take it out.
+    pub down_after: u32,
+}
+
+/// When a server counts as unwell by what comes of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PassiveCheck {
+    /// So many failures to connect or to answer in a row take it out; 0: never.
+    pub failures: u32,
+    /// For so long; then one request tries it.
+    pub rest_ns: u64,
+}
+
+impl Default for PassiveCheck {
+    fn default() -> Self {
+        Self { failures: 5, rest_ns: 5 * SECOND }
+    }
+}
+
+/// How often requests may be sent again. Only where nothing of them was sent, or the method is idempotent and no
+/// part of an answer came.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RetryRule {
+    /// Attempts of one request beside the first.
+    pub attempts: u32,
+    /// Retries / requests of the upstream at most, over about the last 10 s.
+    pub budget: f64,
+}
+
+impl Default for RetryRule {
+    fn default() -> Self {
+        Self { attempts: 1, budget: 0.1 }
+    }
+}
+
+/// Where requests carry their key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeySource {
+    /// `Authorization: Bearer KEY`.
+    pub bearer: bool,
+    /// Header that is the key, in lower case: `x-api-key`. Not passed upstream.
+    pub header: Option<String>,
+    /// Query parameter that is the key: `user_key`. Stripped upstream. A request with two different keys is refused
+    /// with 400.
+    pub query: Option<String>,
+}
+
+impl KeySource {
+    /// Keys are not asked for, and nothing is stripped.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// `Authorization: Bearer`, `X-API-Key`, `?user_key=`.
+    pub fn usual() -> Self {
+        Self { bearer: true, header: Some("x-api-key".into()), query: Some("user_key".into()) }
+    }
+}
+
+/// What clients are held to. Times in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientBounds {
+    /// From the first byte of a head to its last; 408 after it.
+    pub head_ns: u64,
+    /// Bytes of a head; 431 above it.
+    pub head_bytes: u32,
+    /// From the head to the body's last byte; 408 after it.
+    pub body_ns: u64,
+    /// The slowest body, in bytes per second, after a grace of five seconds; 408 below it. 0: any.
+    pub body_bytes_per_s: u64,
+    /// Between requests of a connection; closed after it.
+    pub idle_ns: u64,
+    /// For the client to take an answer: closed if it takes no byte for so long.
+    pub send_idle_ns: u64,
+    /// Connections of one address at most; closed above it.
+    pub connections_per_address: u32,
+    /// Connections in all, per worker.
+    pub connections_max: u32,
+    /// For requests in flight after SIGTERM.
+    pub drain_ns: u64,
+}
+
+impl Default for ClientBounds {
+    fn default() -> Self {
+        Self {
+            head_ns: 10 * SECOND,
+            head_bytes: 32 << 10,
+            body_ns: 300 * SECOND,
+            body_bytes_per_s: 256,
+            idle_ns: 75 * SECOND,
+            send_idle_ns: 30 * SECOND,
+            connections_per_address: 4096,
+            connections_max: 65_536,
+            drain_ns: 30 * SECOND,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What all policies of a process share: what is used of limits, and the numbers of names.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::addresses::Addresses;
+use crate::admission::Ceiling;
+use crate::keys::Keys;
+use crate::limits::{AtOnce, Calendar, Gcra};
+use crate::usage::Hub;
+
+/// Names of one kind that a process may ever have.
+pub(super) const NAMES_MOST: usize = 1024;
+
+/// What is used of the limits of one thing.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    pub rate: Gcra,
+    pub in_flight: AtOnce,
+}
+
+/// Names of one kind, numbered as they come. A name keeps its number.
+#[derive(Debug, Default)]
+pub(super) struct Names(Mutex<Vec<String>>);
+
+impl Names {
+    /// The number of a name; `None` where there have been too many names.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = names.iter().position(|known| known == name).or_else(|| {
+            (names.len() < NAMES_MOST).then(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            })
+        });
+        found.map(|number| number as u32)
+    }
+}
+
+/// What all policies of a process share.
+#[derive(Debug)]
+pub struct State {
+    /// The keys; may be changed at any time.
+    pub keys: Arc<Keys>,
+    /// The time, as far as quotas and expiries need it.
+    pub calendar: Calendar,
+    /// What is let through in all.
+    pub ceiling: Ceiling,
+    /// Where workers hand over what they counted.
+    pub usage: Arc<Hub>,
+    pub(super) all: Used,
+    pub(super) routes: Box<[Used]>,
+    pub(super) tiers: Box<[Used]>,
+    pub(super) addresses: Addresses,
+    pub(super) route_names: Names,
+    pub(super) tier_names: Names,
+    pub(super) upstream_names: Names,
+    /// Sets of routes that keys are for, as sorted names joined by commas; number 0 is all routes.
+    route_sets: Names,
+    /// The numbers of the routes of each set.
+    routes_of_sets: Box<[OnceLock<Box<[u32]>>]>,
+}
+
+impl State {
+    /// Nothing used, with these keys. `seed` should be a random number.
+    pub fn new(keys: Arc<Keys>, seed: u64) -> Self {
+        let used = || (0..NAMES_MOST).map(|_| Used::default()).collect();
+        let state = Self {
+            keys,
+            calendar: Calendar::default(),
+            ceiling: Ceiling::default(),
+            usage: Arc::default(),
+            all: Used::default(),
+            routes: used(),
+            tiers: used(),
+            addresses: Addresses::new(seed),
+            route_names: Names::default(),
+            tier_names: Names::default(),
+            upstream_names: Names::default(),
+            route_sets: Names::default(),
+            routes_of_sets: (0..NAMES_MOST).map(|_| OnceLock::new()).collect(),
+        };
+        state.route_sets.number("");
+        state.tier_names.number("");
+        state
+    }
+
+    /// The number of a tier by its name, for [`crate::keys::Settings::tier`]; 0 for no name, which stands for the first
+    /// tier of the policy in force. So do names that the policy has not. `None` after 1,024 names.
+    pub fn tier_number(&self, name: &str) -> Option<u32> {
+        self.tier_names.number(name)
+    }
+
+    /// The number of a set of routes by their names, for [`crate::keys::Settings::routes`]. `None` after 1,024 sets.
+    pub fn route_set(&self, names: &[String]) -> Option<u32> {
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        let set = self.route_sets.number(&names.join(","))?;
+        let numbers: Option<Box<[u32]>> =
+            names.iter().map(|name| self.route_names.number(name)).collect();
+        let numbers = numbers?;
+        self.routes_of_sets[set as usize].get_or_init(|| numbers);
+        Some(set)
+    }
+
+    /// Whether a set, as [`Self::route_set`] numbered it, has a route.
+    pub(super) fn set_has(&self, set: u32, route: u32) -> bool {
+        let routes = self.routes_of_sets.get(set as usize).and_then(OnceLock::get);
+        set == 0 || routes.is_some_and(|routes| routes.contains(&route))
+    }
+}

@@ -1,0 +1,260 @@
+//! Decisions: who is let through, and that a refusal gives back what was taken before it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use super::*;
+use crate::keys::{Digester, Settings};
+use crate::limits::Rate;
+use crate::usage::{Hub, Local};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A policy with a digester, its state, and a worker's counts.
+struct Desk {
+    state: Arc<State>,
+    settings: PolicySettings,
+    usage: Local,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
+        let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
+        let settings = PolicySettings {
+            routes: vec![Route::to(0)],
+            upstreams: vec![upstream],
+            tiers: vec![Tier::unlimited("first")],
+            key_source: KeySource::usual(),
+            digester: Some(Digester::new(b"secret")),
+            client: ClientBounds::default(),
+            all: Limits::default(),
+            address: Limits::default(),
+            line: None,
+        };
+        Self { state, settings, usage: Local::new(Arc::new(Hub::default())) }
+    }
+
+    fn key(&self, key: &str, settings: Settings) {
+        self.state.keys.put(&Digester::new(b"secret").digest(key.as_bytes()), &settings);
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::new(&self.state, self.settings.clone(), None).unwrap()
+    }
+
+    fn ask(&mut self, policy: &Policy, key: Option<&str>, path: &str, now_ns: u64) -> Decision {
+        let facts = Facts {
+            method: b"GET",
+            host: b"x",
+            path: path.as_bytes(),
+            key: key.map(str::as_bytes),
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            body_bytes: Some(0),
+        };
+        policy.decide(&facts, now_ns, &mut self.usage)
+    }
+
+    /// The problem, or none where it is forwarded.
+    fn problem(&mut self, policy: &Policy, key: Option<&str>, path: &str) -> Option<Problem> {
+        match self.ask(policy, key, path, SECOND) {
+            Decision::Forward(_) => None,
+            Decision::Refuse(refusal) => Some(refusal.problem),
+        }
+    }
+
+    fn finish(&mut self, policy: &Policy, ticket: &Ticket) {
+        let outcome = Outcome {
+            status: 200,
+            bytes_in: 1,
+            bytes_out: 1,
+            latency_ns: 1,
+            upstream_ns: 1,
+            upstream_failed: false,
+        };
+        policy.finish(ticket, &outcome, SECOND, &mut self.usage);
+    }
+}
+
+fn ticket(decision: Decision) -> Ticket {
+    match decision {
+        Decision::Forward(ticket) => ticket,
+        Decision::Refuse(refusal) => panic!("{refusal:?}"),
+    }
+}
+
+#[test]
+fn keys_are_asked_for_before_anything_is_said_of_routes() {
+    let mut desk = Desk::new();
+    desk.settings.routes[0].path = PathPattern::parse("/api").unwrap();
+    let public = Route {
+        name: "health".into(),
+        path: PathPattern::parse("/health").unwrap(),
+        public: true,
+        ..Route::to(0)
+    };
+    desk.settings.routes.push(public);
+    desk.key("good", Settings::default());
+    desk.key("old", Settings { expires_s: 50, ..Settings::default() });
+    let set = desk.state.route_set(&["health".to_owned()]).unwrap();
+    desk.key("narrow", Settings { routes: set, ..Settings::default() });
+    desk.state.calendar.set(60);
+    let policy = desk.policy();
+    let cases = [
+        (None, "/api", Some(Problem::KeyMissing)),
+        (Some(""), "/api", Some(Problem::KeyMissing)),
+        (None, "/nowhere", Some(Problem::KeyMissing)),
+        (Some("bad"), "/nowhere", Some(Problem::KeyUnknown)),
+        (Some("old"), "/api", Some(Problem::KeyUnknown)),
+        (Some("good"), "/nowhere", Some(Problem::NoRoute)),
+        (Some("good"), "/api/x", None),
+        (Some("narrow"), "/api/x", Some(Problem::KeyNotForRoute)),
+        (None, "/health", None),
+    ];
+    for (key, path, problem) in cases {
+        assert_eq!(desk.problem(&policy, key, path), problem, "{key:?} {path}");
+    }
+}
+
+#[test]
+fn the_narrowest_route_takes_a_request_and_methods_are_told_apart() {
+    let mut desk = Desk::new();
+    desk.settings.digester = None;
+    let route = |name: &str, path: &str, methods: &[&str]| Route {
+        name: name.into(),
+        path: PathPattern::parse(path).unwrap(),
+        methods: Methods(methods.iter().map(|method| (*method).to_owned()).collect()),
+        ..Route::to(0)
+    };
+    desk.settings.routes = vec![
+        route("users", "/users", &[]),
+        route("user", "/users/{id}", &["GET"]),
+        route("post", "/form", &["POST"]),
+    ];
+    let policy = desk.policy();
+    let name = |decision| policy.route(ticket(decision).route).name.clone();
+    assert_eq!(name(desk.ask(&policy, None, "/users/7", SECOND)), "user");
+    assert_eq!(name(desk.ask(&policy, None, "/users/7/x", SECOND)), "users");
+    assert_eq!(desk.problem(&policy, None, "/form"), Some(Problem::MethodNotAllowed));
+}
+
+#[test]
+fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
+    let mut desk = Desk::new();
+    let rate = Some(Rate { per_s: 2.0, burst: 2.0 });
+    desk.key("slow", Settings { rate, day_quota: Some(3), ..Settings::default() });
+    let policy = desk.policy();
+    for _ in 0..2 {
+        let ticket = ticket(desk.ask(&policy, Some("slow"), "/", SECOND));
+        desk.finish(&policy, &ticket);
+    }
+    for _ in 0..10 {
+        let Decision::Refuse(refusal) = desk.ask(&policy, Some("slow"), "/", SECOND) else {
+            panic!("a third request in one instant")
+        };
+        assert_eq!((refusal.problem, refusal.retry_after_s), (Problem::RateLimited, Some(1)));
+        let limit = refusal.limit.unwrap();
+        assert_eq!((limit.name, limit.quota, limit.window_s, limit.remaining), ("key", 2, 1, 0));
+    }
+    // The third of the day passes after the pause that was told, and the fourth is over the quota.
+    assert!(matches!(desk.ask(&policy, Some("slow"), "/", 2 * SECOND), Decision::Forward(_)));
+    let Decision::Refuse(refusal) = desk.ask(&policy, Some("slow"), "/", 2 * SECOND) else {
+        panic!("a fourth request of the day")
+    };
+    assert_eq!((refusal.problem, refusal.retry_after_s), (Problem::QuotaUsedUp, Some(86_400)));
+    // It took nothing of the rate: the request is refused for the quota again, not for the rate.
+    let again = desk.ask(&policy, Some("slow"), "/", 2 * SECOND);
+    assert!(matches!(again, Decision::Refuse(refusal) if refusal.problem == Problem::QuotaUsedUp));
+}
+
+#[test]
+fn a_key_of_no_tier_or_an_unknown_one_is_of_the_first() {
+    let mut desk = Desk::new();
+    let together = |at_once| Limits { rate: None, at_once: Some(at_once) };
+    // Numbered before any policy has it, as keys of the store are.
+    let lost = desk.state.tier_number("lost").unwrap();
+    let first = desk.state.tier_number("first").unwrap();
+    desk.settings.tiers[0].together = together(2);
+    desk.settings.tiers.push(Tier::unlimited("second"));
+    desk.key("none", Settings::default());
+    desk.key("lost", Settings { tier: lost, ..Settings::default() });
+    desk.key("first", Settings { tier: first, ..Settings::default() });
+    let policy = desk.policy();
+    assert_eq!(desk.problem(&policy, Some("none"), "/"), None);
+    assert_eq!(desk.problem(&policy, Some("lost"), "/"), None);
+    for key in ["none", "lost", "first"] {
+        assert_eq!(desk.problem(&policy, Some(key), "/"), Some(Problem::TooManyAtOnce), "{key}");
+    }
+}
+
+#[test]
+fn requests_at_once_are_given_back_at_every_place() {
+    let mut desk = Desk::new();
+    let most = |at_once| Limits { rate: None, at_once: Some(at_once) };
+    desk.settings.all = most(3);
+    desk.settings.address = most(3);
+    desk.settings.routes[0].limits = most(3);
+    desk.settings.tiers[0].together = most(2);
+    desk.settings.tiers[0].each = most(3);
+    desk.key("k", Settings::default());
+    let policy = desk.policy();
+    for _ in 0..5 {
+        let held: Vec<Ticket> =
+            (0..2).map(|_| ticket(desk.ask(&policy, Some("k"), "/", SECOND))).collect();
+        // The tier's two are held; key and address took a third, and gave it back.
+        for _ in 0..5 {
+            assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::TooManyAtOnce));
+        }
+        held.iter().for_each(|ticket| desk.finish(&policy, ticket));
+    }
+    assert_eq!(desk.state.ceiling.in_flight(), 0.0);
+}
+
+#[test]
+fn a_ticket_is_finished_under_a_later_policy() {
+    let mut desk = Desk::new();
+    desk.settings.digester = None;
+    desk.settings.routes[0].limits.at_once = Some(1);
+    let before = desk.policy();
+    let held = ticket(desk.ask(&before, None, "/", SECOND));
+    desk.settings.routes = vec![Route { name: "other".into(), ..Route::to(0) }];
+    let after = Policy::new(&desk.state, desk.settings.clone(), Some(&before)).unwrap();
+    assert_eq!(after.route(held.route).name, "all");
+    desk.finish(&after, &held);
+    let next = ticket(desk.ask(&after, None, "/", SECOND));
+    assert_eq!(after.route(next.route).name, "other");
+    assert_eq!(before.upstreams()[before.route(held.route).upstream as usize].name, "api");
+}
+
+/// At twice the load line from two tiers, the more important one keeps all that it asks for.
+#[test]
+fn under_pressure_the_lowest_tier_is_refused_first() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0);
+    desk.settings.line = Some(Arc::new(line));
+    desk.settings.tiers =
+        vec![Tier::unlimited("free"), Tier { priority: 1, ..Tier::unlimited("gold") }];
+    let gold = desk.state.tier_number("gold").unwrap();
+    let free = desk.state.tier_number("free").unwrap();
+    desk.key("g", Settings { tier: gold, ..Settings::default() });
+    desk.key("f", Settings { tier: free, ..Settings::default() });
+    let policy = desk.policy();
+    let (mut golden, mut freed) = (0, 0);
+    for tick in 0..5000u64 {
+        let now = SECOND + tick * SECOND / 1000;
+        // 700/s of gold, 1300/s of free.
+        let golds = u64::from(tick % 10 < 7);
+        let frees = 1 + u64::from(tick % 10 < 3);
+        for (key, count, passed) in [("f", frees, &mut freed), ("g", golds, &mut golden)] {
+            for _ in 0..count {
+                if let Decision::Forward(ticket) = desk.ask(&policy, Some(key), "/", now) {
+                    *passed += 1;
+                    desk.finish(&policy, &ticket);
+                }
+            }
+        }
+    }
+    assert_eq!(golden, 3500);
+    assert!((4950..=5050).contains(&(golden + freed)), "{golden} + {freed}");
+}

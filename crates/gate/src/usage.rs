@@ -1,0 +1,21 @@
+//! What was served, by key and route: counted by each worker, merged off the path of requests, reported in batches.
+//!
+//! Data goes from a worker's [`Local`] over the [`Hub`] (once a second, a table of fixed size for an empty one) to a
+//! [`Collector`], which merges and hands batches to a [`Sink`] on a thread of its own. Memory is bounded at every
+//! place; what finds no room is counted as dropped, so that always served = reported + pending + dropped. A sink that
+//! stands still delays nothing but its own reports.
+
+mod buckets;
+mod collector;
+mod json_lines;
+mod local;
+mod sqlite;
+mod sum;
+mod table;
+
+pub use buckets::{BUCKETS, Buckets, bucket_of, longest_ns};
+pub use collector::{Account, Batch, Collector, Reader, Reporter, Second, Sink, Snapshot};
+pub use json_lines::JsonLines;
+pub use local::{Hub, Local};
+pub use sqlite::{Period, Sqlite, UsageRow, read, used_since};
+pub use sum::Sum;

@@ -1,0 +1,459 @@
+//! Merges what workers hand over, keeps what pages and `/metrics` show, and gives batches to the sinks.
+//!
+//! Two threads of the caller: one calls [`Collector::collect`] about once a second and never waits for a sink; one
+//! runs [`Reporter::run`], which writes a batch at a time.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::local::Hub;
+use super::sum::Sum;
+use crate::policy::PROBLEMS;
+
+/// Keys and routes that are kept apart, in a batch and since the start. Further ones are dropped from batches, and
+/// counted together since the start.
+const ROWS_MOST: usize = 20_000;
+/// Seconds that pages show.
+const SECONDS_KEPT: usize = 300;
+/// Stands for all keys beyond [`ROWS_MOST`].
+const OTHER_KEYS: u64 = u64::MAX;
+
+/// What one key did on one route: the number of the key, 0 for none, and of the route.
+pub type By = (u64, u32);
+
+/// Counts of a stretch of time, to be reported.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// When it was put together, in seconds since the epoch.
+    pub at_s: i64,
+    /// The counts, by key and name of the route.
+    pub rows: Vec<(u64, String, Sum)>,
+}
+
+impl Batch {
+    /// Requests in it.
+    pub fn requests(&self) -> u64 {
+        self.rows.iter().map(|(_, _, sum)| sum.requests()).sum()
+    }
+}
+
+/// Where batches go.
+pub trait Sink: Send {
+    /// Writes a batch, whole or not at all.
+    ///
+    /// # Errors
+    /// In words; the batch is then tried again.
+    fn write(&mut self, batch: &Batch) -> Result<(), String>;
+}
+
+/// Where all requests are: served = reported + pending + dropped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Requests that workers counted.
+    pub served: u64,
+    /// Of those, written by the sink.
+    pub reported: u64,
+    /// Still in memory.
+    pub pending: u64,
+    /// Lost, because memory is bounded.
+    pub dropped: u64,
+}
+
+/// One second of all requests.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Second {
+    /// Its end, in seconds since the epoch.
+    pub at_s: i64,
+    /// Requests forwarded.
+    pub forwarded: u64,
+    /// Refusals, in the order of [`PROBLEMS`].
+    pub refused: [u64; PROBLEMS.len()],
+    /// Answers of 500 and more.
+    pub failed: u64,
+    /// Median latency of forwarded requests, 0 without any.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+}
+
+/// What pages and `/metrics` show.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// Counts since the start, by key and route.
+    pub since_start: BTreeMap<By, Sum>,
+    /// The last seconds, oldest first.
+    pub seconds: VecDeque<Second>,
+    /// Where all requests are.
+    pub account: Account,
+    /// Why the last batch could not be written, if it could not.
+    pub sink_error: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    snapshot: Mutex<Snapshot>,
+    reported: AtomicU64,
+    /// Requests that a batch could not take along: they are in memory with the reporter.
+    with_reporter: AtomicU64,
+    error: Mutex<Option<String>>,
+    /// Nobody collects any more.
+    closed: AtomicBool,
+    hub: Arc<Hub>,
+    /// Requests merged and not handed on.
+    merged: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Shared {
+    fn account(&self) -> Account {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Account {
+            served: self.hub.served(),
+            reported: load(&self.reported),
+            pending: load(&self.merged) + load(&self.with_reporter) + self.hub.held(),
+            dropped: load(&self.dropped),
+        }
+    }
+}
+
+/// Merges and hands on.
+#[derive(Debug)]
+pub struct Collector {
+    shared: Arc<Shared>,
+    pending: HashMap<By, Sum>,
+    dropped: u64,
+    batches: SyncSender<Batch>,
+    every_s: i64,
+    next_s: i64,
+}
+
+/// Writes batches to a sink.
+#[derive(Debug)]
+pub struct Reporter {
+    batches: Receiver<Batch>,
+    shared: Arc<Shared>,
+}
+
+impl Collector {
+    /// Reports every `every_s` seconds what workers hand over to this hub.
+    pub fn new(hub: Arc<Hub>, every_s: u32) -> (Self, Reporter) {
+        // One batch waits while another is written.
+        let (batches, received) = sync_channel(1);
+        let shared = Arc::new(Shared { hub, ..Shared::default() });
+        let reporter = Reporter { batches: received, shared: Arc::clone(&shared) };
+        let collector = Self {
+            shared,
+            pending: HashMap::new(),
+            dropped: 0,
+            batches,
+            every_s: i64::from(every_s.max(1)),
+            next_s: 0,
+        };
+        (collector, reporter)
+    }
+
+    /// Takes in what was handed over, and hands on a batch where it is time. `key_id` gives the number of a key by its
+    /// slot, `route_name` the name of a route by its number.
+    pub fn collect(
+        &mut self,
+        unix_s: i64,
+        key_id: impl Fn(u32) -> u64,
+        route_name: impl Fn(u32) -> String,
+    ) {
+        let mut second = Sum::default();
+        let mut snapshot = lock(&self.shared.snapshot);
+        self.shared.hub.each_full(|table| {
+            self.dropped += table.dropped;
+            for row in table.rows() {
+                second.add(row);
+                let by = (key_id(row.key), row.route);
+                let full = self.pending.len() >= ROWS_MOST && !self.pending.contains_key(&by);
+                if full {
+                    self.dropped += row.requests();
+                } else {
+                    self.pending.entry(by).or_default().add(row);
+                }
+                let known = &mut snapshot.since_start;
+                let by = if known.len() < ROWS_MOST || known.contains_key(&by) {
+                    by
+                } else {
+                    (OTHER_KEYS, row.route)
+                };
+                known.entry(by).or_default().add(row);
+            }
+        });
+        note_second(&mut snapshot.seconds, unix_s, &second);
+        drop(snapshot);
+        if unix_s >= self.next_s {
+            self.next_s = unix_s + self.every_s;
+            self.hand_on(unix_s, route_name);
+        }
+        self.settle();
+    }
+
+    /// Hands on what there is, whatever the time: before the end.
+    pub fn flush(&mut self, unix_s: i64, route_name: impl Fn(u32) -> String) {
+        self.hand_on(unix_s, route_name);
+        self.settle();
+    }
+
+    /// What pages and `/metrics` show.
+    pub fn reader(&self) -> Reader {
+        Reader(Arc::clone(&self.shared))
+    }
+
+    fn hand_on(&mut self, at_s: i64, route_name: impl Fn(u32) -> String) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let taken = std::mem::take(&mut self.pending);
+        let mut rows: Vec<_> = taken.iter().collect();
+        rows.sort_by_key(|(by, _)| **by);
+        let row = |(by, sum): (&By, &Sum)| (by.0, route_name(by.1), sum.clone());
+        let batch = Batch { at_s, rows: rows.into_iter().map(row).collect() };
+        let requests = batch.requests();
+        self.shared.with_reporter.fetch_add(requests, Ordering::Relaxed);
+        match self.batches.try_send(batch) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
+                // The sink is slow: what is merged goes on being merged.
+                self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
+                self.pending = taken;
+            }
+        }
+    }
+
+    fn settle(&self) {
+        let merged: u64 = self.pending.values().map(Sum::requests).sum();
+        self.shared.merged.store(merged, Ordering::Relaxed);
+        self.shared.dropped.store(self.dropped, Ordering::Relaxed);
+        let mut snapshot = lock(&self.shared.snapshot);
+        snapshot.account = self.shared.account();
+        snapshot.sink_error = lock(&self.shared.error).clone();
+    }
+}
+
+impl Drop for Collector {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::Release);
+    }
+}
+
+impl Reporter {
+    /// Writes batches until the collector is gone. A batch that could not be written is tried again after `pause`,
+    /// until it is, or until the collector is gone.
+    pub fn run(self, sink: &mut dyn Sink, pause: impl Fn()) {
+        while let Ok(batch) = self.batches.recv() {
+            while let Err(why) = sink.write(&batch) {
+                *lock(&self.shared.error) = Some(why);
+                // Without a collector nobody waits for a better time.
+                if self.shared.closed.load(Ordering::Acquire) {
+                    return;
+                }
+                pause();
+            }
+            *lock(&self.shared.error) = None;
+            let requests = batch.requests();
+            self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
+            self.shared.reported.fetch_add(requests, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Reads what a collector has put together.
+#[derive(Debug, Clone)]
+pub struct Reader(Arc<Shared>);
+
+impl Reader {
+    /// Looks at it. The collector waits meanwhile, workers do not.
+    pub fn read<T>(&self, look: impl FnOnce(&Snapshot) -> T) -> T {
+        look(&lock(&self.0.snapshot))
+    }
+
+    /// Where all requests are now. Exact when nothing is in motion; else a request that moves meanwhile may be counted
+    /// in two places or in none.
+    pub fn account(&self) -> Account {
+        self.0.account()
+    }
+
+    /// Why the last batch could not be written, if it could not.
+    pub fn sink_error(&self) -> Option<String> {
+        lock(&self.0.error).clone()
+    }
+}
+
+fn note_second(seconds: &mut VecDeque<Second>, at_s: i64, sum: &Sum) {
+    let failed = sum.statuses.iter().filter(|(status, _)| (500..600).contains(*status));
+    seconds.push_back(Second {
+        at_s,
+        forwarded: sum.forwarded,
+        refused: sum.refused,
+        failed: failed.map(|(_, n)| n).sum(),
+        p50_ns: sum.latency.at_quantile(0.5),
+        p99_ns: sum.latency.at_quantile(0.99),
+    });
+    while seconds.len() > SECONDS_KEPT {
+        seconds.pop_front();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::super::Local;
+    use super::*;
+    use crate::policy::Problem;
+
+    struct Kept(Vec<Batch>);
+
+    impl Sink for Kept {
+        fn write(&mut self, batch: &Batch) -> Result<(), String> {
+            self.0.push(batch.clone());
+            Ok(())
+        }
+    }
+
+    fn holds(account: &Account) -> bool {
+        account.served == account.reported + account.pending + account.dropped
+    }
+
+    #[test]
+    fn what_was_served_is_reported_once() {
+        let hub = Arc::new(Hub::default());
+        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(Arc::clone(&hub));
+        let mut kept = Kept(Vec::new());
+        for second in 1..=5 {
+            for _ in 0..100 {
+                local.refuse(3, 0, Problem::RateLimited);
+            }
+            local.tick(second * 1_000_000_000);
+            collector.collect(second as i64, u64::from, |number| number.to_string());
+            collector.reader().read(|snapshot| {
+                assert_eq!(snapshot.account.served, second * 100);
+                assert!(holds(&snapshot.account), "{:?}", snapshot.account);
+            });
+            let batch = reporter.batches.recv().unwrap();
+            kept.write(&batch).unwrap();
+            collector.shared.with_reporter.fetch_sub(batch.requests(), Ordering::Relaxed);
+            collector.shared.reported.fetch_add(batch.requests(), Ordering::Relaxed);
+        }
+        assert_eq!(kept.0.iter().map(Batch::requests).sum::<u64>(), 500);
+        assert_eq!(kept.0[0].rows[0].0, 3);
+    }
+
+    /// A sink that never returns: nothing waits for it, and every request is accounted for.
+    #[test]
+    fn a_frozen_sink_is_waited_for_by_nobody() {
+        let hub = Arc::new(Hub::default());
+        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(Arc::clone(&hub));
+        let keys = 30_000;
+        for second in 1..=4u32 {
+            for key in 0..keys {
+                local.refuse(key, 0, Problem::RateLimited);
+                if key % 500 == 0 {
+                    local.hand_over();
+                    collector.collect(i64::from(second), u64::from, |number| number.to_string());
+                }
+            }
+            local.hand_over();
+            collector.collect(i64::from(second), u64::from, |number| number.to_string());
+            collector.reader().read(|snapshot| {
+                assert_eq!(snapshot.account.served, u64::from(second * keys));
+                assert_eq!(snapshot.account.reported, 0);
+                assert!(holds(&snapshot.account), "{:?}", snapshot.account);
+                assert!(snapshot.since_start.len() <= ROWS_MOST + 1);
+            });
+            assert!(collector.pending.len() <= ROWS_MOST);
+        }
+        assert!(collector.dropped > 0);
+        drop(reporter);
+    }
+
+    #[test]
+    fn a_worker_whose_tables_wait_drops_and_says_so() {
+        let hub = Arc::new(Hub::default());
+        let (mut collector, _reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(Arc::clone(&hub));
+        for key in 0..10_000 {
+            local.refuse(key, 0, Problem::RateLimited);
+        }
+        collector.collect(1, u64::from, |number| number.to_string());
+        let account = collector.reader().read(|snapshot| snapshot.account);
+        assert_eq!(account.served, 10_000);
+        assert!(holds(&account), "{account:?}");
+        drop(local);
+        collector.collect(2, u64::from, |number| number.to_string());
+        let account = collector.reader().read(|snapshot| snapshot.account);
+        assert!(holds(&account) && account.dropped > 0, "{account:?}");
+    }
+
+    #[test]
+    fn a_sink_that_fails_is_tried_again() {
+        struct Fails(u32, u64);
+        impl Sink for Fails {
+            fn write(&mut self, batch: &Batch) -> Result<(), String> {
+                self.0 += 1;
+                if self.0 < 3 {
+                    return Err("disk full".into());
+                }
+                self.1 += batch.requests();
+                Ok(())
+            }
+        }
+        let hub = Arc::new(Hub::default());
+        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(hub);
+        local.refuse(1, 1, Problem::KeyUnknown);
+        local.hand_over();
+        let reading = collector.reader();
+        collector.collect(1, u64::from, |number| number.to_string());
+        let writer = thread::spawn(move || {
+            let mut sink = Fails(0, 0);
+            reporter.run(&mut sink, || ());
+            sink.1
+        });
+        assert_eq!(writer_ends(collector, writer), 1);
+        let account = reading.account();
+        assert_eq!((account.served, account.reported, account.pending), (1, 1, 0));
+    }
+
+    /// The reporter's result, once it has written all or given up.
+    fn writer_ends(collector: Collector, writer: thread::JoinHandle<u64>) -> u64 {
+        while collector.reader().account().reported == 0 {
+            thread::yield_now();
+        }
+        drop(collector);
+        writer.join().unwrap()
+    }
+
+    #[test]
+    fn a_sink_that_always_fails_keeps_nobody_from_ending() {
+        struct Broken;
+        impl Sink for Broken {
+            fn write(&mut self, _batch: &Batch) -> Result<(), String> {
+                Err("no".into())
+            }
+        }
+        let hub = Arc::new(Hub::default());
+        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+        let mut local = Local::new(hub);
+        local.refuse(1, 1, Problem::KeyUnknown);
+        local.hand_over();
+        let reading = collector.reader();
+        collector.collect(1, u64::from, |number| number.to_string());
+        let writer = thread::spawn(move || reporter.run(&mut Broken, thread::yield_now));
+        drop(collector);
+        writer.join().unwrap();
+        assert_eq!(reading.sink_error().as_deref(), Some("no"));
+        assert_eq!((reading.account().reported, reading.account().pending), (0, 1));
+    }
+}

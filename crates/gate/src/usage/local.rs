@@ -1,0 +1,142 @@
+//! A worker's counts, and where it hands them over.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::table::Table;
+use crate::policy::{Outcome, Problem};
+
+/// How often counts are handed over.
+const HAND_OVER_NS: u64 = 1_000_000_000;
+/// Tables that may wait for the collector, of each worker.
+const WAITING: usize = 2;
+
+/// Where workers hand over their tables, and what all of them counted.
+#[derive(Debug, Default)]
+pub struct Hub {
+    shelf: Mutex<Shelf>,
+    /// Of each worker.
+    counts: Mutex<Vec<Arc<Counts>>>,
+}
+
+/// What one worker counted. Written by it alone.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Requests so far.
+    served: AtomicU64,
+    /// Those of them that were handed over.
+    handed: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    full: Vec<Table>,
+    empty: Vec<Table>,
+}
+
+impl Hub {
+    /// Requests that workers counted so far, whatever became of the counts.
+    pub fn served(&self) -> u64 {
+        self.sum(|own| own.served.load(Ordering::Relaxed))
+    }
+
+    /// Requests whose counts are still with the workers, or wait to be taken.
+    pub(super) fn held(&self) -> u64 {
+        let waiting: u64 = self.shelf().full.iter().map(|table| table.requests()).sum();
+        let with_workers = self.sum(|own| {
+            // Read in this order, a request counted meanwhile makes no negative number.
+            let handed = own.handed.load(Ordering::Acquire);
+            own.served.load(Ordering::Relaxed).saturating_sub(handed)
+        });
+        waiting + with_workers
+    }
+
+    fn sum(&self, figure: impl Fn(&Counts) -> u64) -> u64 {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.iter().map(|own| figure(own)).sum()
+    }
+
+    /// Takes what was handed over, and gives the tables back empty.
+    pub(super) fn each_full(&self, mut each: impl FnMut(&Table)) {
+        let full = std::mem::take(&mut self.shelf().full);
+        for mut table in full {
+            each(&table);
+            table.clear();
+            self.shelf().empty.push(table);
+        }
+    }
+
+    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The counts of one worker since it last handed them over. Counting allocates and locks nothing.
+#[derive(Debug)]
+pub struct Local {
+    hub: Arc<Hub>,
+    table: Table,
+    counts: Arc<Counts>,
+    next_ns: u64,
+}
+
+impl Local {
+    /// A worker's, for this hub.
+    pub fn new(hub: Arc<Hub>) -> Self {
+        let counts = Arc::new(Counts::default());
+        hub.shelf().empty.extend((0..WAITING).map(|_| Table::new()));
+        hub.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&counts));
+        Self { hub, table: Table::new(), counts, next_ns: 0 }
+    }
+
+    /// Hands over where a second has passed. To be called once a batch of events, and while a worker waits at least
+    /// once a second.
+    pub fn tick(&mut self, now_ns: u64) {
+        if now_ns >= self.next_ns {
+            self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
+            self.hand_over();
+        }
+    }
+
+    /// Hands over now, where there is something and an empty table to take instead. To be called before a worker
+    /// ends.
+    pub fn hand_over(&mut self) {
+        if self.table.is_empty() {
+            return;
+        }
+        let mut shelf = self.hub.shelf();
+        if let Some(empty) = shelf.empty.pop() {
+            self.counts.handed.fetch_add(self.table.requests(), Ordering::Release);
+            shelf.full.push(std::mem::replace(&mut self.table, empty));
+        }
+    }
+
+    /// Counts a request that was forwarded.
+    pub(crate) fn count(&mut self, key: u32, route: u32, outcome: &Outcome) {
+        self.add(|table| table.count(key, route, outcome));
+    }
+
+    /// Counts a refusal.
+    pub(crate) fn refuse(&mut self, key: u32, route: u32, problem: Problem) {
+        self.add(|table| table.refuse(key, route, problem));
+    }
+
+    fn add(&mut self, count: impl Fn(&mut Table) -> bool) {
+        // The only writer.
+        let served = &self.counts.served;
+        served.store(served.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if count(&mut self.table) {
+            return;
+        }
+        self.hand_over();
+        if !count(&mut self.table) {
+            self.table.dropped += 1;
+        }
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.hand_over();
+    }
+}

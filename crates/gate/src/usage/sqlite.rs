@@ -1,0 +1,241 @@
+//! Batches in SQLite: a row for each minute, key and route, to which batches are added.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::buckets::BUCKETS;
+use super::collector::{Batch, Sink};
+use super::json_lines::refusals;
+use super::sum::Sum;
+use crate::policy::PROBLEMS;
+
+const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS usage (
+    minute INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    route TEXT NOT NULL,
+    forwarded INTEGER NOT NULL,
+    upstream_failed INTEGER NOT NULL,
+    bytes_in INTEGER NOT NULL,
+    bytes_out INTEGER NOT NULL,
+    latency_sum_ns INTEGER NOT NULL,
+    statuses TEXT NOT NULL,
+    refused TEXT NOT NULL,
+    latency TEXT NOT NULL,
+    PRIMARY KEY (minute, key, route)
+) STRICT, WITHOUT ROWID;
+";
+const SELECT: &str = "SELECT minute, key, route, forwarded, upstream_failed, bytes_in, bytes_out, latency_sum_ns, \
+    statuses, refused, latency FROM usage";
+const MINUTE_S: i64 = 60;
+/// Minutes that are kept: 90 days.
+const KEPT_MINUTES: i64 = 90 * 24 * 60;
+/// How long another process may hold the file.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// The table of usage in a file of keys.
+#[derive(Debug)]
+pub struct Sqlite {
+    connection: Connection,
+}
+
+impl Sqlite {
+    /// In the file of a [`crate::keys::Store`] that was opened before.
+    ///
+    /// # Errors
+    /// In words, when the file cannot be written.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let open = || {
+            let connection = Connection::open(path)?;
+            connection.busy_timeout(WAIT)?;
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.execute_batch(TABLE)?;
+            Ok(Self { connection })
+        };
+        open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+    }
+
+    fn add(&mut self, batch: &Batch) -> rusqlite::Result<()> {
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let minute = batch.at_s.div_euclid(MINUTE_S);
+        for (key, route, sum) in &batch.rows {
+            add_row(&transaction, minute, *key, route, sum)?;
+        }
+        transaction.execute("DELETE FROM usage WHERE minute < ?1", [minute - KEPT_MINUTES])?;
+        transaction.commit()
+    }
+}
+
+impl Sink for Sqlite {
+    fn write(&mut self, batch: &Batch) -> Result<(), String> {
+        self.add(batch).map_err(|error| format!("usage cannot be written: {error}"))
+    }
+}
+
+fn add_row(
+    transaction: &Transaction,
+    minute: i64,
+    key: u64,
+    route: &str,
+    sum: &Sum,
+) -> rusqlite::Result<()> {
+    let query = format!("{SELECT} WHERE minute = ?1 AND key = ?2 AND route = ?3");
+    let found = transaction
+        .prepare_cached(&query)?
+        .query_row(params![minute, key as i64, route], usage_row)
+        .optional()?;
+    let mut whole = found.map(|row| row.sum).unwrap_or_default();
+    whole.merge(sum);
+    let latency: BTreeMap<usize, u64> = whole.latency.filled().collect();
+    transaction
+        .prepare_cached(
+            "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute(params![
+            minute,
+            key as i64,
+            route,
+            whole.forwarded as i64,
+            whole.upstream_failed as i64,
+            whole.bytes_in as i64,
+            whole.bytes_out as i64,
+            whole.latency_sum_ns as i64,
+            json(&whole.statuses),
+            json(&refusals(&whole)),
+            json(&latency),
+        ])?;
+    Ok(())
+}
+
+/// A map of numbers and names, which has no value that JSON lacks.
+fn json(map: &impl serde::Serialize) -> String {
+    serde_json::to_string(map).unwrap_or_default()
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsageRow {
+    /// Beginning of its minute, in seconds since the epoch.
+    pub at_s: i64,
+    /// The key's number, 0 for none.
+    pub key: u64,
+    /// The route's name, `-` for none.
+    pub route: String,
+    /// The counts.
+    pub sum: Sum,
+}
+
+/// From when to when, in seconds since the epoch; whole minutes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// The first.
+    pub from_s: i64,
+    /// After the last.
+    pub to_s: i64,
+}
+
+/// Hands every row of a period to `each`, oldest first.
+///
+/// # Errors
+/// In words, when the file cannot be read or holds no usage.
+pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Result<(), String> {
+    let mut read = || {
+        let connection =
+            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(WAIT)?;
+        let exists = "SELECT count(*) FROM sqlite_schema WHERE name = 'usage'";
+        if connection.query_row(exists, [], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(());
+        }
+        let query = format!("{SELECT} WHERE minute >= ?1 AND minute < ?2 ORDER BY minute");
+        let mut statement = connection.prepare(&query)?;
+        let (from, to) = (period.from_s.div_euclid(MINUTE_S), period.to_s.div_euclid(MINUTE_S));
+        for row in statement.query_map([from, to], usage_row)? {
+            each(row?);
+        }
+        Ok(())
+    };
+    read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+}
+
+/// Requests that each key was let through since an instant, for quotas that a process begins in the middle of.
+///
+/// # Errors
+/// As [`read`].
+pub fn used_since(path: &Path, from_s: i64) -> Result<BTreeMap<u64, u64>, String> {
+    let mut used = BTreeMap::new();
+    read(path, Period { from_s, to_s: i64::MAX / 2 }, |row| {
+        *used.entry(row.key).or_default() += row.sum.forwarded;
+    })?;
+    Ok(used)
+}
+
+fn usage_row(row: &Row) -> rusqlite::Result<UsageRow> {
+    let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0) as u64);
+    let text = |at: usize| row.get::<_, String>(at);
+    let mut sum = Sum {
+        forwarded: count(3)?,
+        upstream_failed: count(4)?,
+        bytes_in: count(5)?,
+        bytes_out: count(6)?,
+        latency_sum_ns: count(7)?,
+        statuses: parsed(&text(8)?),
+        ..Sum::default()
+    };
+    let refused: BTreeMap<String, u64> = parsed(&text(9)?);
+    for (problem, n) in PROBLEMS.iter().zip(&mut sum.refused) {
+        *n = refused.get(problem.code()).copied().unwrap_or(0);
+    }
+    let latency: BTreeMap<usize, u64> = parsed(&text(10)?);
+    for (bucket, n) in latency {
+        sum.latency.0[bucket.min(BUCKETS - 1)] += n;
+    }
+    Ok(UsageRow { at_s: row.get::<_, i64>(0)? * MINUTE_S, key: count(1)?, route: text(2)?, sum })
+}
+
+/// A map that is damaged counts as empty.
+fn parsed<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Store;
+    use crate::policy::Problem;
+    use crate::usage::bucket_of;
+
+    #[test]
+    fn batches_of_a_minute_are_one_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        let mut sink = Sqlite::open(&path).unwrap();
+        let mut sum = Sum { forwarded: 2, bytes_in: 10, latency_sum_ns: 7, ..Sum::default() };
+        sum.statuses.insert(200, 2);
+        sum.refused[Problem::KeyUnknown as usize] = 1;
+        sum.latency.0[bucket_of(5_000)] = 2;
+        for at_s in [6_000_000, 6_000_010, 6_000_100] {
+            sink.write(&Batch { at_s, rows: vec![(4, "shop".into(), sum.clone())] }).unwrap();
+        }
+        let mut rows = Vec::new();
+        let period = Period { from_s: 0, to_s: 7_000_000 };
+        read(&path, period, |row| rows.push(row)).unwrap();
+        assert_eq!(rows.len(), 2);
+        let mut twice = sum.clone();
+        twice.merge(&sum);
+        assert_eq!((rows[0].at_s, rows[0].key, &rows[0].sum), (6_000_000, 4, &twice));
+        assert_eq!(rows[1].sum, sum);
+        assert_eq!(used_since(&path, 6_000_060).unwrap(), BTreeMap::from([(4, 2)]));
+        // 90 days later the first is gone.
+        let later = 6_000_000 + 90 * 86_400 + 60;
+        sink.write(&Batch { at_s: later, rows: vec![(4, "shop".into(), sum)] }).unwrap();
+        rows.clear();
+        read(&path, period, |row| rows.push(row)).unwrap();
+        assert_eq!(rows.len(), 1);
+    }
+}

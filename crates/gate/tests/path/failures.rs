@@ -1,0 +1,105 @@
+//! Upstreams that fail: not there, closing, silent, not HTTP, one of several.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::time::Duration;
+
+use gate::policy::{ActiveCheck, Upstream};
+use testkit::peer::{Peer, Step};
+
+use crate::harness::{api, front, interfaces, upstream};
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// A port on which nobody listens.
+fn nobody() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    listener.local_addr().expect("an address")
+}
+
+#[test]
+fn an_upstream_that_is_not_there_gives_502() {
+    for io in interfaces() {
+        let front = front(upstream(&[nobody()]), io);
+        let answers = front.ask(&[GET, GET].concat());
+        let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        assert_eq!(statuses, [502, 502]);
+        let problem: serde_json::Value = serde_json::from_slice(&answers[0].body).expect("JSON");
+        assert_eq!(problem["code"], "upstream");
+    }
+}
+
+#[test]
+fn what_is_not_http_gives_502() {
+    for io in interfaces() {
+        for answer in [
+            &b"SSH-2.0-OpenSSH\r\n"[..],
+            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+            b"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+            b"",
+        ] {
+            let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())];
+            let peer = Peer::start(script);
+            let front = front(upstream(&[peer.addr()]), io);
+            let answers = front.ask(GET);
+            assert_eq!(answers[0].status, 502, "{}", answer.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_server_that_fails_is_left_for_another() {
+    for io in interfaces() {
+        let api = api();
+        let front = front(upstream(&[nobody(), api.addr()]), io);
+        for _ in 0..20 {
+            assert_eq!(front.ask(GET)[0].status, 200);
+        }
+        let unwell =
+            front.health.view(net::clock::now()).iter().filter(|server| !server.well).count();
+        assert!(unwell <= 1);
+        assert!(front.gate.counts().retries > 0);
+    }
+}
+
+#[test]
+fn a_post_that_was_sent_is_not_sent_again() {
+    for io in interfaces() {
+        let peer = Peer::start(vec![Step::Expect(b"\r\n\r\nhello")]);
+        let front = front(upstream(&[peer.addr()]), io);
+        let answers = front.ask(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+        assert_eq!(answers[0].status, 502);
+        assert_eq!((peer.connections(), front.gate.counts().retries), (1, 0));
+        let answers = front.ask(b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
+        assert_eq!(answers[0].status, 502);
+        assert_eq!((peer.connections(), front.gate.counts().retries), (3, 1));
+    }
+}
+
+#[test]
+fn checks_find_who_is_well() {
+    for io in interfaces() {
+        let api = api();
+        let check = ActiveCheck {
+            path: "/healthz".into(),
+            every_ns: 50_000_000,
+            timeout_ns: 1_000_000_000,
+            up_after: 1,
+            down_after: 1,
+        };
+        let dead = nobody();
+        let upstream = Upstream { active: Some(check), ..upstream(&[api.addr(), dead]) };
+        let front = front(upstream, io);
+        let mut well = Vec::new();
+        for _ in 0..200 {
+            std::thread::sleep(Duration::from_millis(50));
+            let view = front.health.view(net::clock::now());
+            well = view.iter().map(|server| server.well).collect();
+            if view.iter().all(|server| server.checks > 1) {
+                break;
+            }
+        }
+        assert_eq!(well, [true, false]);
+    }
+}

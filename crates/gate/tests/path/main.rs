@@ -1,0 +1,8 @@
+//! The data path over real sockets, in front of the built-in API and of scripted peers.
+
+mod bodies;
+mod failures;
+mod harness;
+mod keep_alive;
+mod life;
+mod tunnels;

@@ -1,0 +1,49 @@
+//! Changes of protocol.
+
+use testkit::peer::{Peer, Step};
+
+use crate::harness::{all, front, interfaces, upstream};
+
+#[test]
+fn after_101_bytes_pass_both_ways() {
+    for io in interfaces() {
+        let script = vec![
+            Step::Expect(b"Upgrade: websocket\r\n\r\n"),
+            Step::Send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhi".to_vec()),
+            Step::Expect(b"ping"),
+            Step::Send(b"pong".to_vec()),
+        ];
+        let peer = Peer::start(script);
+        let front = front(upstream(&[peer.addr()]), io);
+        let mut client = front.client();
+        client.send(
+            b"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
+        client.receive_until(b"\r\n\r\nhi");
+        client.send(b"ping");
+        let (text, end) = all(&mut client);
+        assert_eq!((text.as_str(), end), ("pong", testkit::peer::End::Closed));
+        assert_eq!(front.gate.counts().tunnels, 1);
+    }
+}
+
+#[test]
+fn other_protocols_are_not_offered_upstream() {
+    for io in interfaces() {
+        for lines in [
+            "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n",
+            "Upgrade: websocket\r\n",
+            "Connection: upgrade\r\nUpgrade: websocket, h2c\r\n",
+        ] {
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+            let peer = Peer::start(vec![
+                Step::Expect(b"Host: a\r\nVia: 1.1 plimsoll\r\nX-Forwarded-For: 127.0.0.1\r\n"),
+                Step::Send(answer),
+            ]);
+            let front = front(upstream(&[peer.addr()]), io);
+            let text = format!("GET /ws HTTP/1.1\r\nHost: a\r\n{lines}\r\n");
+            let answers = front.ask(text.as_bytes());
+            assert_eq!(answers[0].status, 200, "{lines}");
+        }
+    }
+}

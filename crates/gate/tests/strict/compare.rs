@@ -1,0 +1,114 @@
+//! The same cases against nginx and HAProxy, with their usual settings: how often they forward what is refused here.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use testkit::needs;
+use testkit::servers::{Nginx, NginxOptions};
+
+use crate::case::{Case, Want};
+use crate::cases::all;
+use crate::harness::send;
+use crate::mirror::Mirror;
+
+/// What a server makes of the cases that the gateway refuses.
+#[derive(Debug, Default)]
+struct Tally {
+    refused: usize,
+    forwarded: Vec<String>,
+}
+
+/// Sends all cases whose request the gateway refuses before it forwards anything.
+fn tally(to: SocketAddr, mirror: &Mirror) -> Tally {
+    let mut tally = Tally::default();
+    let ours = |case: &&Case| matches!(case.want, Want::Refused { forwarded: 0, .. });
+    for case in all().iter().filter(ours) {
+        let came = send(to, mirror, &case.bytes);
+        if came.reached == 0 {
+            tally.refused += 1;
+        } else {
+            tally.forwarded.push(format!("{} [{}]", case.name, case.rule));
+        }
+    }
+    tally
+}
+
+fn print(server: &str, tally: &Tally) {
+    println!(
+        "{server}: of {} cases that the gateway refuses, it forwards {}:",
+        tally.refused + tally.forwarded.len(),
+        tally.forwarded.len()
+    );
+    for name in &tally.forwarded {
+        println!("  {name}");
+    }
+}
+
+#[test]
+fn nginx() {
+    if !needs::has("nginx") {
+        return;
+    }
+    let mirror = Mirror::start();
+    let extra =
+        format!("location /x {{ proxy_pass http://{}; proxy_http_version 1.1; }}", mirror.addr());
+    let nginx =
+        Nginx::start(&NginxOptions { extra, ..NginxOptions::default() }).expect("nginx runs");
+    let tally = tally(nginx.addr(), &mirror);
+    print("nginx", &tally);
+    assert!(tally.refused > 0, "it refuses nothing: it was not asked");
+}
+
+/// A running HAProxy.
+struct Haproxy {
+    child: Child,
+    address: SocketAddr,
+    _folder: TempDir,
+}
+
+impl Haproxy {
+    fn start(program: &std::path::Path, upstream: SocketAddr) -> Self {
+        let address =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+        let (address, folder) = (address.expect("a port"), TempDir::new().expect("a folder"));
+        let text = format!(
+            "defaults\n mode http\n timeout connect 2s\n timeout client 3s\n timeout server 3s\n\
+             frontend f\n bind {address}\n default_backend b\nbackend b\n server s {upstream}\n"
+        );
+        let path = folder.path().join("haproxy.cfg");
+        fs::write(&path, text).expect("a temporary file");
+        let mut command = Command::new(program);
+        command.arg("-db").arg("-f").arg(&path);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().expect("HAProxy starts");
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(address).is_err() {
+            assert!(Instant::now() < deadline, "HAProxy does not listen");
+            thread::sleep(Duration::from_millis(10));
+        }
+        Self { child, address, _folder: folder }
+    }
+}
+
+impl Drop for Haproxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn haproxy() {
+    let Some(program) = needs::has("haproxy").then(|| needs::path("haproxy")).flatten() else {
+        return;
+    };
+    let mirror = Mirror::start();
+    let haproxy = Haproxy::start(&program, mirror.addr());
+    let tally = tally(haproxy.address, &mirror);
+    print("HAProxy", &tally);
+    assert!(tally.refused > 0, "it refuses nothing: it was not asked");
+}

@@ -1,0 +1,133 @@
+//! Sends cases to a server, and says what came of them.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gate::health::Health;
+use gate::path::{Gate, Listener, Options};
+use gate::policy::{Current, Policy, Upstream};
+use testkit::peer::{End, RawClient};
+
+use crate::case::{Case, Want};
+use crate::mirror::Mirror;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// A gateway in front of a mirror.
+pub fn gateway(mirror: &Mirror, io: net::Io) -> Gate {
+    let policy = Policy::open(Upstream::of("mirror", mirror.addr()));
+    let options = Options {
+        listeners: vec![Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
+        workers: Some(1),
+        io: Some(io),
+        trust: None,
+    };
+    let current = Arc::new(Current::new(Arc::new(policy)));
+    Gate::start(options, current, Arc::new(Health::default())).expect("it starts")
+}
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Came {
+    /// The statuses of the answers, and of the last one whether it was made by the mirror.
+    pub statuses: Vec<u16>,
+    /// Answers of the mirror.
+    pub mirrored: usize,
+    /// The bytes that the mirror says it received.
+    pub received: String,
+    pub end: End,
+    /// Requests that the mirror counted.
+    pub reached: u64,
+}
+
+/// Sends a case in one piece.
+pub fn send(to: SocketAddr, mirror: &Mirror, bytes: &[u8]) -> Came {
+    let before = mirror.requests();
+    let mut client = RawClient::connect(to);
+    client.try_send(bytes);
+    let (came, end) = receive(&mut client);
+    let (statuses, mirrored, received) = read(&came);
+    Came { statuses, mirrored, received, end, reached: mirror.requests() - before }
+}
+
+/// Reads until the end, or until nothing has come for a while.
+fn receive(client: &mut RawClient) -> (Vec<u8>, End) {
+    let mut all = Vec::new();
+    let mut quiet = 0;
+    loop {
+        let (came, end) = client.receive_all(Duration::from_millis(60));
+        quiet = if came.is_empty() { quiet + 1 } else { 0 };
+        all.extend_from_slice(&came);
+        let answered = !all.is_empty() && quiet >= 2;
+        if end != End::Open || answered || Duration::from_millis(60) * quiet > PATIENCE {
+            return (all, end);
+        }
+    }
+}
+
+/// Takes answers apart, by their `Content-Length` alone.
+fn read(bytes: &[u8]) -> (Vec<u16>, usize, String) {
+    let (mut statuses, mut mirrored, mut received) = (Vec::new(), 0, String::new());
+    let mut rest = bytes;
+    while let Some(end) = rest.windows(4).position(|window| window == b"\r\n\r\n") {
+        let head = String::from_utf8_lossy(&rest[..end + 4]).into_owned();
+        let Some(status) = head.split(' ').nth(1).and_then(|status| status.parse().ok()) else {
+            break;
+        };
+        let lower = head.to_ascii_lowercase();
+        let length = lower.split("\r\n").find_map(|line| line.strip_prefix("content-length: "));
+        let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+        statuses.push(status);
+        let body = &rest[end + 4..(end + 4 + length).min(rest.len())];
+        if lower.contains("x-mirror: 1") {
+            mirrored += 1;
+            received.push_str(&String::from_utf8_lossy(body));
+        }
+        rest = &rest[end + 4 + body.len()..];
+    }
+    (statuses, mirrored, received)
+}
+
+/// Why what came is not what was wanted.
+pub fn judge(case: &Case, came: &Came) -> Result<(), String> {
+    let fail = |why: String| Err(format!("{} [{}]: {why}\n  {came:?}", case.name, case.rule));
+    match &case.want {
+        Want::Refused { forwarded, status } => {
+            // A status of 0 leaves open which refusal it is.
+            let fits = |last: &u16| last == status || (*status == 0 && (400..600).contains(last));
+            if !came.statuses.last().is_some_and(fits) || came.statuses.len() != forwarded + 1 {
+                return fail(format!("wanted {forwarded} answers and then {status}"));
+            }
+            if came.reached != *forwarded as u64 {
+                return fail(format!("{} requests reached the upstream", came.reached));
+            }
+            if came.end == End::Open {
+                return fail("the connection was left open".into());
+            }
+        }
+        Want::Passed { requests, has, lacks } => {
+            if came.mirrored != *requests || came.reached != *requests as u64 {
+                return fail(format!("wanted {requests} requests to pass"));
+            }
+            let received = came.received.to_ascii_lowercase();
+            if let Some(text) =
+                has.iter().find(|text| !received.contains(&text.to_ascii_lowercase()))
+            {
+                return fail(format!("the upstream did not get {text:?}"));
+            }
+            if let Some(text) =
+                lacks.iter().find(|text| received.contains(&text.to_ascii_lowercase()))
+            {
+                return fail(format!("the upstream got {text:?}"));
+            }
+        }
+        Want::Unanswered => {
+            if came.reached > 0 || came.statuses.iter().any(|status| *status < 400) {
+                return fail("it was answered".into());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Flags of `plimsoll gate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use gate::config::RateText;
+use model::Nanos;
+use model::units::{parse_count, parse_duration};
+
+use super::IoArg;
+
+/// `plimsoll gate`.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Keys are asked for as soon as the store has one; before that, and with --open, everybody is let through, which is \
+said at the start. A key is sent as `Authorization: Bearer KEY`, `X-API-Key: KEY` or `?user_key=KEY`. Refusals are \
+401 (no key), 403 (a key that is not valid), 429 with Retry-After (limits, load line) and 413 (body), as JSON \
+problems.
+SIGHUP reads the configuration again: whole or not at all. SIGTERM and Ctrl-C let requests in flight end.
+Examples:
+  plimsoll gate --listen 127.0.0.1:9090 --upstream http://127.0.0.1:8080 \\
+    --loadline capacity.json --admin 127.0.0.1:9091
+  plimsoll gate keys add --owner ada --rate 100/s
+  plimsoll gate usage
+  plimsoll gate export nginx --loadline capacity.json --upstream http://127.0.0.1:8080
+Exit codes: 0 ended as asked; 1 a port is taken or a file cannot be used; 2 the configuration or a flag is wrong."
+)]
+pub struct GateArgs {
+    /// What to do instead of serving
+    #[command(subcommand)]
+    pub command: Option<GateCommand>,
+    /// Configuration (TOML); flags go before what it says
+    #[arg(value_name = "CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Address for clients; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Vec<String>,
+    /// URL of a server to forward to; may be repeated for servers that answer alike
+    #[arg(long, value_name = "URL")]
+    pub upstream: Vec<String>,
+    /// Load line to hold all requests to: capacity.json of `plimsoll capacity`
+    #[arg(long, value_name = "FILE")]
+    pub loadline: Option<PathBuf>,
+    /// Address of the admin API and the usage page
+    #[arg(long, value_name = "ADDRESS")]
+    pub admin: Option<String>,
+    /// File with the token of the admin API [default: a new token at each start, which is printed]
+    #[arg(long, value_name = "FILE")]
+    pub admin_token: Option<PathBuf>,
+    /// File of keys and usage [default: plimsoll-gate.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Ask for no key, whatever the store has
+    #[arg(long)]
+    pub open: bool,
+    /// Append usage to this file as JSON lines, instead of counting it in the store
+    #[arg(long, value_name = "FILE")]
+    pub usage_lines: Option<PathBuf>,
+    /// Threads, each with a listener of its own [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub workers: Option<u64>,
+    /// Kernel interface
+    #[arg(long, value_enum, default_value = "auto")]
+    pub io: IoArg,
+    /// Check the configuration, and start nothing
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    /// Keys of clients
+    Keys(KeysArgs),
+    /// What was served, by key and route
+    Usage(UsageArgs),
+    /// Write the measured limits as configuration of another proxy
+    Export(ExportArgs),
+}
+
+/// `plimsoll gate keys`.
+#[derive(Debug, Args)]
+pub struct KeysArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub command: KeysCommand,
+}
+
+/// What to do with keys.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Make a key: it alone is printed on standard output, once and never again
+    Add(AddKeyArgs),
+    /// List the keys, without the keys themselves
+    List(ListKeysArgs),
+    /// End a key; a running gateway follows within a second
+    Revoke(KeyArgs),
+    /// Put a new key in the place of one; it alone is printed on standard output
+    Rotate(RotateArgs),
+}
+
+/// The file of keys.
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// File of keys and usage
+    #[arg(long, value_name = "FILE", default_value = gate::config::STORE)]
+    pub store: PathBuf,
+}
+
+/// `plimsoll gate keys add`.
+#[derive(Debug, Args)]
+pub struct AddKeyArgs {
+    /// The file of keys
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Whose it is
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub owner: String,
+    /// Its tier, as the configuration names it [default: the first tier]
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub tier: String,
+    /// Route it is for; may be repeated [default: all]
+    #[arg(long = "route", value_name = "NAME")]
+    pub routes: Vec<String>,
+    /// Requests per time, such as 100/s, 30/m or 1000/h [default: the tier's]
+    #[arg(long, value_name = "RATE", value_parser = RateText::parse)]
+    pub rate: Option<RateText>,
+    /// Requests at once after a pause [default: what comes in a second of the rate]
+    #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count)]
+    pub burst: Option<u64>,
+    /// Requests in flight [default: the tier's]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub concurrency: Option<u64>,
+    /// Requests in a day of UTC [default: the tier's]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub per_day: Option<u64>,
+    /// Requests in a month of UTC [default: the tier's]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub per_month: Option<u64>,
+    /// Time until it expires, such as 720h [default: never]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub expires_in: Option<Nanos>,
+}
+
+/// `plimsoll gate keys list`.
+#[derive(Debug, Args)]
+pub struct ListKeysArgs {
+    /// The file of keys
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// What to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: GateFormat,
+}
+
+/// A key by its number.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// The file of keys
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Its number, as `list` shows it
+    #[arg(value_name = "NUMBER")]
+    pub id: u64,
+}
+
+/// `plimsoll gate keys rotate`.
+#[derive(Debug, Args)]
+pub struct RotateArgs {
+    /// The key
+    #[command(flatten)]
+    pub key: KeyArgs,
+    /// Time for which the old key is valid beside the new one
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    pub grace: Nanos,
+}
+
+/// `plimsoll gate usage`.
+#[derive(Debug, Args)]
+pub struct UsageArgs {
+    /// The file of usage
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// How far to look back
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration)]
+    pub since: Nanos,
+    /// What to print
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: GateFormat,
+}
+
+/// `plimsoll gate export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The proxy
+    #[arg(value_enum, value_name = "PROXY")]
+    pub proxy: ExportProxy,
+    /// The load line
+    #[arg(long, value_name = "FILE", default_value = "capacity.json")]
+    pub loadline: PathBuf,
+    /// URL of a server to forward to; may be repeated
+    #[arg(long, value_name = "URL", required = true)]
+    pub upstream: Vec<String>,
+    /// Address for clients
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9090")]
+    pub listen: String,
+}
+
+/// A proxy that limits can be written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportProxy {
+    /// nginx, with its modules limit_req and limit_conn
+    Nginx,
+    /// HAProxy 2.4 or later
+    Haproxy,
+}
+
+/// What to print on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GateFormat {
+    /// A table
+    Text,
+    /// JSON
+    Json,
+}

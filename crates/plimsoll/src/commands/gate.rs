@@ -1,0 +1,201 @@
+//! `plimsoll gate`: the gateway, until it is stopped, and what belongs to it.
+//!
+//! Owns what is said, and the signals. Serving is the crate `gate`'s; keys and usage are shown by [`mod@keys`] and
+//! [`mod@usage`].
+
+mod keys;
+mod usage;
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use gate::admission::Line;
+use gate::config::{Config, Flags};
+use gate::gateway::{Gateway, GatewayError, Setup};
+use signal_hook::consts::SIGHUP;
+
+use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
+use crate::failure::{Failure, cannot_run, usage as wrong_usage};
+use crate::results::output;
+use crate::terminal::signals::{stop_on_signal, stopped};
+
+/// How often signals are looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the gateway cannot start, or what is asked of keys and usage cannot be done.
+pub fn gate(args: &GateArgs) -> Result<u8, Failure> {
+    match &args.command {
+        Some(GateCommand::Keys(args)) => keys::keys(&args.command),
+        Some(GateCommand::Usage(args)) => usage::usage(args),
+        Some(GateCommand::Export(args)) => export(args),
+        None => serve(args),
+    }
+}
+
+fn serve(args: &GateArgs) -> Result<u8, Failure> {
+    if args.config.is_none() && (args.listen.is_empty() || args.upstream.is_empty()) {
+        return wrong_usage(
+            "a gateway needs --listen and --upstream, or a configuration: plimsoll gate --listen 127.0.0.1:9090 \
+             --upstream http://127.0.0.1:8080",
+        );
+    }
+    let setup = setup(args)?;
+    if args.check {
+        return match Gateway::check(&setup) {
+            Ok(()) => Ok(if output::print("the configuration is right\n") { 0 } else { 1 }),
+            Err(error) => Err(failure(&error)),
+        };
+    }
+    let stop = stop_on_signal()?;
+    let again = Arc::new(AtomicBool::new(false));
+    if let Err(error) = signal_hook::flag::register(SIGHUP, Arc::clone(&again)) {
+        return cannot_run(format!("cannot catch signals: {error}"));
+    }
+    let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
+    output::print(&opening(&gateway));
+    while !stopped(&stop) {
+        thread::sleep(LOOK_EVERY);
+        if again.swap(false, Ordering::SeqCst) {
+            match gateway.control().reload("SIGHUP") {
+                Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
+                Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
+            }
+        }
+    }
+    let usage = gateway.control().usage().clone();
+    let wrong = gateway.drain();
+    let account = usage.account();
+    let lost = account.served.saturating_sub(account.reported);
+    let lost = if lost > 0 { format!("; the usage of {lost} is lost") } else { String::new() };
+    output::print(&format!("{} requests answered{lost}\n", account.served));
+    match wrong.first() {
+        Some(why) => cannot_run(why.clone()),
+        None => Ok(0),
+    }
+}
+
+fn setup(args: &GateArgs) -> Result<Setup, Failure> {
+    if args.workers == Some(0) {
+        return wrong_usage("--workers 0: at least one thread is needed");
+    }
+    let flags = Flags {
+        listen: args.listen.clone(),
+        upstream: args.upstream.clone(),
+        loadline: args.loadline.clone(),
+        admin: args.admin.clone(),
+        admin_token: args.admin_token.clone(),
+        store: args.store.clone(),
+        open: args.open,
+        usage_lines: args.usage_lines.clone(),
+        workers: args.workers.map(|workers| workers as usize),
+    };
+    Ok(Setup {
+        file: args.config.clone(),
+        flags: Config::from(flags),
+        io: match args.io {
+            IoArg::Auto => None,
+            IoArg::Uring => Some(net::Io::Uring),
+            IoArg::Epoll => Some(net::Io::Epoll),
+        },
+    })
+}
+
+/// What is said once clients can connect.
+fn opening(gateway: &Gateway) -> String {
+    let policy = gateway.control().policy();
+    let addresses: Vec<String> = gateway.addresses().iter().map(ToString::to_string).collect();
+    let io = match gateway.io() {
+        net::Io::Uring => "io_uring",
+        net::Io::Epoll => "epoll",
+    };
+    let mut text = format!(
+        "listening on {} ({} threads, {io}); Ctrl-C ends it\n",
+        addresses.join(", "),
+        gateway.workers()
+    );
+    match policy.asks_for_keys() {
+        true => {
+            text += &format!(
+                "keys are asked for: {} in the store\n",
+                gateway.control().state().keys.len()
+            )
+        }
+        false => text += "no key is asked for: everybody is let through\n",
+    }
+    match policy.line() {
+        Some(line) => {
+            text += &format!(
+                "load line: {} requests/s, {:.0} at once, within {}\n  measured of {} at {}\n",
+                figure(line.rate_per_s),
+                line.at_once,
+                line.envelope.from,
+                line.url,
+                line.measured_at
+            );
+            for name in &line.unknown {
+                text += &format!(
+                    "  the endpoint {name} is no method and path: its requests cost the mean\n"
+                );
+            }
+        }
+        None => text += "no load line: --loadline holds all requests to what was measured\n",
+    }
+    if let Some(address) = gateway.admin_address() {
+        text += &match gateway.made_token() {
+            Some(token) => {
+                format!("usage page and admin API:\n  http://{address}/#token={token}\n")
+            }
+            None => format!("usage page and admin API: http://{address}/\n"),
+        };
+    }
+    text
+}
+
+/// A rate, with digits behind the point where it is small.
+fn figure(rate: f64) -> String {
+    if rate >= 100.0 { format!("{rate:.0}") } else { format!("{}", (rate * 100.0).round() / 100.0) }
+}
+
+fn export(args: &ExportArgs) -> Result<u8, Failure> {
+    let path = &args.loadline;
+    let json = match fs::read_to_string(path) {
+        Ok(json) => json,
+        Err(error) => return cannot_run(format!("{}: {error}", path.display())),
+    };
+    let line =
+        Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;
+    let mut servers = Vec::new();
+    for url in &args.upstream {
+        let server = url.strip_prefix("http://").map(|server| server.trim_end_matches('/'));
+        match server
+            .filter(|server| !server.is_empty() && !server.contains(['/', ' ', ';', '?', '#']))
+        {
+            Some(server) if server.contains(':') => servers.push(server.to_owned()),
+            Some(server) => servers.push(format!("{server}:80")),
+            None => {
+                return wrong_usage(format!("--upstream {url}: write it as http://10.0.0.7:8080"));
+            }
+        }
+    }
+    if args.listen.contains([' ', ';', '\n']) {
+        return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
+    }
+    let text = match args.proxy {
+        ExportProxy::Nginx => gate::export::nginx(&line, &args.listen, &servers),
+        ExportProxy::Haproxy => gate::export::haproxy(&line, &args.listen, &servers),
+    };
+    Ok(if output::print(&text) { 0 } else { 1 })
+}
+
+fn failure(error: &GatewayError) -> Failure {
+    match error.is_usage() {
+        true => Failure::Usage(error.to_string()),
+        false => Failure::CannotRun(error.to_string()),
+    }
+}

@@ -1,0 +1,172 @@
+//! `plimsoll gate keys`: made, listed, revoked, rotated.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gate::keys::{KeyRecord, NewKey, Stamp, Store, StoreError};
+use model::gated::{GateKey, GateKeys, KEYS_SCHEMA};
+use model::quote::plain;
+use model::units::SECOND;
+
+use super::usage::table;
+use crate::args::{AddKeyArgs, GateFormat, KeysCommand, ListKeysArgs};
+use crate::failure::{Failure, cannot_run, usage};
+use crate::results::output;
+
+const BY: &str = "command line";
+/// Characters of an owner that a table shows.
+const OWNER: usize = 16;
+
+/// Runs the command; the exit code.
+///
+/// # Errors
+/// When the store cannot be used, or refuses.
+pub fn keys(command: &KeysCommand) -> Result<u8, Failure> {
+    let stamp = Stamp { at_s: now_s(), by: BY };
+    match command {
+        KeysCommand::Add(args) => add(args, &stamp),
+        KeysCommand::List(args) => list(args),
+        KeysCommand::Revoke(args) => {
+            existing(&args.store.store)?
+                .revoke(args.id, &stamp)
+                .map_err(|error| failure(&error))?;
+            eprintln!("plimsoll: key {} is revoked", args.id);
+            Ok(0)
+        }
+        KeysCommand::Rotate(args) => {
+            let grace_s = u32::try_from(args.grace.div_ceil(SECOND)).unwrap_or(u32::MAX);
+            let mut store = existing(&args.key.store.store)?;
+            let made =
+                store.rotate(args.key.id, grace_s, &stamp).map_err(|error| failure(&error))?;
+            Ok(show(&made))
+        }
+    }
+}
+
+fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
+    let concurrency = match args.concurrency.map(u32::try_from) {
+        Some(Err(_)) => return usage("--concurrency: at most 4294967295"),
+        count => count.transpose().unwrap_or_default(),
+    };
+    let burst = args.burst.map(|burst| u32::try_from(burst).unwrap_or(u32::MAX));
+    if burst == Some(0) {
+        return usage("--burst 0: a burst is 1 or more");
+    }
+    let lasts_s =
+        args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
+    let new = NewKey {
+        owner: args.owner.clone(),
+        tier: args.tier.clone(),
+        routes: args.routes.clone(),
+        rate: args.rate.map(|rate| rate.with(burst)),
+        at_once: concurrency,
+        day_quota: args.per_day,
+        month_quota: args.per_month,
+        expires_s: lasts_s.map_or(0, |lasts_s| stamp.at_s.saturating_add(lasts_s)),
+    };
+    let mut store = Store::open(&args.store.store).map_err(|error| failure(&error))?;
+    let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
+    Ok(show(&made))
+}
+
+/// Prints a key alone on standard output, and its number beside it.
+fn show((key, id): &(String, u64)) -> u8 {
+    let printed = output::print(&format!("{key}\n"));
+    eprintln!("plimsoll: this is key {id}; it is shown once and kept nowhere");
+    if printed { 0 } else { 1 }
+}
+
+fn list(args: &ListKeysArgs) -> Result<u8, Failure> {
+    let mut keys = Vec::new();
+    let store = existing(&args.store.store)?;
+    store.each_key(|key| keys.push(key)).map_err(|error| failure(&error))?;
+    let text = match args.format {
+        GateFormat::Json => {
+            let keys = keys.iter().map(public).collect();
+            output::json(&GateKeys { schema: KEYS_SCHEMA.into(), keys }) + "\n"
+        }
+        GateFormat::Text => shown(&keys, now_s()),
+    };
+    Ok(if output::print(&text) { 0 } else { 1 })
+}
+
+fn public(record: &KeyRecord) -> GateKey {
+    let key = record.key.clone();
+    GateKey {
+        key: record.id,
+        owner: key.owner,
+        tier: key.tier,
+        routes: key.routes,
+        rate_per_s: key.rate.map(|rate| rate.per_s),
+        burst: key.rate.map(|rate| rate.burst),
+        concurrency: key.at_once,
+        per_day: key.day_quota,
+        per_month: key.month_quota,
+        created_s: record.created_s,
+        expires_s: key.expires_s,
+        revoked_s: record.revoked_s,
+    }
+}
+
+fn shown(keys: &[KeyRecord], now_s: i64) -> String {
+    let mut lines = vec![["key", "owner", "tier", "limits", "made", "state"].map(str::to_owned)];
+    for record in keys {
+        let key = &record.key;
+        let state = match record.revoked_s {
+            Some(_) => "revoked".to_owned(),
+            None if key.expires_s != 0 && key.expires_s <= now_s => "expired".to_owned(),
+            None if key.expires_s != 0 => format!("until {}", day(key.expires_s)),
+            None => "valid".to_owned(),
+        };
+        let mut limits = Vec::new();
+        limits.extend(key.rate.map(|rate| format!("{}/s", (rate.per_s * 1000.0).round() / 1000.0)));
+        limits.extend(key.at_once.map(|most| format!("{most} at once")));
+        limits.extend(key.day_quota.map(|quota| format!("{quota}/day")));
+        limits.extend(key.month_quota.map(|quota| format!("{quota}/month")));
+        let or = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
+        lines.push([
+            record.id.to_string(),
+            or(plain(&key.owner, OWNER), "-"),
+            or(plain(&key.tier, OWNER), "first"),
+            or(limits.join(", "), "the tier's"),
+            day(record.created_s),
+            state,
+        ]);
+    }
+    match keys.is_empty() {
+        true => "the store has no key: plimsoll gate keys add makes one\n".to_owned(),
+        false => table(&lines),
+    }
+}
+
+/// The day of an instant, in UTC.
+pub(super) fn day(unix_s: i64) -> String {
+    match jiff::Timestamp::from_second(unix_s) {
+        Ok(at) => at.to_string().chars().take(10).collect(),
+        Err(_) => "-".to_owned(),
+    }
+}
+
+/// Opens a store that is there: looking at keys makes no file.
+fn existing(path: &Path) -> Result<Store, Failure> {
+    if !path.exists() {
+        return cannot_run(format!(
+            "{}: there is no such file; `plimsoll gate keys add` makes it, --store names another",
+            path.display()
+        ));
+    }
+    Store::open(path).map_err(|error| failure(&error))
+}
+
+fn failure(error: &StoreError) -> Failure {
+    match error {
+        StoreError::Wrong(_) => Failure::Usage(error.to_string()),
+        _ => Failure::CannotRun(error.to_string()),
+    }
+}
+
+/// Seconds since the epoch.
+pub(super) fn now_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
