@@ -64,7 +64,7 @@ pub struct Envelope {
 
 /// What one endpoint costs.
 #[derive(Debug, Clone, PartialEq)]
-struct Cost {
+pub(crate) struct Cost {
     method: String,
     path: PathPattern,
     milli: u32,
@@ -88,7 +88,7 @@ pub struct Line {
     pub status: Option<u16>,
     /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
     pub unknown: Vec<String>,
-    costs: Vec<Cost>,
+    pub(crate) costs: Vec<Cost>,
 }
 
 impl Line {
