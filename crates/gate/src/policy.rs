@@ -123,7 +123,8 @@ pub struct Policy {
     upstreams: Vec<Upstream>,
     /// By number, with the share of the room below the ceiling that each may use, in thousandths.
     tiers: Vec<Option<(Tier, u32)>>,
-    default: (Tier, u32),
+    /// Number of the tier of keys that name none of these.
+    default: usize,
     key_source: KeySource,
     digester: Option<Digester>,
     client: ClientBounds,
@@ -199,9 +200,13 @@ impl Policy {
         &self.state
     }
 
-    /// A tier and its share of the room below the ceiling.
-    fn tier(&self, number: u32) -> &(Tier, u32) {
-        self.tiers.get(number as usize).and_then(Option::as_ref).unwrap_or(&self.default)
+    /// The tier of a key by its number: that tier's number, itself, and its share of the room below the ceiling.
+    fn tier(&self, number: u32) -> (u32, &Tier, u32) {
+        let known = |at: usize| {
+            let (tier, share_milli) = self.tiers.get(at)?.as_ref()?;
+            Some((at as u32, tier, *share_milli))
+        };
+        known(number as usize).or_else(|| known(self.default)).expect("the default tier is there")
     }
 }
 

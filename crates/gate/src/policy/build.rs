@@ -75,6 +75,12 @@ impl Policy {
             let name = upstream.name.clone();
             numbers.push(place(&mut numbered, &state.upstream_names, &name, upstream)?);
         }
+        for (number, upstream) in numbered.iter_mut().enumerate() {
+            if !numbers.contains(&(number as u32)) {
+                // It is kept for requests in flight alone.
+                upstream.active = None;
+            }
+        }
         let mut routes = before.map(|before| before.routes.clone()).unwrap_or_default();
         let mut order = Vec::with_capacity(settings.routes.len());
         for mut route in settings.routes {
@@ -94,21 +100,25 @@ impl Policy {
             ))
         });
         let shares = shares_milli(&tiers);
-        let default = tiers.first().cloned().unwrap_or_else(|| Tier::unlimited("default"));
-        let default_share = shares.first().copied().unwrap_or(1000);
         let mut by_number = Vec::new();
+        let mut default = None;
         for (tier, share) in tiers.into_iter().zip(shares) {
             let number = state.tier_names.number(&tier.name).ok_or(TooManyNames)? as usize;
             by_number.resize(by_number.len().max(number + 1), None);
             by_number[number] = Some((tier, share));
+            default.get_or_insert(number);
         }
+        let default = default.unwrap_or_else(|| {
+            by_number.resize(1, Some((Tier::unlimited("default"), 1000)));
+            0
+        });
         Ok(Self {
             state: Arc::clone(state),
             routes,
             order,
             upstreams: numbered,
             tiers: by_number,
-            default: (default, default_share),
+            default,
             key_source: if digester.is_some() { key_source } else { KeySource::none() },
             digester,
             client,

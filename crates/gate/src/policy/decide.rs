@@ -12,6 +12,8 @@ const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `Retry-After` where too many are in flight: nobody knows when one ends.
 const SOON_S: u32 = 1;
+/// What a division may be above a whole number by.
+const ROUNDING: f64 = 1e-6;
 /// Limits that one request may take from.
 const TAKES: usize = 16;
 
@@ -69,8 +71,7 @@ impl Policy {
         {
             return Err(taken.refuse(Problem::KeyNotForRoute));
         }
-        let tier = key.map_or(0, Entry::tier);
-        let (limits, share_milli) = self.tier(tier);
+        let (tier, limits, share_milli) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
@@ -85,7 +86,7 @@ impl Policy {
         held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
         let used = &state.all;
         held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
-        let cost_milli = self.take_of_line(facts, *share_milli, now_ns, &taken)?;
+        let cost_milli = self.take_of_line(facts, share_milli, now_ns, &taken)?;
         Ok(Ticket {
             route: route.number,
             key: asked.key,
@@ -284,7 +285,8 @@ impl<'a> Taken<'a> {
     fn refuse_rate(&self, name: &'static str, rate: &Rate, wait_ns: u64) -> Refusal {
         let reset_s = seconds(wait_ns);
         // A rate below one a second has a window that holds one.
-        let window_s = if rate.per_s >= 1.0 { 1 } else { (1.0 / rate.per_s).ceil() as u32 };
+        let window_s =
+            if rate.per_s >= 1.0 { 1 } else { (1.0 / rate.per_s - ROUNDING).ceil() as u32 };
         let quota = (rate.per_s * f64::from(window_s)).round() as u64;
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::RateLimited);

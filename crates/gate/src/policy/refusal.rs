@@ -47,7 +47,7 @@ pub enum Problem {
     QuotaUsedUp,
     /// 429: too many requests of the key, its tier, the route or the address at once.
     TooManyAtOnce,
-    /// 503: the API is at its load line.
+    /// 429: the API is at its load line.
     AtLoadLine,
 }
 
@@ -74,8 +74,7 @@ impl Problem {
             Self::NoRoute => 404,
             Self::MethodNotAllowed => 405,
             Self::BodyTooLarge => 413,
-            Self::RateLimited | Self::QuotaUsedUp | Self::TooManyAtOnce => 429,
-            Self::AtLoadLine => 503,
+            Self::RateLimited | Self::QuotaUsedUp | Self::TooManyAtOnce | Self::AtLoadLine => 429,
         }
     }
 
@@ -126,7 +125,7 @@ impl Problem {
                 r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"too_many_at_once","detail":"Too many requests at once."}"#
             }
             Self::AtLoadLine => {
-                r#"{"type":"about:blank","title":"Service Unavailable","status":503,"code":"at_load_line","detail":"The API carries no more at the moment."}"#
+                r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"at_load_line","detail":"The API carries no more at the moment."}"#
             }
         }
     }

@@ -80,11 +80,12 @@ impl State {
             routes_of_sets: (0..NAMES_MOST).map(|_| OnceLock::new()).collect(),
         };
         state.route_sets.number("");
+        state.tier_names.number("");
         state
     }
 
-    /// The number of a tier by its name, for [`crate::keys::Settings::tier`]. A name that no policy has yet is
-    /// numbered too: its keys have the limits of the default tier until then. `None` after 1,024 names.
+    /// The number of a tier by its name, for [`crate::keys::Settings::tier`]; 0 for no name, which stands for the first
+    /// tier of the policy in force. So do names that the policy has not. `None` after 1,024 names.
     pub fn tier_number(&self, name: &str) -> Option<u32> {
         self.tier_names.number(name)
     }

@@ -168,6 +168,26 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
 }
 
 #[test]
+fn a_key_of_no_tier_or_an_unknown_one_is_of_the_first() {
+    let mut desk = Desk::new();
+    let together = |at_once| Limits { rate: None, at_once: Some(at_once) };
+    // Numbered before any policy has it, as keys of the store are.
+    let lost = desk.state.tier_number("lost").unwrap();
+    let first = desk.state.tier_number("first").unwrap();
+    desk.settings.tiers[0].together = together(2);
+    desk.settings.tiers.push(Tier::unlimited("second"));
+    desk.key("none", Settings::default());
+    desk.key("lost", Settings { tier: lost, ..Settings::default() });
+    desk.key("first", Settings { tier: first, ..Settings::default() });
+    let policy = desk.policy();
+    assert_eq!(desk.problem(&policy, Some("none"), "/"), None);
+    assert_eq!(desk.problem(&policy, Some("lost"), "/"), None);
+    for key in ["none", "lost", "first"] {
+        assert_eq!(desk.problem(&policy, Some(key), "/"), Some(Problem::TooManyAtOnce), "{key}");
+    }
+}
+
+#[test]
 fn requests_at_once_are_given_back_at_every_place() {
     let mut desk = Desk::new();
     let most = |at_once| Limits { rate: None, at_once: Some(at_once) };

@@ -131,8 +131,12 @@ fn opening(gateway: &Gateway) -> String {
     match policy.line() {
         Some(line) => {
             text += &format!(
-                "load line: {:.0} requests/s, {:.0} at once, within {} ({}, measured {})\n",
-                line.rate_per_s, line.at_once, line.envelope.from, line.url, line.measured_at
+                "load line: {} requests/s, {:.0} at once, within {}\n  measured of {} at {}\n",
+                figure(line.rate_per_s),
+                line.at_once,
+                line.envelope.from,
+                line.url,
+                line.measured_at
             );
             for name in &line.unknown {
                 text += &format!(
@@ -144,11 +148,18 @@ fn opening(gateway: &Gateway) -> String {
     }
     if let Some(address) = gateway.admin_address() {
         text += &match gateway.made_token() {
-            Some(token) => format!("usage page and admin API: http://{address}/#token={token}\n"),
+            Some(token) => {
+                format!("usage page and admin API:\n  http://{address}/#token={token}\n")
+            }
             None => format!("usage page and admin API: http://{address}/\n"),
         };
     }
     text
+}
+
+/// A rate, with digits behind the point where it is small.
+fn figure(rate: f64) -> String {
+    if rate >= 100.0 { format!("{rate:.0}") } else { format!("{}", (rate * 100.0).round() / 100.0) }
 }
 
 fn export(args: &ExportArgs) -> Result<u8, Failure> {

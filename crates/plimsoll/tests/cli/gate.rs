@@ -1,0 +1,328 @@
+//! `plimsoll gate`: keys, limits, the load line and usage, as a client and an operator meet them.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use testkit::needs;
+
+use crate::harness::{Folder, PLIMSOLL, Target, ended};
+
+/// How long something that happens within a second is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running gateway on free ports, killed on drop.
+struct Gate {
+    child: Child,
+    stdout: BufReader<std::process::ChildStdout>,
+    opening: String,
+    address: String,
+    admin: String,
+    token: String,
+}
+
+impl Gate {
+    /// Starts it in a folder, with an admin API.
+    fn start(folder: &Folder, line: &str) -> Self {
+        let line = format!("gate {line} --admin 127.0.0.1:0 --workers 1");
+        let mut command = folder.command(Path::new(PLIMSOLL), &line);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the gateway starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
+        let mut opening = String::new();
+        while !opening.contains("#token=") {
+            let read = stdout.read_line(&mut opening).expect("its opening");
+            assert!(read > 0, "it ended after {opening:?}");
+        }
+        let after = |mark: &str| {
+            let rest = opening.split_once(mark).expect("the mark").1;
+            rest.split_whitespace().next().unwrap_or_default().trim_end_matches(',').to_owned()
+        };
+        let page = opening.rsplit_once("http://").expect("a page").1.trim_end();
+        let (admin, token) = page.split_once("/#token=").expect("a token");
+        Self {
+            address: after("listening on "),
+            admin: admin.to_owned(),
+            token: token.to_owned(),
+            child,
+            stdout,
+            opening,
+        }
+    }
+
+    fn get(&self, path: &str, headers: &str) -> Answer {
+        ask(&self.address, "GET", path, headers, "")
+    }
+
+    fn admin(&self, method: &str, path: &str, body: &str) -> Answer {
+        let kind = if body.starts_with('{') { "Content-Type: application/json\r\n" } else { "" };
+        let headers = format!("Authorization: Bearer {}\r\n{kind}", self.token);
+        ask(&self.admin, method, path, &headers, body)
+    }
+
+    /// Ends it as an operator does; what it printed after its opening.
+    fn end(mut self) -> String {
+        signal(&self.child, "TERM");
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).expect("its last words");
+        assert_eq!(self.child.wait().expect("its end").code(), Some(0), "{rest}");
+        rest
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // Already ended is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let number = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &number]).status().expect("kill").success());
+}
+
+/// An answer: its status, head and body.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+fn ask(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {length}\r\nConnection: \
+         close\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).expect("a request sent");
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).expect("an answer");
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
+}
+
+/// Tries until it holds.
+#[track_caller]
+fn soon(mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "it did not come about");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A load line of so many requests per second.
+fn load_line(rate_per_s: f64) -> String {
+    let line = serde_json::json!({
+        "schema": "plimsoll.loadline/1", "plimsoll": {"version": "0.1.0"}, "measured_at": "2026-11-23T12:00:00Z",
+        "kind": "rate", "rate_per_s": rate_per_s, "rate_low_per_s": rate_per_s, "rate_high_per_s": null,
+        "at_least": false, "confirmed_for_ns": null, "concurrency": 1.0,
+        "response_ns": model::Summary::default(), "service_ns": model::Summary::default(), "success_ratio": 1.0,
+        "objectives": ["p99<100ms"], "limited_by": null, "overload": null,
+        "endpoints": [{"endpoint": "GET /bytes/{n}", "share": 1.0, "service_mean_ns": 1, "cost": 2.0}],
+        "environment": model::Environment::default(),
+        "target": {"url": "http://127.0.0.1:1/", "method": "GET", "addresses": [], "tls": false, "answer": null},
+    });
+    line.to_string()
+}
+
+#[test]
+fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    assert!(gate.opening.contains("no key is asked for"), "{}", gate.opening);
+    assert_eq!(gate.get("/healthz", "").status, 200);
+
+    let added = folder.plimsoll("gate keys add --owner ada --tier gold --rate 3/h --burst 3").ok();
+    let key = added.stdout.trim_end().to_owned();
+    assert!(key.starts_with("plk_") && !key.contains('\n'), "{key:?}");
+    soon(|| gate.get("/healthz", "").status == 401);
+    let missing = gate.get("/healthz", "");
+    assert!(missing.head.contains("application/problem+json"), "{missing:?}");
+    assert_eq!(missing.json()["code"], "key_missing");
+    assert_eq!(gate.get("/healthz", "X-API-Key: plk_0\r\n").status, 403);
+
+    // In each of the three places, and then the burst of three is used up.
+    assert_eq!(gate.get("/healthz", &format!("X-API-Key: {key}\r\n")).status, 200);
+    assert_eq!(gate.get("/healthz", &format!("Authorization: Bearer {key}\r\n")).status, 200);
+    assert_eq!(gate.get(&format!("/healthz?user_key={key}"), "").status, 200);
+    let limited = gate.get("/healthz", &format!("X-API-Key: {key}\r\n"));
+    assert_eq!((limited.status, limited.json()["code"].as_str()), (429, Some("rate_limited")));
+    for header in
+        ["Retry-After: ", "RateLimit-Policy: \"key\";q=1;w=1200", "RateLimit: \"key\";r=0;t="]
+    {
+        assert!(limited.head.contains(header), "{header}: {limited:?}");
+    }
+
+    folder.plimsoll("gate keys revoke 1").ok();
+    soon(|| gate.get("/healthz", &format!("X-API-Key: {key}\r\n")).status == 403);
+    let last = gate.end();
+    assert!(last.contains("requests answered") && !last.contains("lost"), "{last}");
+
+    let usage = folder.plimsoll("gate usage --format json").ok();
+    assert!(!usage.stdout.contains(&key));
+    let usage: serde_json::Value = serde_json::from_str(&usage.stdout).expect("JSON");
+    folder.follows_schema("gateusage", &usage);
+    let rows = usage["rows"].as_array().expect("rows");
+    let ada = rows.iter().find(|row| row["owner"] == "ada").expect("ada's row");
+    assert_eq!((ada["key"].clone(), ada["forwarded"].clone()), (1.into(), 3.into()));
+    // At least the one; more while the revocation was waited for.
+    assert!(ada["refused"]["rate_limited"].as_u64() >= Some(1), "{ada}");
+    folder.plimsoll("gate usage").ok().prints("rate_limited ");
+    let keys = folder.plimsoll("gate keys list --format json").ok();
+    let keys = serde_json::from_str(&keys.stdout).expect("JSON");
+    folder.follows_schema("gatekeys", &keys);
+    folder.plimsoll("gate keys list").ok().prints("revoked");
+}
+
+#[test]
+fn requests_above_the_load_line_are_refused_and_costs_count() {
+    let (folder, target) = (Folder::new(), Target::start());
+    // One at once after a pause of 10 s, or seven of them: mean 1 in flight, and six deviations.
+    folder.put("capacity.json", load_line(0.1));
+    let line =
+        format!("--listen 127.0.0.1:0 --upstream {} --loadline capacity.json", target.url(""));
+    let gate = Gate::start(&folder, &line);
+    assert!(gate.opening.contains("within p99<100ms"), "{}", gate.opening);
+    // Each costs two of seven.
+    let statuses: Vec<u16> = (0..5).map(|_| gate.get("/bytes/10", "").status).collect();
+    assert_eq!(statuses, [200, 200, 200, 429, 429]);
+    let refused = gate.get("/bytes/10", "");
+    assert_eq!(refused.json()["code"], "at_load_line");
+    assert!(refused.head.contains("Retry-After: "), "{refused:?}");
+    let state = gate.admin("GET", "/v1/state", "").json();
+    assert_eq!(state["line"]["certified_per_s"], 0.1);
+    assert_eq!(state["schema"], "plimsoll.gatestate/1");
+    // `--open` and no store: nothing but the load line is in the way.
+    assert_eq!(state["keys_asked"], false);
+}
+
+#[test]
+fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[[route]]\nname = \
+         \"all\"\nupstream = \"api\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    folder.plimsoll("gate gate.toml --check").ok().prints("the configuration is right");
+    let gate = Gate::start(&folder, "gate.toml");
+    for path in ["/v1/state", "/v1/keys", "/v1/config", "/metrics", "/v1/changes"] {
+        assert_eq!(ask(&gate.admin, "GET", path, "", "").status, 401, "{path}");
+        let wrong = format!("Authorization: Bearer {}x\r\n", gate.token);
+        assert_eq!(ask(&gate.admin, "GET", path, &wrong, "").status, 401, "{path}");
+        assert_eq!(gate.admin("GET", path, "").status, 200, "{path}");
+    }
+    let page = ask(&gate.admin, "GET", "/", "", "");
+    assert!(page.status == 200 && !page.body.contains(&gate.token));
+    assert_eq!(gate.get("/v1/state", "").status, 404, "the admin API is on no public listener");
+
+    let made = gate.admin("POST", "/v1/keys", "{\"owner\": \"bo\", \"rate\": \"100/s\"}");
+    assert_eq!(made.status, 201, "{made:?}");
+    let key = made.json()["key"].as_str().expect("a key").to_owned();
+    let with_key = format!("X-API-Key: {key}\r\n");
+    soon(|| gate.get("/healthz", "").status == 401);
+    assert_eq!(gate.get("/healthz", &with_key).status, 200);
+    assert_eq!(gate.admin("POST", "/v1/keys", "{\"rate\": \"fast\"}").status, 422);
+
+    // A bad configuration changes nothing and says why; a good one holds from then on.
+    let bad = gate.admin("PUT", "/v1/config", &config.replace("[[route]]", "[[rout]]"));
+    assert_eq!(bad.status, 422);
+    assert!(
+        bad.body.contains("line 6, column 3") && bad.body.contains("did you mean `route`?"),
+        "{bad:?}"
+    );
+    assert_eq!(gate.get("/healthz", &with_key).status, 200);
+    let narrower = config.clone() + "path = \"/bytes\"\n";
+    assert_eq!(gate.admin("PUT", "/v1/config", &narrower).status, 204);
+    soon(|| gate.get("/healthz", &with_key).status == 404);
+    assert_eq!(gate.get("/bytes/5", &with_key).status, 200);
+
+    // SIGHUP reads the file, which still has the first.
+    signal(&gate.child, "HUP");
+    soon(|| gate.get("/healthz", &with_key).status == 200);
+    assert_eq!(gate.admin("DELETE", "/v1/keys/1", "").status, 204);
+    assert_eq!(gate.admin("DELETE", "/v1/keys/1", "").status, 404);
+    assert_eq!(gate.get("/healthz", &with_key).status, 403);
+    let changes = gate.admin("GET", "/v1/changes", "").body;
+    for words in ["added", "revoked", "configuration replaced", "SIGHUP"] {
+        assert!(changes.contains(words), "{words}: {changes}");
+    }
+    assert!(!changes.contains(&key));
+    soon(|| {
+        let metrics = gate.admin("GET", "/metrics", "").body;
+        metrics.contains("plimsoll_gate_refused_total{route=\"all\",why=\"key_missing\"}")
+    });
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_in_one_line() {
+    let folder = Folder::new();
+    folder.plimsoll("gate").refuses(2, "a gateway needs --listen and --upstream");
+    folder
+        .plimsoll("gate --listen 127.0.0.1:0 --upstream 127.0.0.1:1")
+        .refuses(2, "is a URL such as");
+    folder.put("gate.toml", "[[upstream]]\nnme = \"x\"\n");
+    folder
+        .plimsoll("gate gate.toml")
+        .refuses(2, "gate.toml: line 2, column 1: unknown field `nme`: did you mean `name`?");
+    folder.put("capacity.json", "{}");
+    folder
+        .plimsoll(
+            "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --loadline capacity.json",
+        )
+        .refuses(2, "capacity.json: is no load line");
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its address");
+    folder
+        .plimsoll(&format!("gate --listen {address} --upstream http://127.0.0.1:1 --open"))
+        .refuses(1, &format!("cannot listen on {address}"));
+    folder.plimsoll("gate keys revoke 1 --store none.db").refuses(1, "there is no such file");
+    folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
+    folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
+}
+
+#[test]
+fn exported_limits_are_configuration_that_the_proxies_accept() {
+    let folder = Folder::new();
+    folder.put("capacity.json", load_line(8000.0));
+    let nginx = folder.plimsoll("gate export nginx --upstream http://127.0.0.1:8080").ok();
+    let nginx = nginx.prints("rate=8000r/s").stdout;
+    let haproxy = folder.plimsoll("gate export haproxy --upstream http://127.0.0.1:8080").ok();
+    let haproxy = haproxy.prints("sc0_gpc0_rate ge 8000").stdout;
+    if needs::has("nginx") {
+        let here = folder.path().display();
+        let whole = format!(
+            "pid {here}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{nginx}}}\n"
+        );
+        folder.put("nginx.conf", whole);
+        let program = needs::path("nginx").expect("its path");
+        let line = format!("-t -p {here} -c nginx.conf");
+        assert_eq!(ended(&mut folder.command(&program, &line)).code, 0);
+    }
+    if needs::has("haproxy") {
+        folder.put("haproxy.cfg", haproxy);
+        let program = needs::path("haproxy").expect("its path");
+        assert_eq!(ended(&mut folder.command(&program, "-c -f haproxy.cfg")).code, 0);
+    }
+}
