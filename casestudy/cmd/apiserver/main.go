@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"plimsoll/casestudy/internal/accesslog"
+	"plimsoll/casestudy/internal/accounts"
 	"plimsoll/casestudy/internal/config"
 	"plimsoll/casestudy/internal/logsink"
 	"plimsoll/casestudy/internal/middleware"
@@ -81,12 +83,43 @@ func serveAPI(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 	handler := slog.NewJSONHandler(sink, &slog.HandlerOptions{Level: cfg.Level})
 	log := slog.New(handler)
 	warn(cfg, log, stderr)
+	store, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if store != nil {
+		defer store.Close()
+	}
+	root := router.New(cfg, log, store)
+	if cfg.AccessPath != "" {
+		lines, failed := accesslog.Open(cfg.AccessPath)
+		if failed != nil {
+			return fmt.Errorf("%w (log.access-path in %s)", failed, *file)
+		}
+		defer func() { err = errors.Join(err, lines.Close()) }()
+		root = accesslog.Wrap(lines, root)
+	}
 	return serve.Run(ctx, serve.Options{
 		Addr:     cfg.Addr,
-		Handler:  router.New(cfg, log),
+		Handler:  root,
 		Out:      stdout,
 		ErrorLog: slog.NewLogLogger(handler, slog.LevelWarn),
 	})
+}
+
+// openStore connects to the database of the configuration; nothing where it names none.
+func openStore(ctx context.Context, cfg *config.Config) (*accounts.Store, error) {
+	if cfg.Database == "" {
+		return nil, nil
+	}
+	if cfg.Secret() == "" {
+		return nil, errors.New("database.url: users need server.jwt-secret, which signs their tokens")
+	}
+	store, err := accounts.Open(ctx, cfg.Database)
+	if err != nil {
+		return nil, fmt.Errorf("database.url: %w", err)
+	}
+	return store, nil
 }
 
 // warn says in the log and on stderr, since the log may be a file that nobody reads, what would spoil a measurement.

@@ -53,6 +53,13 @@ type Config struct {
 	OutputPaths []string
 	// Profiling turns /debug/pprof on.
 	Profiling bool
+	// AccessPath is a file that gets a line per response; empty for none.
+	AccessPath string
+	// Database is the URL of the PostgreSQL database with users and secrets; empty for none, and then the server has
+	// neither.
+	Database string
+	// SecretCached keeps the secret that tokens are checked with, instead of looking it up for each request.
+	SecretCached bool
 
 	// Settings holds the values as written, for what is looked up while serving.
 	Settings *Settings
@@ -89,6 +96,15 @@ func Parse(file string, text []byte) (*Config, error) {
 // on every call.
 func (c *Config) Secret() string {
 	return c.Settings.String(secretPath)
+}
+
+// SecretReader is what middlewares ask for the secret: it is looked up for each request, or once if SecretCached.
+func (c *Config) SecretReader() func() string {
+	if !c.SecretCached {
+		return c.Secret
+	}
+	secret := c.Secret()
+	return func() string { return secret }
 }
 
 // DebugOptions names the options in force that a measurement would measure instead of the server.

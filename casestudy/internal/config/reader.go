@@ -28,9 +28,12 @@ var setters = []struct {
 	{"server.addr", (*reader).setAddr},
 	{"server.middlewares", (*reader).setMiddlewares},
 	{secretPath, (*reader).setSecret},
+	{"server.jwt-secret-cached", switched(func(c *Config) *bool { return &c.SecretCached })},
 	{"log.level", (*reader).setLevel},
 	{"log.output-paths", (*reader).setOutputPaths},
-	{"feature.profiling", (*reader).setProfiling},
+	{"log.access-path", worded(func(c *Config) *string { return &c.AccessPath })},
+	{"database.url", worded(func(c *Config) *string { return &c.Database })},
+	{"feature.profiling", switched(func(c *Config) *bool { return &c.Profiling })},
 }
 
 func newReader(file string) *reader {
@@ -158,11 +161,23 @@ func (r *reader) setOutputPaths(path string, node *yaml.Node) error {
 	return nil
 }
 
-func (r *reader) setProfiling(path string, node *yaml.Node) error {
-	if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
-		return r.fail(node, "%s must be true or false, not %s", path, quote(node.Value))
+// switched sets what is true or false.
+func switched(field func(*Config) *bool) func(*reader, string, *yaml.Node) error {
+	return func(r *reader, path string, node *yaml.Node) error {
+		if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
+			return r.fail(node, "%s must be true or false, not %s", path, quote(node.Value))
+		}
+		return node.Decode(field(r.config))
 	}
-	return node.Decode(&r.config.Profiling)
+}
+
+// worded sets what is any text.
+func worded(field func(*Config) *string) func(*reader, string, *yaml.Node) error {
+	return func(r *reader, path string, node *yaml.Node) error {
+		text, err := r.text(path, node)
+		*field(r.config) = text
+		return err
+	}
 }
 
 // checkAuth holds a rule between two keys, which may come in either order.

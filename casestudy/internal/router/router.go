@@ -11,13 +11,15 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"plimsoll/casestudy/internal/accounts"
 	"plimsoll/casestudy/internal/config"
 	"plimsoll/casestudy/internal/health"
 	"plimsoll/casestudy/internal/middleware"
 )
 
-// New builds the handler. Gin's mode is a setting of the whole process and is set here.
-func New(cfg *config.Config, log *slog.Logger) http.Handler {
+// New builds the handler; without a store it has neither users nor secrets. Gin's mode is a setting of the whole process
+// and is set here.
+func New(cfg *config.Config, log *slog.Logger, store *accounts.Store) http.Handler {
 	gin.DefaultWriter = os.Stderr
 	gin.SetMode(cfg.Mode)
 	engine := gin.New()
@@ -29,8 +31,12 @@ func New(cfg *config.Config, log *slog.Logger) http.Handler {
 	if cfg.Profiling {
 		engine.Any("/debug/pprof/*name", gin.WrapH(profiles()))
 	}
-	engine.Use(middleware.Chain(cfg.Middlewares, middleware.Deps{Log: log, Secret: cfg.Secret})...)
+	secret := cfg.SecretReader()
+	engine.Use(middleware.Chain(cfg.Middlewares, middleware.Deps{Log: log, Secret: secret})...)
 	engine.Match([]string{http.MethodGet, http.MethodHead}, health.Path, healthz(log))
+	if store != nil {
+		accounts.Register(engine, store, secret)
+	}
 	return engine
 }
 

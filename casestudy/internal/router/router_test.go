@@ -18,7 +18,7 @@ func build(t *testing.T, text string) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(cfg, slog.New(slog.DiscardHandler))
+	return New(cfg, slog.New(slog.DiscardHandler), nil)
 }
 
 func ask(handler http.Handler, method, path string) *httptest.ResponseRecorder {

@@ -54,7 +54,7 @@ pub fn sizes(schema: &Schema, counts: &[u64], wanted: &[u64], wish: &Wish) -> Re
         if !sizes[at].asked {
             factors[at] = *factor;
             let total = (counts[at] as f64 * factor).round() as u64;
-            let why = format!("grows {factor:.4} times");
+            let why = format!("grows {} times", times(*factor));
             sizes[at] = Size { add: total.saturating_sub(counts[at]), asked: true, why };
         }
     }
@@ -88,6 +88,12 @@ pub fn find(schema: &Schema, name: &str) -> Result<usize> {
     Err(Error::Usage(format!("there is no table `{name}`{near}")))
 }
 
+/// Four digits behind the point, without zeros at the end.
+fn times(factor: f64) -> String {
+    let text = format!("{factor:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// What refers to a table that grows grows with it, where there are rows today from which its size follows.
 fn follow(schema: &Schema, counts: &[u64], factors: &[f64], sizes: &mut [Size]) {
     let mut factors = factors.to_vec();
@@ -117,7 +123,7 @@ fn follow(schema: &Schema, counts: &[u64], factors: &[f64], sizes: &mut [Size]) 
             Size { add: 0, asked: false, why }
         } else {
             let total = (counts[at] as f64 * factors[at]).round() as u64;
-            let why = format!("refers to {cause}, grows {:.4} times", factors[at]);
+            let why = format!("refers to {cause}, grows {} times", times(factors[at]));
             Size { add: total.saturating_sub(counts[at]), asked: false, why }
         };
     }

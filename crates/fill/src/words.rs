@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use fake::locales::{AR_SA, DE_DE, Data, EN, FR_FR, IT_IT, JA_JP, PT_BR, ZH_CN, ZH_TW};
 
-use crate::draw::Draws;
+use model::random::Draws;
+
 use crate::kind::Kind;
 
 /// Names of the locales.

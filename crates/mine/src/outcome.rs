@@ -8,7 +8,9 @@ use model::mined::{Mined, MinedEndpoint, MinedFlow};
 use model::schedule::Arrivals;
 use model::secret::MASK;
 use model::units::Nanos;
-use model::workload::{Count, Fields, FileFormat, Flow, LoadSpec, Order, Pool, Rate, Step, Time};
+use model::workload::{
+    Count, Fields, FileFormat, Flow, LoadSpec, Order, Pool, Rate, Step, Time, Today,
+};
 use model::{Latencies, Workload};
 
 use crate::pools::{Content, Table, free, parameters, plain};
@@ -147,6 +149,7 @@ impl Making<'_> {
                 bytes: endpoint.bytes,
                 parameters: parameters(&tables, &template.kinds),
                 latency_ns: (endpoint.took.count() > 0).then(|| summary(endpoint)),
+                latency_step_ns: (endpoint.took.count() > 0).then_some(endpoint.step_ns),
                 examples: examples(&template, &tables),
                 workload_name: None,
             };
@@ -219,8 +222,9 @@ impl Making<'_> {
                 first = Some(name);
             }
             if !self.wanted.sessions {
-                let endpoint = self.loaded(made, requests);
-                self.made.workload.endpoints.push(endpoint);
+                let mut loaded = self.loaded(made, requests);
+                loaded.today = today(endpoint);
+                self.made.workload.endpoints.push(loaded);
             }
         }
         first.unwrap_or_default()
@@ -410,6 +414,14 @@ fn of_method<'a>(path: &'a str, method: &str) -> Option<&'a str> {
         Some((of, path)) => (of == method).then_some(path),
         None => Some(path),
     }
+}
+
+/// What a capacity is compared with, where the log has the times taken.
+fn today(endpoint: &Endpoint) -> Option<Today> {
+    let summary = (endpoint.took.count() > 0).then(|| summary(endpoint))?;
+    // What the log writes as 0 took less than its smallest step.
+    let time = |taken: Nanos| Some(Time(taken.max(endpoint.step_ns)));
+    Some(Today { p50: time(summary.p50), p99: time(summary.p99) })
 }
 
 fn summary(endpoint: &Endpoint) -> model::Summary {

@@ -8,7 +8,7 @@ use model::secret::is_secret_value;
 
 use crate::segment;
 use crate::tally::{SECRET, SEPARATOR, Variant};
-use crate::template::Template;
+use crate::template::{Piece, Template};
 
 /// Rows of a pool at most.
 const MOST_ROWS: usize = 8_192;
@@ -86,12 +86,13 @@ impl Table {
         let rows = decoded.len().max(1) as f64;
         table.stands_for =
             if exact { 1.0 } else { (variant.rows.distinct() as f64 / rows).max(1.0) };
-        table.fill(names, &secrets, decoded, exact);
+        table.fill(template, names, &secrets, decoded, exact);
         table
     }
 
     fn fill(
         &mut self,
+        template: &Template,
         names: Vec<(String, bool)>,
         secrets: &[bool],
         decoded: Vec<(Vec<String>, f64)>,
@@ -107,7 +108,8 @@ impl Table {
                 Some(first) if same && (exact || !in_path) => Content::Fixed(first),
                 _ => {
                     varying.push(at);
-                    Content::Column(free(&mut taken, &plain(&name)))
+                    let said = if in_path { whose(template, at) } else { name.clone() };
+                    Content::Column(free(&mut taken, &plain(&said)))
                 }
             };
             self.columns.push(Column { name, in_path, content });
@@ -127,23 +129,18 @@ impl Table {
 
     /// The pool's file: CSV with a header, the weight last.
     pub(crate) fn csv(&self) -> String {
-        let mut text = String::new();
-        for column in &self.columns {
-            if let Content::Column(name) = &column.content {
-                text += name;
-                text.push(',');
-            }
-        }
-        text += "weight\n";
+        let mut file = csv::Writer::from_writer(Vec::new());
+        let names = self.columns.iter().filter_map(|column| match &column.content {
+            Content::Column(name) => Some(name.as_str()),
+            _ => None,
+        });
+        // Writing to memory does not fail.
+        let _ = file.write_record(names.chain(["weight"]));
         for (row, weight) in &self.rows {
-            for cell in row {
-                text += &quoted(cell);
-                text.push(',');
-            }
-            text += &crate::scale::figure(weight.max(0.001));
-            text.push('\n');
+            let weight = crate::scale::figure(weight.max(0.001));
+            let _ = file.write_record(row.iter().chain([&weight]));
         }
-        text
+        String::from_utf8(file.into_inner().unwrap_or_default()).unwrap_or_default()
     }
 }
 
@@ -155,6 +152,25 @@ fn names(variant: &Variant, template: &Template) -> Vec<(String, bool)> {
         (text, false)
     });
     path.chain(query).collect()
+}
+
+/// A parameter of the path with the word before it: `users_id` in `/users/{id}`, the way that `fill` looks for the
+/// column `id` of the table `users`.
+fn whose(template: &Template, at: usize) -> String {
+    let place = template.pieces.iter().position(|piece| *piece == Piece::Parameter(at));
+    let before = place.and_then(|place| template.pieces[..place].iter().rev().find_map(word));
+    let kind = template.kinds.get(at).copied().unwrap_or_default();
+    match before {
+        Some(word) => format!("{word}_{kind}"),
+        None => template.parameters[at].clone(),
+    }
+}
+
+/// The last whole segment of fixed text.
+fn word(piece: &Piece) -> Option<&str> {
+    let Piece::Fixed(text) = piece else { return None };
+    let (whole, _) = text.rsplit_once('/')?;
+    whole.rsplit('/').find(|segment| !segment.is_empty())
 }
 
 /// Whether the values of a column are credentials: marked so by their name, or most of them by their shape.
@@ -185,14 +201,6 @@ fn decode(value: &[u8], form: bool) -> Option<String> {
     }
     let text = String::from_utf8(bytes).ok()?;
     (!text.chars().any(char::is_control)).then_some(text)
-}
-
-/// A cell of CSV (RFC 4180).
-fn quoted(cell: &str) -> String {
-    match cell.contains([',', '"', '\n', '\r']) || cell.trim() != cell {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.to_owned(),
-    }
 }
 
 /// A name of lower-case letters, digits and underscores.

@@ -6,6 +6,7 @@ use foldhash::fast::FixedState;
 use model::Latencies;
 use model::histogram::SparseLatencies;
 use model::secret::is_secret_name;
+use model::units::SECOND;
 
 use crate::distinct::Distinct;
 use crate::filter::{Filter, Kind, Sorter};
@@ -51,6 +52,8 @@ pub(crate) struct Endpoint {
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) took: SparseLatencies,
     waiting: Vec<u64>,
+    /// All times taken are multiples of this: a second, or a thousandth, millionth ... of one.
+    pub(crate) step_ns: u64,
     pub(crate) variants: Vec<Variant>,
     /// Requests with names in their queries that are beyond the bound.
     pub(crate) rare: Variant,
@@ -209,7 +212,8 @@ impl<'s> Tally<'s> {
             return None;
         }
         let method = String::from_utf8_lossy(method).into_owned();
-        self.endpoints.push(Endpoint { template, method, ..Endpoint::default() });
+        let step_ns = SECOND;
+        self.endpoints.push(Endpoint { template, method, step_ns, ..Endpoint::default() });
         self.places.insert(key, self.endpoints.len() - 1);
         Some(self.endpoints.len() - 1)
     }
@@ -223,8 +227,7 @@ impl<'s> Tally<'s> {
         if let Some(took) = hit.took_ns {
             endpoint.waiting.push(took);
             if endpoint.waiting.len() >= LATENCIES {
-                endpoint.took.add(&mut endpoint.waiting, &self.ruler);
-                endpoint.waiting.clear();
+                endpoint.add_waiting(&self.ruler);
             }
         }
         let mut pairs = pairs(hit.query);
@@ -307,7 +310,7 @@ impl<'s> Tally<'s> {
     /// Puts what is still waiting where it belongs, and the variants of endpoints in their order.
     pub(crate) fn close(&mut self) {
         for endpoint in &mut self.endpoints {
-            endpoint.took.add(&mut endpoint.waiting, &self.ruler);
+            endpoint.add_waiting(&self.ruler);
             endpoint.waiting.clear();
             // In an order that does not depend on which came first.
             endpoint.variants.sort_by(|a, b| {
@@ -354,13 +357,25 @@ impl Endpoint {
         }
     }
 
+    /// Puts the times that wait with the others.
+    fn add_waiting(&mut self, ruler: &Latencies) {
+        for took in &self.waiting {
+            while took % self.step_ns != 0 {
+                self.step_ns /= 1000;
+            }
+        }
+        self.took.add(&mut self.waiting, ruler);
+        self.waiting.clear();
+    }
+
     fn absorb(&mut self, mut other: Self, ruler: &Latencies) {
         self.count += other.count;
         self.peak += other.peak;
         self.bytes += other.bytes;
+        other.add_waiting(ruler);
         add_counts(&mut self.statuses, other.statuses);
-        other.took.add(&mut other.waiting, ruler);
         self.took.append(&other.took);
+        self.step_ns = self.step_ns.min(other.step_ns);
         for variant in other.variants {
             match self.variants.iter().position(|own| own.names == variant.names) {
                 Some(at) => {

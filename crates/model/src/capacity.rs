@@ -38,6 +38,9 @@ pub struct CapacitySearch {
     /// The users that the load is of, where they are known: the capacity is told in them too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_of_load: Option<UsersOfLoad>,
+    /// Arrivals per second that the workload file asks for, where it says rates: what the capacity is set against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_per_s: Option<f64>,
     /// Every step run so far.
     pub steps: Vec<SearchStep>,
     /// What came of it, in a sentence; absent while the search goes on.

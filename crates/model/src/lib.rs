@@ -25,6 +25,7 @@ pub mod percentile;
 pub mod plan;
 pub mod presence;
 pub mod quote;
+pub mod random;
 pub mod response;
 pub mod run;
 pub mod scaling;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::environment::Program;
 use crate::percentile::Summary;
-use crate::plan::Arriving;
+use crate::plan::{Arriving, Today};
 use crate::response::CommonestResponse;
 use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
@@ -133,6 +133,18 @@ pub struct EndpointShare {
     pub service_mean_ns: Nanos,
     /// What one of its requests costs, by service time, where the mean over all requests costs 1.
     pub cost: f64,
+    /// Its requests per second at the capacity.
+    #[serde(default)]
+    pub requests_per_s: f64,
+    /// Those that the workload file asks for; absent where it says no rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_per_s: Option<f64>,
+    /// done - due at the capacity; absent in load lines of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_ns: Option<Summary>,
+    /// How fast it answers in production, where the workload file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub today: Option<Today>,
 }
 
 /// What distinguishes targets.

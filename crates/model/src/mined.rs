@@ -153,6 +153,9 @@ pub struct MinedEndpoint {
     /// How long the server took, where the log says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<Summary>,
+    /// The log writes times as multiples of this, in nanoseconds: a latency of 0 is one below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_step_ns: Option<Nanos>,
     /// Requests that followed it, as written.
     pub examples: Vec<String>,
     /// Its name in the workload; absent where it is not in it.

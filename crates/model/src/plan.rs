@@ -250,6 +250,20 @@ pub struct EndpointPlan {
     /// What it is judged by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
+    /// How fast it answers in production, where the workload file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub today: Option<Today>,
+}
+
+/// Response times of an endpoint in production.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Today {
+    /// Half of the responses took no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ns: Option<Nanos>,
+    /// 99 of 100 responses took no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<Nanos>,
 }
 
 /// One kind of session.

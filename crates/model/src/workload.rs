@@ -150,6 +150,22 @@ pub struct Endpoint {
     /// Objectives for this endpoint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
+    /// How fast it answers today, as the access log says. Nothing is judged by it: reports print it beside what is
+    /// measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub today: Option<Today>,
+}
+
+/// Response times of an endpoint in production.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Today {
+    /// Half of the responses took no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50: Option<Time>,
+    /// 99 of 100 responses took no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Time>,
 }
 
 /// A session: steps that one user takes in order, with cookies and extracted values of its own.

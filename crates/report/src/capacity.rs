@@ -2,6 +2,8 @@
 //!
 //! What they come to in words is `verdict`'s and comes in as a [`Reading`].
 
+pub(crate) mod endpoints;
+
 use model::capacity::{CapacitySearch, Purpose, SearchStep};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
@@ -9,7 +11,7 @@ use verdict::capacity::{Reading, words};
 
 use crate::figure::{clean, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{Style, Tone, paragraph};
+use crate::text::{Style, Tone, paragraph_in};
 
 /// Width of the names on the left.
 const NAME: usize = 14;
@@ -17,6 +19,9 @@ const NAME: usize = 14;
 /// What a search came to, with its steps.
 pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String {
     let mut out = steps(record, style) + "\n";
+    if let Some(table) = record.load_line.as_ref().and_then(|line| endpoints::text(line, style)) {
+        out += &(table + "\n");
+    }
     for (name, words) in facts(record, reading) {
         out += &named(name, &words, style);
     }
@@ -65,7 +70,8 @@ pub(crate) fn spent(record: &CapacitySearch) -> String {
 }
 
 fn named(name: &str, words: &str, style: Style) -> String {
-    let text = paragraph(&clean(words, 2000), &format!("{name:NAME$}"));
+    let columns = style.columns.max(NAME + 30);
+    let text = paragraph_in(&clean(words, 2000), &format!("{name:NAME$}"), columns);
     text.replacen(name, &style.paint(Tone::Strong, name), 1)
 }
 

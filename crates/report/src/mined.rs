@@ -138,7 +138,11 @@ fn endpoints(mined: &Mined, style: Style) -> String {
 
 /// A latency of an endpoint, where the log says it.
 pub(crate) fn latency(endpoint: &MinedEndpoint, of: fn(&model::Summary) -> u64) -> String {
-    endpoint.latency_ns.as_ref().map_or_else(String::new, |summary| show_duration(of(summary)))
+    let Some(summary) = &endpoint.latency_ns else { return String::new() };
+    match (of(summary), endpoint.latency_step_ns) {
+        (0, Some(step)) => format!("<{}", show_duration(step)),
+        (taken, _) => show_duration(taken),
+    }
 }
 
 fn arithmetic(steps: &[ArithmeticStep], style: Style) -> String {

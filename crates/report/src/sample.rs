@@ -51,6 +51,7 @@ fn empty_search() -> CapacitySearch {
     let url = "http://127.0.0.1:8080/healthz";
     CapacitySearch {
         users_of_load: None,
+        wanted_per_s: None,
         schema: capacity::SCHEMA.into(),
         plimsoll: Program { version: "0.1.0".into() },
         url: url.into(),

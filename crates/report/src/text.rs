@@ -86,14 +86,16 @@ impl Style {
 
 /// Columns of a line at most.
 pub(crate) const COLUMNS: usize = 100;
+/// Columns of prose: as many as every terminal has.
+const PROSE: usize = 80;
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
 pub(crate) fn paragraph(text: &str, mark: &str) -> String {
-    paragraph_in(text, mark, COLUMNS)
+    paragraph_in(text, mark, PROSE)
 }
 
 /// As [`paragraph`], in lines of at most `columns`.
-fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
+pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
     let lines = wrap(text, columns - width);
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };

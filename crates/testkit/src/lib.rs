@@ -4,6 +4,7 @@
 //!   implements [`net::Net`], so that workers and servers are tested on the code that runs for real.
 //! * [`peer`]: scripted peers on real loopback sockets that know nothing of HTTP and share no code
 //!   with what they test.
+//! * [`casestudy`]: servers of the case study, built with Go.
 //! * [`databases`]: PostgreSQL and MariaDB, started in a temporary folder and stopped on drop.
 //! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
 //! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
@@ -12,6 +13,7 @@
 //!
 //! Nothing here is part of the product; it depends on `net`'s interface alone.
 
+pub mod casestudy;
 pub mod databases;
 pub mod misbehaving;
 pub mod needs;

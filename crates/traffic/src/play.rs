@@ -13,7 +13,7 @@ use std::sync::Arc;
 use model::{Draw, ErrorClass, Nanos};
 use wire::ResponseHead;
 
-use crate::draw::{Draws, Purpose};
+use crate::draw::{self, Purpose};
 use crate::pool::{Drawn, Pool, RowRequest, Taker};
 use crate::program::{Form, Item, Program, Request, What};
 use crate::source::{
@@ -150,7 +150,7 @@ impl Player {
             drawn,
             extracted: &Texts::default(),
             jar: None,
-            draws: Draws::of(program.seed, place, Purpose::Step(0)),
+            draws: draw::stream(program.seed, place, Purpose::Step(0)),
             unix_ns: unix_ns.saturating_add_unsigned(turn.now),
         };
         let part = Part {
@@ -188,7 +188,7 @@ impl Player {
             drawn: &session.drawn,
             extracted: &session.extracted,
             jar: Some(&session.jar),
-            draws: Draws::of(program.seed, session.place, Purpose::Step(session.step)),
+            draws: draw::stream(program.seed, session.place, Purpose::Step(session.step)),
             unix_ns: unix_ns.saturating_add_unsigned(turn.now),
         };
         let part = Part {

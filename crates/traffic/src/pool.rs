@@ -167,7 +167,7 @@ impl Pool {
                 match numbers.next(request, taker) {
                     Ok(Some(row)) => indexed.row(row, block, &mut drawn.cells).map(|()| true),
                     Ok(None) => indexed
-                        .weighted(request.draw().next(), block, &mut drawn.cells)
+                        .weighted(request.draw().bits(), block, &mut drawn.cells)
                         .map(|()| true),
                     Err(what) => Err(what),
                 }

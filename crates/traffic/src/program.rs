@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use model::random::{GOLDEN, mixed};
 use model::{Draw, Nanos, Stages};
 use regex::bytes::Regex;
 
 use crate::check::{Check, Pointer};
-use crate::draw::{Choice, Draws, GOLDEN, Purpose, mixed};
+use crate::draw::{self, Choice, Purpose};
 use crate::escape::Escape;
 use crate::pool::Pool;
 use crate::source::{Fixed, Wants};
@@ -152,7 +153,7 @@ impl Program {
     pub(crate) fn item(&self, place: Draw) -> &Item {
         let index = match &self.split {
             Split::Weights(choice) => {
-                choice.pick(Draws::of(self.seed, place, Purpose::Choice).next())
+                choice.pick(draw::stream(self.seed, place, Purpose::Choice).bits())
             }
             Split::Rates(choice) => {
                 let arrival = place.k.wrapping_mul(u64::from(self.lanes));

@@ -7,7 +7,9 @@
 mod function;
 mod time;
 
-use crate::draw::{Draws, Zipf};
+use model::random::Draws;
+
+use crate::draw::Zipf;
 use crate::pool::{Drawn, Pool};
 
 pub(crate) use function::{Function, HmacKey, Signer};
@@ -161,7 +163,7 @@ impl Value {
             }
             Self::Int { low, count } => {
                 let further = match count {
-                    0 => scene.draws.next(),
+                    0 => scene.draws.bits(),
                     count => scene.draws.below(*count),
                 };
                 decimal(low.wrapping_add_unsigned(further), stack);
@@ -226,8 +228,8 @@ pub(crate) fn decimal(number: i64, out: &mut Vec<u8>) {
 
 fn uuid(draws: &mut Draws, out: &mut Vec<u8>) {
     let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&draws.next().to_be_bytes());
-    bytes[8..].copy_from_slice(&draws.next().to_be_bytes());
+    bytes[..8].copy_from_slice(&draws.bits().to_be_bytes());
+    bytes[8..].copy_from_slice(&draws.bits().to_be_bytes());
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     for (at, byte) in bytes.into_iter().enumerate() {

@@ -92,7 +92,8 @@ pub const RULES: &[Rule] = &[
                       users may send several requests at once, and oha may have been told to \
                       correct its latencies",
         advice: "Quote neither this mean nor its percentiles. QPS is a plain count and more \
-                 likely to be right: measure the latency with another tool.",
+                 likely to be right, unless rate_contradicts_count says otherwise: measure the latency with \
+                 another tool.",
         check: law::exceeded,
     },
     Rule {

@@ -215,7 +215,10 @@ impl Comparison {
     pub fn sentence(&self) -> String {
         let [a, b] = &self.names;
         let Some(word) = self.judgement() else {
-            return format!("{b} against {a}: not judged, because {}", self.withheld.join("; "));
+            let why = self.withheld.join("; ");
+            return format!(
+                "{b} against {a}: not judged, because {why} (--anyway judges all the same)"
+            );
         };
         let margin = crate::figures::percent(self.margin);
         match word {

@@ -165,8 +165,9 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     let top = &curve.rows[best];
     let at = |row: &CurveRow| level_of(curve.kind, row.level);
     if still_growing(&curve.rows, best) {
+        let believed = if best + 1 == curve.rows.len() { "" } else { " that is not INVALID" };
         return format!(
-            "QPS was still growing at the highest level, {}: the server carries at least {} \
+            "QPS was still growing at the highest level{believed}, {}: the server carries at least {} \
              requests/s, there in {} on average; sweep to higher levels",
             at(top),
             rate(top.qps),
@@ -195,7 +196,9 @@ fn concurrency(curve: &Curve, best: usize) -> String {
 /// Whether the best level is the last one run and well above the one before.
 fn still_growing(rows: &[CurveRow], best: usize) -> bool {
     let before = rows[..best].iter().rev().find(|row| sound(row));
-    best + 1 == rows.len() && before.is_some_and(|row| rows[best].qps >= GROWING * row.qps)
+    // Levels above that are INVALID say nothing of the server, or that it had gone away.
+    let last = rows.iter().rposition(|row| row.verdict != Some(Verdict::Invalid));
+    Some(best) == last && before.is_some_and(|row| rows[best].qps >= GROWING * row.qps)
 }
 
 /// What happens past the best level: the first level that fails or falls, whichever comes first.
@@ -204,7 +207,8 @@ fn beyond(curve: &Curve, top: &CurveRow) -> String {
     // Where the generator was the limit the server carries at least that: nothing fell.
     let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
-    let mut past = curve.rows.iter().filter(|row| row.level > top.level);
+    let known = |row: &&CurveRow| row.verdict != Some(Verdict::Invalid);
+    let mut past = curve.rows.iter().filter(known).filter(|row| row.level > top.level);
     let Some(row) = past.find(|row| failing(row).is_some() || fallen(row)) else {
         return String::new();
     };

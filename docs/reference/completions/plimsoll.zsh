@@ -375,7 +375,7 @@ _arguments "${_arguments_options[@]}" : \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-':format -- What the file is:((curl\:"Pasted curl commands"
+'::format -- What the file is \[default\: found out from how it begins\]:((curl\:"Pasted curl commands"
 vegeta\:"Targets of vegeta, as HTTP text or JSON lines"
 har\:"A recording\: HTTP Archive 1.2"
 openapi\:"A description\: OpenAPI 3"

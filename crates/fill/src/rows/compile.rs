@@ -1,11 +1,13 @@
 //! From schema and facts to makers of columns.
 
+use model::random::Permutation;
+
 use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::{Limits, Plain, value_of};
 use super::unique::{self, Board};
 use super::{Maker, Rows, TableRows};
 use crate::check::{self, Bound, Expr};
-use crate::draw::{Permutation, key_of, key_of_text};
+use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
 use crate::kind::{Kind, kind_of};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::draw::{Draws, Permutation, mixed};
+use model::random::{Draws, Permutation, mixed};
+
 use crate::kind::Kind;
 use crate::times::{DAY, SECOND};
 use crate::value::Value;

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::draw::{Draws, Permutation, key_of};
+use model::random::{Draws, Permutation};
+
+use crate::draw::key_of;
 use crate::spread::Spread;
 
 /// A foreign key of a table that is filled. Parents are numbered: first those that were there before, as far as their

@@ -1,8 +1,10 @@
 //! Values that may occur more than once: drawn from what was learnt, or else made to look right for the column's name
 //! and type.
 
+use model::random::Draws;
+
 use crate::check::Bound;
-use crate::draw::{Draws, key_of};
+use crate::draw::key_of;
 use crate::kind::Kind;
 use crate::learn::{Learned, Rest, number_of};
 use crate::schema::{Column, Type};

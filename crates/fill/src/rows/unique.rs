@@ -4,11 +4,13 @@
 //! a number, day or one of a few values tells a parent's children apart; of two references, the second gives each
 //! child of the first's parent another parent. Where none fits, the schema is refused.
 
+use model::random::Permutation;
+
 use super::Maker;
 use super::distinct::{Distinct, Form, TextForm};
 use super::link::{Deal, Link};
 use super::plain::{Letters, Limits, value_of};
-use crate::draw::{Permutation, key_of};
+use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, TableFacts};
 use crate::kind::{Kind, kind_of};

@@ -35,7 +35,41 @@ const FORMATS: [(Format, &str, Option<Reader>); 7] = [
     (Format::K6, "k6", None),
 ];
 
+/// Bytes of a file that are looked at to find its format.
+const LOOKED_AT: usize = 64 << 10;
+
 impl Format {
+    /// The format of a file, by how it begins.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOKED_AT)]);
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let has = |name: &str| text.contains(&format!("\"{name}\""));
+        if text.starts_with('{') {
+            return match () {
+                () if has("openapi") || has("swagger") => Some(Self::OpenApi),
+                () if has("log") && has("entries") => Some(Self::Har),
+                () if has("info") && has("item") => Some(Self::Postman),
+                () if has("method") && has("url") => Some(Self::Vegeta),
+                () => None,
+            };
+        }
+        let mut lines = text.lines().map(str::trim);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
+        let is_method = |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase());
+        let target = first
+            .split_once(' ')
+            .is_some_and(|(method, url)| is_method(method) && url.contains("://"));
+        let description = |line: &str| line.starts_with("openapi:") || line.starts_with("swagger:");
+        match () {
+            () if first.trim_start_matches("$ ").starts_with("curl ") => Some(Self::Curl),
+            () if target => Some(Self::Vegeta),
+            () if text.lines().any(description) => Some(Self::OpenApi),
+            () if text.contains("<jmeterTestPlan") => Some(Self::Jmeter),
+            () if text.contains("from 'k6") || text.contains("from \"k6") => Some(Self::K6),
+            () => None,
+        }
+    }
+
     /// The name it is asked for by.
     pub fn name(self) -> &'static str {
         let named = FORMATS.iter().find(|(format, ..)| *format == self);
@@ -55,5 +89,30 @@ impl Format {
                  of the same traffic gives the same workload"
             ))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_how_it_begins() {
+        for (text, format) in [
+            ("curl http://h/", Some(Format::Curl)),
+            ("# copied\n$ curl 'http://h/'", Some(Format::Curl)),
+            ("GET http://h/x\n", Some(Format::Vegeta)),
+            ("{\"method\": \"GET\", \"url\": \"http://h/\"}", Some(Format::Vegeta)),
+            ("{\"log\": {\"entries\": []}}", Some(Format::Har)),
+            ("\u{feff}openapi: 3.0.0\n", Some(Format::OpenApi)),
+            ("{\"openapi\": \"3.1.0\"}", Some(Format::OpenApi)),
+            ("{\"info\": {}, \"item\": []}", Some(Format::Postman)),
+            ("import http from 'k6/http'", Some(Format::K6)),
+            ("", None),
+            ("\0\u{1}", None),
+            ("{}", None),
+        ] {
+            assert_eq!(Format::of(text.as_bytes()), format, "{text}");
+        }
     }
 }

@@ -206,8 +206,11 @@ impl Trie {
     fn settle_rare(&mut self, node: u32, into: u32, prefix: &[u8], suffix: &[u8]) {
         let most = self.below(into);
         let traits = self.traits(into);
-        let codes =
-            matches!(&self.nodes[into as usize].label, Label::Values { class: Class::Code, .. });
+        let class = match &self.nodes[into as usize].label {
+            Label::Values { class, .. } => *class,
+            Label::Fixed(_) => Class::Word,
+        };
+        let codes = class == Class::Code;
         for child in self.nodes[node as usize].children.clone() {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
             let shape = shape(text);
@@ -219,6 +222,8 @@ impl Trie {
                 || !around
                 || matches!(shape.class, Class::Locale | Class::Int | Class::Float);
             let follows = (self.traits(child) & !traits) >> 64 == 0;
+            // What was drawn at random does not come out as words.
+            let known = known || !class.is_words() && is_plain(inner);
             if !known && follows && self.below(child) * 20 <= most {
                 self.take_all(into);
                 self.move_into(node, child, into);
@@ -325,6 +330,7 @@ fn openness(group: &[&Candidate]) -> f64 {
 /// The values among candidates: all but common words, and those that differ from the rest in what follows.
 fn values_of(group: &[&Candidate]) -> Vec<u32> {
     const FEW: usize = 3;
+    const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
     let next = |candidate: &Candidate| (candidate.traits >> 64) as u64;
     let several = (0..u64::BITS)
@@ -346,7 +352,10 @@ fn values_of(group: &[&Candidate]) -> Vec<u32> {
         // In capitals a common word is a code or a title.
         let common = words::is_wholly_common(&candidate.text)
             && candidate.text.first().is_some_and(u8::is_ascii_lowercase);
-        common || alone || apart && candidate.hits >= 30
+        // Among many values one may happen to be a common word: what follows it is what follows them.
+        let same = next(candidate) != 0 && next(candidate) & !several == 0;
+        let one_of_many = same && group.len() >= MANY && candidate.hits * 20 <= hits;
+        common && !one_of_many || alone || apart && candidate.hits >= 30
     };
     group.iter().filter(|candidate| !fixed(candidate)).map(|candidate| candidate.node).collect()
 }
@@ -381,9 +390,17 @@ fn agreement<C: std::borrow::Borrow<Candidate>>(group: &[C]) -> f64 {
 /// Three words or more with signs between them, or escaped characters.
 fn is_slug(text: &[u8]) -> bool {
     let signs = text.iter().filter(|byte| matches!(byte, b'-' | b'_' | b'+')).count();
-    signs >= 2
+    // Lower-case letters with underscores are names out of programs.
+    let snake = text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_');
+    signs >= 2 && !snake
         || text.contains(&b'%')
         || (signs >= 1 && text.last().is_some_and(u8::is_ascii_digit))
+}
+
+/// Lower-case words, perhaps with signs between them, or words in camel case.
+fn is_plain(text: &[u8]) -> bool {
+    let sign = |byte: &u8| matches!(byte, b'-' | b'_');
+    is_camel(text) || text.iter().all(|byte| byte.is_ascii_lowercase() || sign(byte))
 }
 
 /// Words with capitals and signs between them, as headings have them: `Main_Page`.

@@ -33,6 +33,11 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["--stage", "--stages"], "write stages into a workload file: see plimsoll init"),
     (&["--http1.1", "--no-tui", "--silent"], "leave it out; -q prints nothing while running"),
     (&["--port"], "use --listen 127.0.0.1:PORT"),
+    (&["--compressed", "--gzip"], "use -H 'Accept-Encoding: gzip'"),
+    (&["--disable-compression"], "leave it out: no Accept-Encoding is sent"),
+    (&["--output-format", "--out-format"], "use --format text|wrk|json, and --out DIR for files"),
+    (&["--content-type"], "use -H 'Content-Type: TYPE'"),
+    (&["--http-version"], "only HTTP/1.1 is spoken"),
     (&["--u_latency", "-U"], "service time is printed beside response time"),
 ];
 

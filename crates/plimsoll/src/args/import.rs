@@ -7,18 +7,21 @@ use import::requests::Format;
 
 /// `plimsoll import`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    allow_missing_positional = true,
+    after_help = "\
 curl: pasted commands, one after another, as browsers copy them. vegeta: targets, as HTTP text or JSON. \
 har: a recording from a browser's network tab; static files are dropped, tokens and ids that a \
 later request takes from an earlier response become extractions, pauses become think time. openapi: 3.0 and \
 3.1, YAML or JSON; examples become values, schemas make bodies. postman: a collection, 2.1.
 What could not be converted is listed on standard error, one item per line, and in the file as comments. \
 Nothing is sent, fetched or executed.\nExit codes: 0 the workload was written; 1 it could not be written; 2 \
-usage.")]
+usage."
+)]
 pub struct ImportArgs {
-    /// What the file is
+    /// What the file is [default: found out from how it begins]
     #[arg(value_enum)]
-    pub format: ImportFormat,
+    pub format: Option<ImportFormat>,
     /// The file; `-` reads standard input
     pub file: PathBuf,
     /// Workload file to write, with its JSON Schema beside it [default: standard output]

@@ -65,7 +65,12 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
     let users = users_of_load(args, &input)?;
-    let record = CapacitySearch { users_of_load: users, ..empty(url, settings, asked.names()) };
+    let wanted = wanted(args, &input);
+    let record = CapacitySearch {
+        users_of_load: users,
+        wanted_per_s: wanted,
+        ..empty(url, settings, asked.names())
+    };
     let runner = runner(input, args, settings, asked)?;
     let files = Files::new(&dir)?;
     consent::keep(&dir, runner.prepared.input.files(&args.load));
@@ -101,6 +106,11 @@ fn users_of_load(args: &CapacityArgs, input: &LoadInput) -> Result<Option<UsersO
              number above 0; it does not go with --closed",
         ),
     }
+}
+
+/// The arrivals per second that the workload file asks for, at the scale given.
+fn wanted(args: &CapacityArgs, input: &LoadInput) -> Option<f64> {
+    input.rate_of_file().filter(|rate| *rate > 0.0 && !args.closed)
 }
 
 /// What `--slo` says, or else the workload file.
@@ -186,6 +196,7 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
         settings,
         objectives,
         users_of_load: None,
+        wanted_per_s: None,
         steps: Vec::new(),
         outcome: None,
         load_line: None,

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-use import::requests::{self, Anchor, Imported, Kind, MOST_BYTES, Options};
+use import::requests::{self, Anchor, Format, Imported, Kind, MOST_BYTES, Options};
 use model::quote::quote;
 use traffic::Finding;
 
 use crate::args::ImportArgs;
-use crate::failure::{Failure, cannot_run};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::load::stand_in::{self, Refused};
 use crate::load::workload_file;
 use crate::results::output::Readers;
@@ -35,7 +35,13 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
         Err(why) => return cannot_run(format!("{name}: {why}")),
     };
     let options = Options { target: args.target.clone(), keep_secrets: args.keep_secrets };
-    let made = requests::import(args.format.into(), &bytes, &options);
+    let Some(format) = args.format.map(Format::from).or_else(|| Format::of(&bytes)) else {
+        return usage(format!(
+            "{name} begins as none of curl, vegeta, har, openapi, postman does: say which it is, as in \
+             `plimsoll import har {name}`"
+        ));
+    };
+    let made = requests::import(format, &bytes, &options);
     let made = made.map_err(|error| error.to_string()).and_then(accepted);
     let made = match made {
         Ok(made) => made,

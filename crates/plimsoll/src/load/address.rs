@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,6 +42,21 @@ impl Destination {
     /// # Errors
     /// On anything but an http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, Failure> {
+        if let Some(path) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix://")) {
+            return usage(format!(
+                "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/"
+            ));
+        }
+        if std::fs::metadata(text).is_ok_and(|about| about.file_type().is_socket()) {
+            return usage(format!(
+                "`{text}` is a Unix socket: use --unix {text} http://localhost/"
+            ));
+        }
+        if text == "-" {
+            return usage(
+                "`-` is no URL, and workload files are not read from standard input: write it into a file",
+            );
+        }
         let is_scheme =
             |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
         let url = match text.split_once("://").is_some_and(|(before, _)| is_scheme(before)) {

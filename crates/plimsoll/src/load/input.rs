@@ -378,6 +378,9 @@ fn file_of_body(args: &LoadArgs) -> Option<&Path> {
 
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
     let text = args.body.as_ref().or(args.json.as_ref());
+    if let Some(text) = text.filter(|text| text.len() <= 255 && Path::new(text).is_file()) {
+        eprintln!("plimsoll: the body is the text `{text}`; @{text} sends the file of that name");
+    }
     let body = match (text, file_of_body(args).or(args.body_file.as_deref())) {
         (_, Some(path)) => Some(body_of(path)?),
         (Some(text), None) => Some(text.clone().into_bytes()),

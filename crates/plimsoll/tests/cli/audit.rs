@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, PLIMSOLL, Target};
+use crate::harness::{Ended, Folder, PLIMSOLL, Target, unwrapped};
 
 /// A printout among the tests of `import`.
 fn data(name: &str) -> PathBuf {
@@ -70,7 +70,7 @@ fn the_published_printouts_are_impossible_by_wrks_own_doing() {
     let folder = Folder::new();
     for (name, ratio) in [("wrk_s1.txt", "1.28"), ("wrk_s2.txt", "1.53"), ("wrk_s5.txt", "1.36")] {
         let ended = audit(&folder, &[name], &[]).ends(98);
-        let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = unwrapped(&ended.stdout);
         assert!(text.contains(&format!("possible: {ratio} times")), "{text}");
         assert!(text.contains("Likely cause: wrk's correction for coordinated omission"), "{text}");
     }

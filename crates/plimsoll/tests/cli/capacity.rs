@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, PLIMSOLL, Target};
+use crate::harness::{Ended, Folder, PLIMSOLL, Target, unwrapped};
 
 /// A search short enough for a test.
 const SHORT: &str = "--budget 30s --step 400ms --hold 1s --rest 50ms --out out";
@@ -26,7 +26,7 @@ fn json(folder: &Folder, name: &str) -> Value {
 #[track_caller]
 fn answered(ended: Ended) -> Ended {
     // Sentences are wrapped to the terminal's width.
-    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = unwrapped(&ended.stdout);
     let confirmed = text.contains("confirmed over ");
     let not_confirmed = text.contains("not confirmed by a hold");
     assert!(confirmed != not_confirmed, "{ended:#?}");
@@ -159,7 +159,7 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     wait_until(|| fs::read_dir(&steps).map_or(0, Iterator::count) >= 4);
     let target = target.pause(|| {
         let ended = child.wait_with_output().unwrap();
-        let text = String::from_utf8_lossy(&ended.stdout);
+        let text = unwrapped(&String::from_utf8_lossy(&ended.stdout));
         assert!(text.contains("stopped answering"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
     });

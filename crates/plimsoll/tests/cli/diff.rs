@@ -1,6 +1,6 @@
 //! `plimsoll diff`.
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, Target, unwrapped};
 
 #[test]
 fn published_tables_give_the_published_ratios() {
@@ -85,11 +85,6 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
         .plimsoll(&format!("diff old.dat single {}/sweep.json --out mixed", report(&second)))
         .ok()
         .prints("best against best");
-}
-
-/// Sentences without the line ends they were wrapped by.
-fn unwrapped(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

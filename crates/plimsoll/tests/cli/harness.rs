@@ -97,6 +97,11 @@ pub fn real_wrk() -> Option<PathBuf> {
     needs::has("wrk").then(|| needs::path("wrk")).flatten()
 }
 
+/// A text whose lines and columns are set apart by one blank each.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Runs a command to its end.
 pub fn ended(command: &mut Command) -> Ended {
     let output = command.output().expect("the program starts");
@@ -142,10 +147,14 @@ impl Ended {
         self
     }
 
-    /// Asserts what standard output holds.
+    /// Asserts what standard output holds, wherever its lines are wrapped.
     #[track_caller]
     pub fn prints(self, needle: &str) -> Self {
-        assert!(self.stdout.contains(needle), "no `{needle}` in {self:#?}");
+        let unwrapped = unwrapped(&self.stdout);
+        assert!(
+            self.stdout.contains(needle) || unwrapped.contains(needle),
+            "no `{needle}` in {self:#?}"
+        );
         self
     }
 

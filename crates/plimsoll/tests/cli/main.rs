@@ -15,11 +15,13 @@
 //! - `workloads`: workload files where a URL may stand, and what a run would do.
 //! - `wrk`: the link by wrk's name, beside the real one.
 //! - `pools`: rows that come once over kills, and files of rows that change.
+//! - `casestudy`: its servers with PostgreSQL, and the way from an access log to a capacity in daily users.
 //! - `safety`: folders from elsewhere, two commands in one folder, secrets, text that terminals obey.
 //! - `refused`: inputs with errors, reported in one line.
 
 mod audit;
 mod capacity;
+mod casestudy;
 mod compare;
 mod diff;
 mod endpoints;

@@ -1,9 +1,6 @@
 //! What we say was sent, against what others saw.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-
+use testkit::casestudy::Built;
 use testkit::needs;
 use testkit::servers::{Nginx, NginxOptions};
 
@@ -58,60 +55,17 @@ fn nginx_that_closes_after_some_requests_loses_none_in_lockstep() {
     }
 }
 
-/// The case study's plain net/http server, built for this test and ended on drop.
-struct Baseline {
-    child: Child,
-    url: String,
-    _folder: tempfile::TempDir,
-}
-
-impl Baseline {
-    fn start() -> Self {
-        let folder = tempfile::TempDir::new().expect("a temporary folder");
-        let binary = folder.path().join("baseline");
-        let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../casestudy");
-        let built = Command::new("go")
-            .args(["build", "-o"])
-            .arg(&binary)
-            .arg("./cmd/baseline")
-            .current_dir(module)
-            .status()
-            .expect("Go runs");
-        assert!(built.success(), "the baseline server does not build");
-        let mut child = Command::new(&binary)
-            .args(["-listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("its output");
-        BufReader::new(stdout).read_line(&mut line).expect("its first line");
-        let at = line.find("127.0.0.1:").expect("its address");
-        let address: String = line[at..]
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':'))
-            .collect();
-        Self { child, url: format!("http://{address}/healthz"), _folder: folder }
-    }
-}
-
-impl Drop for Baseline {
-    fn drop(&mut self) {
-        // Already ended is as good.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn a_go_server_responds_to_every_one() {
     if !needs::has("go") {
         return;
     }
-    let baseline = Baseline::start();
+    let baseline = Built::of("baseline").expect("it builds");
+    let baseline = baseline.start(&std::env::temp_dir(), &[]).expect("it starts");
+    let url = format!("http://{}/healthz", baseline.address);
     for io in interfaces() {
         for flags in ["-c 20 -t 2", "-c 5 --no-keepalive", "-c 2 --pipeline 4", "-c 20 -R 2000"] {
-            let run = load(&baseline.url, &format!("{flags} -n 1000 --io {io}")).run;
+            let run = load(&url, &format!("{flags} -n 1000 --io {io}")).run;
             assert_eq!(
                 (run.totals.attempts, run.totals.succeeded),
                 (1000, 1000),

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use model::Run;
 use model::capacity::{CapacitySearch, Purpose};
+use model::loadline::{EndpointShare, LoadLine};
 use model::sweep::LevelKind;
 use model::units::show_duration;
 use verdict::capacity::{Reading, words};
@@ -27,6 +28,12 @@ pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -
         Section { id: "search", heading: "Search", body: parts::chart(&charts::search(record)) },
         Section { id: "steps", heading: "Steps", body: steps(record) },
     ];
+    if let Some(line) = &record.load_line
+        && line.endpoints.len() > 1
+    {
+        let body = endpoints(line);
+        sections.push(Section { id: "endpoints", heading: "Endpoints at capacity", body });
+    }
     if let Some(at) = run {
         sections.push(Section { id: "latency", heading: "At capacity", body: latency(at) });
     }
@@ -94,6 +101,23 @@ fn steps(record: &CapacitySearch) -> Markup {
         (parts::rows(&headers, searched.map(row)))
         p.soft { "Between the steps the search measured the server at rest, and waited until it \
             had recovered." }
+    }
+}
+
+fn endpoints(line: &LoadLine) -> Markup {
+    let row = |one: &EndpointShare| {
+        let name = html! { span.words { (parts::outside(&one.endpoint)) } };
+        let cells = capacity::endpoints::cells(one).into_iter().map(|cell| html! { (cell) });
+        std::iter::once(name).chain(cells).collect()
+    };
+    html! {
+        (parts::rows(&capacity::endpoints::COLUMNS, line.endpoints.iter().map(row)))
+        p.soft {
+            "Cost is service time, where the mean request costs 1. "
+            @if capacity::endpoints::has_target(line) {
+                "Wanted and today are what the workload file says."
+            }
+        }
     }
 }
 

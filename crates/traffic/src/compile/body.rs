@@ -1,9 +1,9 @@
 //! Compiles bodies.
 
+use model::random::mixed;
 use model::secret::is_secret_name;
 use model::workload::{Body, Literal, Part};
 
-use crate::draw::mixed;
 use crate::escape::Escape;
 use crate::finding::inside;
 use crate::value::Value;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use model::Workload;
-use model::plan::{EndpointPlan, FlowPlan, Mix};
+use model::plan::{EndpointPlan, FlowPlan, Mix, Today};
 
 use crate::program::Split;
 
@@ -57,6 +57,10 @@ fn endpoint(workload: &Workload, index: usize) -> EndpointPlan {
         checks: endpoint.checks.iter().map(checks::in_words).collect(),
         writes: writes(endpoint),
         objectives: endpoint.objectives.clone(),
+        today: endpoint.today.map(|today| Today {
+            p50_ns: today.p50.map(|time| time.0),
+            p99_ns: today.p99.map(|time| time.0),
+        }),
         ..EndpointPlan::default()
     }
 }

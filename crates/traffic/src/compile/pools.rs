@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::Workload;
+use model::random::mixed;
 use model::workload::{FileFormat, Order, Pool as Written};
 
-use crate::draw::{Choice, mixed};
+use crate::draw::Choice;
 use crate::finding::{Findings, inside};
 use crate::pool::{
     BadRow, CsvFile, Indexed, Indexing, KeptRanges, Numbers, Pool, PoolFile, RangeStore, Stream,

@@ -283,7 +283,7 @@ pub(super) fn worked_out(value: &Value) -> Vec<u8> {
     let mut stack = Vec::new();
     let texts = crate::value::Texts::default();
     let place = model::Draw::default();
-    let mut draws = crate::draw::Draws::of(0, place, crate::draw::Purpose::Step(0));
+    let mut draws = crate::draw::stream(0, place, crate::draw::Purpose::Step(0));
     let drawn = Drawn::default();
     let mut scene = crate::value::Scene {
         pools: &[],

@@ -2,7 +2,7 @@
 //! (Hörmann and Derflinger 1996, "Rejection-inversion to generate variates from monotone discrete
 //! distributions"), which needs no table and about 1.1 tries.
 
-use super::Draws;
+use model::random::Draws;
 
 /// Ranks from 1 to a number, the first the most frequent.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ mod tests {
         const RANKS: u64 = 20;
         for exponent in [0.5, 1.0, 1.2, 3.0] {
             let zipf = Zipf::new(RANKS, exponent);
-            let mut draws = Draws::of(5, Draw::default(), Purpose::Choice);
+            let mut draws = crate::draw::stream(5, Draw::default(), Purpose::Choice);
             let n = 200_000;
             let mut counts = [0u32; RANKS as usize];
             for _ in 0..n {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn one_rank_and_many_are_fine() {
-        let mut draws = Draws::of(5, Draw::default(), Purpose::Choice);
+        let mut draws = crate::draw::stream(5, Draw::default(), Purpose::Choice);
         assert_eq!(Zipf::new(1, 1.0).draw(&mut draws), 1);
         let many = Zipf::new(10_000_000_000, 0.9);
         assert!((0..1000).all(|_| (1..=10_000_000_000).contains(&many.draw(&mut draws))));

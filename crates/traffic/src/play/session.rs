@@ -4,7 +4,7 @@ use model::{Draw, Nanos};
 use regex::bytes::CaptureLocations;
 use wire::ResponseHead;
 
-use crate::draw::{Draws, Purpose};
+use crate::draw::{self, Purpose};
 use crate::pool::Drawn;
 use crate::program::{Extract, Flow, From, Program, When};
 use crate::value::{Scene, Texts};
@@ -183,7 +183,7 @@ impl Session {
     }
 
     fn holds(&mut self, when: &When, step: u16, program: &Program, unix_ns: i64) -> bool {
-        let mut draws = Draws::of(program.seed, self.place, Purpose::Condition(step));
+        let mut draws = draw::stream(program.seed, self.place, Purpose::Condition(step));
         match when {
             When::Has(index) => !self.extracted.of(*index).0.is_empty(),
             When::Lacks(index) => self.extracted.of(*index).0.is_empty(),

@@ -1,7 +1,8 @@
 //! Writes requests as bytes.
 
+use model::random::Draws;
+
 use crate::LONGEST_REQUEST;
-use crate::draw::Draws;
 use crate::escape::escape;
 use crate::pool::Drawn;
 use crate::program::{Form, Op, Program, Request};

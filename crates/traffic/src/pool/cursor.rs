@@ -248,5 +248,5 @@ fn decode(record: &[u8]) -> Option<(Place, RowRange, Held)> {
 }
 
 fn sum(words: &[u64; WORDS]) -> u64 {
-    words[..WORDS - 1].iter().fold(1, |sum, word| crate::draw::mixed(sum ^ word))
+    words[..WORDS - 1].iter().fold(1, |sum, word| model::random::mixed(sum ^ word))
 }

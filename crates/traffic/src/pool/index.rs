@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use model::random::mixed;
+
 use super::cursor::{Damaged, Place};
 use super::drawn::Cells;
 use super::file::{CsvFile, RowFile};
 use super::split::{Splitter, is_plain, lines};
-use crate::draw::mixed;
 
 /// Bytes that are read at once to make an index.
 const PIECE: usize = 1 << 20;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use model::Draw;
+use model::random::{Draws, Permutation};
 use model::workload::Order;
 
 use super::cursor::{Cursor, Place, RowRange};
-use crate::draw::{Choice, Draws, Permutation, Purpose};
+use crate::draw::{self, Choice, Purpose};
 use crate::source::WorkerPlace;
 
 /// The most rows in a range.
@@ -43,7 +44,7 @@ pub(crate) struct RowRequest {
 
 impl RowRequest {
     pub(super) fn draw(self) -> Draws {
-        Draws::of(self.seed, self.place, Purpose::Row(self.pool))
+        draw::stream(self.seed, self.place, Purpose::Row(self.pool))
     }
 }
 
@@ -91,7 +92,7 @@ impl Numbers {
     ) -> Result<Option<u64>, String> {
         Ok(Some(match &self.order {
             Ordered::Random => request.draw().below(self.rows),
-            Ordered::Weighted(choice) => choice.pick(request.draw().next()) as u64,
+            Ordered::Weighted(choice) => choice.pick(request.draw().bits()) as u64,
             Ordered::Elsewhere => return Ok(None),
             Ordered::Sequential => self.count(request.worker_place, taker, u64::MAX)? % self.rows,
             Ordered::Shuffled(order) => {

@@ -9,7 +9,7 @@ fn text(value: &Value) -> String {
 
 fn at(value: &Value, unix_ns: i64) -> String {
     let texts = Texts::default();
-    let mut draws = Draws::of(1, model::Draw::default(), Purpose::Step(0));
+    let mut draws = crate::draw::stream(1, model::Draw::default(), Purpose::Step(0));
     let drawn = Drawn::default();
     let mut scene = Scene {
         pools: &[],

@@ -19,6 +19,8 @@ use crate::sound::SOUND;
 const AGREES: f64 = 0.90;
 /// Share of the connections in flight below which a tool was busy with itself.
 const BUSY_ELSEWHERE: f64 = 0.80;
+/// The rule that a QPS breaks which is not requests over time.
+const CONTRADICTED: &str = "rate_contradicts_count";
 /// Factor of the mean from which requests took longer, and not by chance.
 const SLOWER: f64 = 1.10;
 
@@ -93,7 +95,12 @@ pub(super) fn groups(files: &[Audited], same_target: bool) -> Vec<Group> {
 fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: Vec<At>) -> Group {
     let claim = |&(file, row): &At| &files[file].claims.rows[row];
     rows.sort_by(|a, b| claim(b).qps.total_cmp(&claim(a).qps));
-    let sound = |at: &At| claim(at).success.is_none_or(|success| success >= SOUND);
+    // A QPS that its own count contradicts is no yardstick.
+    let counted = |&(file, row): &At| {
+        let found = files[file].findings.get(row);
+        found.is_none_or(|found| found.iter().all(|finding| finding.code != CONTRADICTED))
+    };
+    let sound = |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= SOUND);
     let reference = rows.iter().position(sound).unwrap_or(0);
     let most = claim(&rows[reference]);
     let name = &files[rows[reference].0].name;

@@ -5,6 +5,7 @@ use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt,
 };
+use model::plan::Today;
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
 use super::{Asked, Fed, Search, reverse, step};
@@ -68,7 +69,12 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
 fn best(search: &Search, middle: f64) -> Option<usize> {
     let held = |(_, fed): &(usize, &Fed)| fed.judged.outcome == Outcome::Held;
     let steps = || search.fed.iter().enumerate().filter(held);
-    let hold = steps().rfind(|(_, fed)| fed.step.purpose == Purpose::Hold);
+    let holds = || steps().filter(|(_, fed)| fed.step.purpose == Purpose::Hold);
+    // Of several at the last one's level the longest says the most.
+    let hold = holds().last().and_then(|(_, last)| {
+        let same = holds().filter(|(_, fed)| fed.step.level == last.step.level);
+        same.max_by_key(|(_, fed)| fed.step.window_ns)
+    });
     let mut levels: Vec<(usize, f64)> = steps()
         .filter(|(_, fed)| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold))
         .map(|(at, fed)| (at, fed.step.level))
@@ -153,7 +159,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         missed: Vec::new(),
         limited_by: answer.limited_by.clone(),
         overload: answer.overload,
-        endpoints: endpoints(run),
+        endpoints: endpoints(run, search.wanted_per_s),
         environment: run.environment.clone(),
         target: TargetPrint {
             url: run.plan.url.clone(),
@@ -193,7 +199,7 @@ fn rates(search: &CapacitySearch, answer: &Answer, run: &Run) -> (f64, f64, Opti
 }
 
 /// What each endpoint had of the load, and what it cost; the one request's where a run has no more.
-fn endpoints(run: &Run) -> Vec<EndpointShare> {
+fn endpoints(run: &Run, wanted_per_s: Option<f64>) -> Vec<EndpointShare> {
     if !run.endpoints.is_empty() {
         let mean_ns = (run.service_ns.mean as f64).max(1.0);
         let share = |held: &EndpointRun| EndpointShare {
@@ -201,6 +207,10 @@ fn endpoints(run: &Run) -> Vec<EndpointShare> {
             share: held.share.unwrap_or(0.0),
             service_mean_ns: held.service_ns.mean,
             cost: held.service_ns.mean as f64 / mean_ns,
+            requests_per_s: held.requests_per_s,
+            wanted_per_s: wanted_per_s.zip(held.share_asked).map(|(rate, share)| rate * share),
+            response_ns: Some(held.response_ns),
+            today: today(run, &held.name),
         };
         return run.endpoints.iter().map(share).collect();
     }
@@ -212,7 +222,15 @@ fn endpoints(run: &Run) -> Vec<EndpointShare> {
         share: 1.0,
         service_mean_ns: run.service_ns.mean,
         cost: 1.0,
+        requests_per_s: run.rates.requests_per_s,
+        wanted_per_s,
+        response_ns: Some(run.response_ns),
+        today: None,
     }]
+}
+
+fn today(run: &Run, endpoint: &str) -> Option<Today> {
+    run.plan.mix.endpoints.iter().find(|planned| planned.name == endpoint)?.today
 }
 
 #[cfg(test)]

@@ -244,14 +244,15 @@ fn hold(search: &Search, estimate: &Estimate, held_out: usize) -> Step {
     from_idle(search, Purpose::Hold, wanted.min(most), search.settings.hold_ns)
 }
 
-/// A hold that still fits the budget, not shorter than a step of the search.
+/// A hold that still fits the budget: half of the one asked for or more, and not shorter than a step of the search.
 fn shortened(search: &Search, hold: Step) -> Option<Step> {
     if affords(search, &[hold]) {
         return Some(hold);
     }
     let left = search.settings.budget_ns.saturating_sub(search.spent_ns());
     let window_ns = left.saturating_sub(hold.rest_ns).saturating_sub(hold.warmup_ns);
-    (window_ns >= search.settings.step_ns.min(search.settings.hold_ns))
+    let least = search.settings.step_ns.max(search.settings.hold_ns / 2);
+    (window_ns >= least.min(search.settings.hold_ns))
         .then_some(Step { window_ns: window_ns.min(hold.window_ns), ..hold })
 }
 

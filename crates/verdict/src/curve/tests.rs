@@ -140,7 +140,10 @@ fn doubts_are_reported() {
     doubted.rows[2].verdict = Some(Verdict::Invalid);
     let reading = read(&doubted, OBJECTIVE);
     assert!(
-        reading.sentence.starts_with("The highest throughput is at least 190 requests/s"),
+        reading.sentence.starts_with(
+            "QPS was still growing at the highest level that is not INVALID, 2 connections: the \
+             server carries at least 190 requests/s"
+        ),
         "{reading:?}"
     );
     assert_eq!(

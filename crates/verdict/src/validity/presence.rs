@@ -1,6 +1,6 @@
 //! The rule about a server that goes away while it is measured.
 
-use model::{Run, Verdict};
+use model::{ErrorClass, Run, Verdict};
 
 use super::Finding;
 use crate::gone::{MOMENT, gone, lost_in_words};
@@ -8,6 +8,11 @@ use crate::gone::{MOMENT, gone, lost_in_words};
 pub(super) fn server_gone(run: &Run) -> Option<Finding> {
     // Without any response there is a rule that says so.
     if run.totals.requests == 0 {
+        return None;
+    }
+    // A server that answers every request of the window with an error is there: others say what is wrong.
+    let errors = run.totals.errors;
+    if run.totals.succeeded == 0 && errors.of(ErrorClass::Status) == run.totals.attempts {
         return None;
     }
     let gone = gone(run)?;

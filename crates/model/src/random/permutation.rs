@@ -1,6 +1,6 @@
-//! An order drawn from a seed, without a list of it: a Feistel network over the next power of four,
-//! applied until the result is below the bound (Black and Rogaway 2002, "cycle walking"). It takes the
-//! same few nanoseconds and no memory for ten rows and for ten billion.
+//! An order drawn from a seed, without a list of it: a Feistel network over the next power of four, applied until the
+//! result is below the bound (Black and Rogaway 2002, "cycle walking"). It takes the same few nanoseconds and no
+//! memory for ten rows and for ten billion.
 
 use super::mixed;
 
@@ -8,21 +8,24 @@ const ROUNDS: u64 = 6;
 
 /// An order of the numbers below a bound.
 #[derive(Debug, Clone)]
-pub(crate) struct Permutation {
+pub struct Permutation {
     bound: u64,
     half_bits: u32,
     key: u64,
 }
 
 impl Permutation {
-    /// `bound` is above 0.
-    pub(crate) fn new(bound: u64, seed: u64) -> Self {
+    /// Of the numbers below `bound`; of none where it is 0.
+    pub fn new(bound: u64, seed: u64) -> Self {
         let bits = u64::BITS - bound.saturating_sub(1).leading_zeros();
         Self { bound, half_bits: bits.div_ceil(2).max(1), key: mixed(seed) }
     }
 
-    /// The number at a place, which is below the bound.
-    pub(crate) fn at(&self, place: u64) -> u64 {
+    /// The number at a place below the bound.
+    pub fn at(&self, place: u64) -> u64 {
+        if self.bound <= 1 {
+            return 0;
+        }
         let mask = (1 << self.half_bits) - 1;
         let mut number = place;
         loop {
