@@ -27,6 +27,7 @@ pub const CHROMIUM: Need = debian("chromium", &["chromium", "fonts-liberation"])
 pub const DEBOOTSTRAP: Need = debian("debootstrap", &["debootstrap"]);
 pub const GO: Need = debian("go", &["golang-go"]);
 pub const GOACCESS: Need = debian("goaccess", &["goaccess"]);
+pub const HAPROXY: Need = debian("haproxy", &["haproxy"]);
 pub const MARIADB: Need = debian("mariadbd", &["mariadb-server", "mariadb-client"]);
 pub const NGINX: Need = debian("nginx", &["nginx"]);
 pub const OPENSSL: Need = debian("openssl", &["openssl"]);

@@ -7,7 +7,7 @@ use pico_args::Arguments;
 
 use crate::golang::Go;
 use crate::needs::{
-    self, AB, CHROMIUM, CLIPPY, GO, MARIADB, NGINX, Need, OPENSSL, POSTGRES, RUSTFMT, WRK,
+    self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, NGINX, Need, OPENSSL, POSTGRES, RUSTFMT, WRK,
 };
 use crate::{docs, interrupt, licences, repo, tidy};
 
@@ -36,7 +36,7 @@ const STEPS: &[Step] = &[
     step(
         "test",
         "all Rust tests, against real servers, databases and browsers too",
-        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB],
+        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB, HAPROXY],
         test,
     ),
     step("docs", "docs/reference is up to date", &[], |_| docs::check()),

@@ -28,6 +28,7 @@ mod refusal;
 mod request;
 mod response;
 mod retry;
+mod rewritten;
 mod server;
 mod shared;
 mod slab;
@@ -38,6 +39,7 @@ mod up;
 mod worker;
 
 pub use refusal::Fault;
+pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};
 pub use shared::PathCounts;
 pub use tls::{Identity, Trust};

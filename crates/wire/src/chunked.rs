@@ -1,11 +1,11 @@
 //! The chunked coding (RFC 9112 section 7.1), decoded in place.
 //!
 //! Owns what stands between the data of one chunk and the next. `head` reads the trailer section at the
-//! end and drops it: nothing here needs a trailer, and none may change how its message is read.
+//! end, and drops it unless the parser was asked to keep it: no trailer may change how its message is read.
 
 use crate::error::WireError;
 use crate::framing::Section;
-use crate::head::Held;
+use crate::head::{Held, Place};
 use crate::walk::Bounds;
 
 /// Bytes of one chunk's extension, its semicolon and white space included.
@@ -13,6 +13,9 @@ const EXTENSION_BYTES: u16 = 256;
 
 /// Hexadecimal digits of a chunk size, leading zeros included.
 const SIZE_DIGITS: u16 = 16;
+
+/// Bytes of the line that ends a trailer section.
+const EMPTY_LINE: usize = 2;
 
 /// A step in a body.
 pub(crate) enum Part<'i> {
@@ -67,6 +70,12 @@ impl Chunked {
                 ChunkState::Data => return Ok(Some(Part::Data(self.data(input)))),
                 ChunkState::Trailers => {
                     let end = held.read(Section::Trailers, bounds, input, None)?;
+                    if let Some((_, Place::Input(bytes))) = &end
+                        && held.keeps_trailers
+                        && bytes.len() > EMPTY_LINE
+                    {
+                        held.hold_trailers(bytes);
+                    }
                     return Ok(end.map(|_| Part::End));
                 }
                 _ => {

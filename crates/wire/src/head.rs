@@ -10,7 +10,11 @@ use crate::walk::{Bounds, Head, Walk};
 
 /// The part of a head that has arrived so far, on the heap only while there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Option<Box<Partial>>);
+pub(crate) struct Held {
+    partial: Option<Box<Partial>>,
+    /// Trailer sections are held when they are complete, for [`Held::trailers`].
+    pub(crate) keeps_trailers: bool,
+}
 
 #[derive(Debug)]
 struct Partial {
@@ -30,25 +34,38 @@ const PIECE_BYTES: usize = 1024;
 impl Held {
     /// Whether no part of a head is held.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.partial.is_none()
     }
 
     /// Bytes on the heap.
     pub(crate) fn capacity(&self) -> usize {
-        self.0.as_ref().map_or(0, |partial| partial.bytes.capacity() + size_of::<Partial>())
+        self.partial.as_ref().map_or(0, |partial| partial.bytes.capacity() + size_of::<Partial>())
     }
 
     /// The bytes of the head that was found [`Place::Held`].
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.0.as_ref().map_or(&[], |partial| &partial.bytes)
+        self.partial.as_ref().map_or(&[], |partial| &partial.bytes)
     }
 
     /// Releases what is held.
     #[inline]
     pub(crate) fn release(&mut self) {
-        if self.0.is_some() {
-            self.0 = None;
+        if self.partial.is_some() {
+            self.partial = None;
         }
+    }
+
+    /// The field lines of the trailer section that was read last, until it is released.
+    pub(crate) fn trailers(&self) -> &[u8] {
+        let bytes = self.bytes();
+        &bytes[..bytes.len().saturating_sub(2)]
+    }
+
+    /// Holds a complete trailer section that was found in the input.
+    #[cold]
+    pub(crate) fn hold_trailers(&mut self, bytes: &[u8]) {
+        let walk = Walk::new(Section::Trailers);
+        self.partial = Some(Box::new(Partial { bytes: bytes.to_vec(), walk }));
     }
 
     /// Reads a head from what is held and from `input`, consuming of it what belongs to the head;
@@ -96,7 +113,7 @@ impl Held {
         if input.len() >= bounds.head_bytes as usize {
             return Err(WireError::HeadTooLong { limit: bounds.head_bytes });
         }
-        self.0 = Some(Box::new(Partial { bytes: input.to_vec(), walk }));
+        self.partial = Some(Box::new(Partial { bytes: input.to_vec(), walk }));
         *input = &[];
         Ok(None)
     }
@@ -107,7 +124,7 @@ impl Held {
         bounds: Bounds,
         input: &mut &'i [u8],
     ) -> Result<Option<(Head, Place<'i>)>, WireError> {
-        let Some(partial) = self.0.as_deref_mut() else { return Ok(None) };
+        let Some(partial) = self.partial.as_deref_mut() else { return Ok(None) };
         let limit = bounds.head_bytes as usize;
         while !input.is_empty() {
             let before = partial.bytes.len();

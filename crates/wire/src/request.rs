@@ -43,6 +43,8 @@ pub struct RequestParser {
 enum Phase {
     Head,
     Body,
+    /// As [`Phase::Head`], with the trailers of the request before still held.
+    Ended,
     Failed,
 }
 
@@ -103,6 +105,23 @@ impl RequestParser {
         }
     }
 
+    /// Keeps the trailer section of a chunked body, for a gateway to pass on: see [`Self::trailers`].
+    #[must_use]
+    pub fn keeping_trailers(mut self) -> Self {
+        self.held.keeps_trailers = true;
+        self
+    }
+
+    /// The trailer fields of the message whose end was reported last, up to the next call of
+    /// [`next`](Self::next); none unless [`Self::keeping_trailers`] asked for them.
+    pub fn trailers(&self) -> Headers<'_> {
+        if self.phase == Phase::Ended && self.held.keeps_trailers {
+            Headers::new(self.held.trailers())
+        } else {
+            Headers::default()
+        }
+    }
+
     /// Takes the next event from `input`, consuming the bytes it was made of.
     ///
     /// `None` means that all of `input` is consumed and more bytes are needed. An event lends
@@ -119,6 +138,11 @@ impl RequestParser {
         match self.phase {
             Phase::Head => self.head(input),
             Phase::Body => self.body(input),
+            Phase::Ended => {
+                self.held.release();
+                self.phase = Phase::Head;
+                self.head(input)
+            }
             Phase::Failed => Err(WireError::AfterError),
         }
     }
@@ -179,8 +203,12 @@ impl RequestParser {
         match self.body.next(&mut self.held, self.bounds, input) {
             Ok(Some(Part::Data(bytes))) => Ok(Some(RequestEvent::Body(bytes))),
             Ok(Some(Part::End)) => {
-                self.held.release();
                 self.phase = Phase::Head;
+                if self.held.keeps_trailers && !self.held.is_empty() {
+                    self.phase = Phase::Ended;
+                } else {
+                    self.held.release();
+                }
                 self.blank = Blank::Possible;
                 Ok(Some(RequestEvent::End))
             }
@@ -200,7 +228,7 @@ impl RequestParser {
     /// [`Eof::Truncated`]. To be called once [`next`](Self::next) has returned `None`.
     pub fn eof(&self) -> Eof {
         let between = self.phase == Phase::Head && self.blank != Blank::Cr && self.held.is_empty();
-        if between { Eof::Idle } else { Eof::Truncated }
+        if between || self.phase == Phase::Ended { Eof::Idle } else { Eof::Truncated }
     }
 
     /// Bytes on the heap for a head or trailer section that has arrived in part: at most about twice

@@ -140,6 +140,23 @@ impl ResponseParser {
         Self { reports_interim: true, ..self }
     }
 
+    /// Keeps the trailer section of a chunked body, for a gateway to pass on: see [`Self::trailers`].
+    #[must_use]
+    pub fn keeping_trailers(mut self) -> Self {
+        self.held.keeps_trailers = true;
+        self
+    }
+
+    /// The trailer fields of the message whose end was reported last, up to the next call of
+    /// [`next`](Self::next); none unless [`Self::keeping_trailers`] asked for them.
+    pub fn trailers(&self) -> Headers<'_> {
+        if self.phase == Phase::Idle && self.held.keeps_trailers {
+            Headers::new(self.held.trailers())
+        } else {
+            Headers::default()
+        }
+    }
+
     /// Arms the parser for one response.
     ///
     /// Whatever was under way is forgotten, an error included: a response to be read on a connection
@@ -315,7 +332,9 @@ impl ResponseParser {
         match self.body.next(&mut self.held, self.bounds, input) {
             Ok(Some(Part::Data(bytes))) => Ok(Some(ResponseEvent::Body(bytes))),
             Ok(Some(Part::End)) => {
-                self.held.release();
+                if !self.held.keeps_trailers {
+                    self.held.release();
+                }
                 self.phase = Phase::Idle;
                 Ok(Some(ResponseEvent::End { keep_alive: self.keep_alive }))
             }

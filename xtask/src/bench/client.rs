@@ -1,6 +1,7 @@
 //! The load generators that are compared, and one run of one of them.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -124,6 +125,23 @@ impl<'s> Client<'s> {
             }
         }
         self.name.push_str(page);
+        self
+    }
+
+    /// Asks this address, which forwards to its server.
+    pub fn through(mut self, address: SocketAddr) -> Self {
+        let url = format!("http://{address}/healthz");
+        for word in &mut self.command {
+            if *word == *self.server.url {
+                *word = url.clone().into();
+            }
+        }
+        self
+    }
+
+    /// Sends this header.
+    pub fn header(mut self, line: &str) -> Self {
+        self.command.extend(["-H".into(), line.into()]);
         self
     }
 

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::golang::Go;
 use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, fill, instructions, mine, open, profile, scale, sizes, traffic};
+use cases::{closed, fill, gate, instructions, mine, open, profile, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -114,6 +114,12 @@ const CASES: &[Case] = &[
         "a million rows into PostgreSQL, against COPY of the same rows from a file",
         &[POSTGRES],
         fill::postgres,
+    ),
+    case(
+        "gate",
+        "the gateway's cost and latency, against nginx with keys and limits",
+        &[NGINX],
+        gate::gate,
     ),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];

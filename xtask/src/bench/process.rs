@@ -49,6 +49,11 @@ impl Background {
         Ok(Background { child, what })
     }
 
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Fails if it has ended by itself.
     pub fn check(&mut self) -> Result<()> {
         match self.child.try_wait()? {

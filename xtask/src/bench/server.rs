@@ -138,7 +138,7 @@ fn requests(page: &str) -> Option<u64> {
 
 /// An address on which nothing listens now. Another process may take it before the server does, which
 /// then fails with the server's message.
-fn free_address() -> Result<SocketAddr> {
+pub fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 

@@ -237,7 +237,7 @@ fn step(
             return end_of(exchange, up, input, out);
         }
         Ok(Some(ResponseEvent::End { keep_alive })) => {
-            return done(exchange, keep_alive, input, out);
+            return done(exchange, up, keep_alive, input, out);
         }
         Ok(None) => return Progress::More,
         Err(_) => return Progress::Broken,
@@ -278,15 +278,21 @@ fn end_of(exchange: &Exchange, up: &mut Up, input: &mut &[u8], out: &mut Vec<u8>
         return Progress::More;
     }
     match up.parser.next(input) {
-        Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, keep_alive, input, out),
+        Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, up, keep_alive, input, out),
         Ok(_) => Progress::More,
         Err(_) => Progress::Broken,
     }
 }
 
-fn done(exchange: &Exchange, keep_alive: bool, input: &[u8], out: &mut Vec<u8>) -> Progress {
+fn done(
+    exchange: &Exchange,
+    up: &Up,
+    keep_alive: bool,
+    input: &[u8],
+    out: &mut Vec<u8>,
+) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-        wire::encode_last_chunk(out);
+        response::write_last_chunk(out, &up.parser.trailers());
     }
     Progress::Done(keep_alive && input.is_empty())
 }

@@ -22,15 +22,15 @@ use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
 const TUNNELLED: &[u8] = b"websocket";
 
 /// A head that is in order.
-struct Checked<'a> {
-    target: Target<'a>,
-    connection: Connection,
-    key: Found<'a>,
-    upgrade: Option<&'a [u8]>,
+pub(super) struct Checked<'a> {
+    pub(super) target: Target<'a>,
+    pub(super) connection: Connection,
+    pub(super) key: Found<'a>,
+    pub(super) upgrade: Option<&'a [u8]>,
 }
 
 /// Checks a head as far as the policy is not needed for it.
-fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, Fault> {
+pub(super) fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, Fault> {
     if matches!(head.method, "CONNECT" | "TRACE") {
         return Err(Fault::Method);
     }

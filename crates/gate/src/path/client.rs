@@ -130,7 +130,7 @@ impl Client {
             id,
             token,
             address: Address::new(ip),
-            parser: RequestParser::new(limits),
+            parser: RequestParser::new(limits).keeping_trailers(),
             tls: None,
             preface: None,
             exchange: None,

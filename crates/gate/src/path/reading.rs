@@ -6,11 +6,12 @@
 use std::net::IpAddr;
 
 use net::{Close, Net};
-use wire::{Eof, Limits, RequestEvent, RequestParser};
+use wire::{Eof, Headers, Limits, RequestEvent, RequestParser};
 
 use super::client::{Address, Client, DISCARD_BYTES};
 use super::proxy::Said;
 use super::refusal::Fault;
+use super::request;
 use super::worker::Worker;
 
 impl Worker {
@@ -104,7 +105,7 @@ impl Worker {
             match parser.next(&mut input) {
                 Ok(Some(RequestEvent::Head(head))) => self.begin(net, client, &head),
                 Ok(Some(RequestEvent::Body(bytes))) => self.body(net, client, bytes),
-                Ok(Some(RequestEvent::End)) => self.read_whole(net, client),
+                Ok(Some(RequestEvent::End)) => self.read_whole(net, client, &parser.trailers()),
                 Ok(None) => break,
                 Err(error) => return self.answer_fault(net, client, Fault::of(&error), true),
             }
@@ -141,7 +142,7 @@ impl Worker {
     }
 
     /// A request has been read to its end.
-    fn read_whole<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+    fn read_whole<N: Net>(&mut self, net: &mut N, client: &mut Client, trailers: &Headers<'_>) {
         if client.discard.take().is_some() {
             client.head_began_ns = 0;
             return self.after_answer(net, client);
@@ -149,7 +150,7 @@ impl Worker {
         let Some(exchange) = &mut client.exchange else { return };
         exchange.read_whole = true;
         if exchange.chunked {
-            wire::encode_last_chunk(&mut client.request);
+            request::write_last_chunk(&mut client.request, trailers);
         }
     }
 

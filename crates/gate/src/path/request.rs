@@ -2,7 +2,7 @@
 //!
 //! Owns its head and the framing of its body. Which header passes is decided by `fields` and the route's rules.
 
-use wire::{Framing, RequestHead};
+use wire::{Framing, Headers, RequestHead};
 
 use super::fields::{self, Connection, Field};
 use super::key;
@@ -120,6 +120,19 @@ fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
             write_field(out, name, value);
         }
     }
+}
+
+/// Appends the end of a chunked body, with those of its trailers that may be passed on: none that would end at the
+/// gateway as a header does.
+pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: &Headers<'_>) {
+    out.extend_from_slice(b"0\r\n");
+    for (name, value) in trailers.iter() {
+        let credential = name.eq_ignore_ascii_case("authorization");
+        if fields::of_request(name) == Field::Pass && !credential {
+            write_field(out, name, value);
+        }
+    }
+    out.extend_from_slice(b"\r\n");
 }
 
 /// Appends a header line.

@@ -2,7 +2,7 @@
 //!
 //! Owns how each framing of the upstream's answer is passed on. `fields` says which headers end here.
 
-use wire::{Framing, ResponseHead, reason};
+use wire::{Framing, Headers, ResponseHead, reason};
 
 use super::fields::{self, Connection};
 use super::refusal::push_decimal;
@@ -75,6 +75,15 @@ pub(super) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &
         if let Some(protocol) = head.headers.get("upgrade") {
             write_field(out, "Upgrade", protocol);
         }
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
+/// Appends the end of a chunked body, with its trailers.
+pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: &Headers<'_>) {
+    out.extend_from_slice(b"0\r\n");
+    for (name, value) in trailers.iter().filter(|(name, _)| !fields::ends_in_response(name)) {
+        write_field(out, name, value);
     }
     out.extend_from_slice(b"\r\n");
 }

@@ -35,7 +35,7 @@ impl Up {
         Self {
             id,
             token,
-            parser: ResponseParser::new(limits).reporting_interim(),
+            parser: ResponseParser::new(limits).reporting_interim().keeping_trailers(),
             tls: None,
             server,
             client,

@@ -162,3 +162,19 @@ fn answers_cut_short_are_cut_short_for_the_client_too() {
         }
     }
 }
+
+#[test]
+fn trailers_of_an_answer_pass() {
+    for io in interfaces() {
+        let answer =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n";
+        let peer =
+            Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec()), Step::Hang]);
+        let front = front(upstream(&[peer.addr()]), io);
+        let mut client = front.client();
+        client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let head = client.receive_until(b"\r\n\r\n");
+        assert!(String::from_utf8_lossy(&head).contains("Trailer: X-Sum"));
+        assert_eq!(client.receive_until(b"7\r\n\r\n"), b"1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n");
+    }
+}

@@ -8,5 +8,6 @@
 mod case;
 mod cases;
 mod compare;
+mod differential;
 mod harness;
 mod mirror;

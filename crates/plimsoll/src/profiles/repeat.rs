@@ -14,12 +14,11 @@ use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
 use crate::load::script_run::Steps;
 use crate::results::output;
-use crate::runs::execute::execute_profiled;
+use crate::runs::execute::{Extras, execute_sampled};
 use crate::runs::prepare;
 use crate::terminal::live::Live;
 use crate::terminal::signals::stop_on_signal;
 use measure::machine;
-use verdict::objective::AbortWatch;
 
 /// The flags of a run of this URL.
 ///
@@ -56,9 +55,9 @@ pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
         eprintln!("plimsoll: {notice}");
     }
     let (mut live, mut steps) = (Live::new(args.quiet, false), Steps::default());
-    let watched = (AbortWatch::default(), &mut steps);
     let environment = machine::environment(prepared.files);
-    let mut run = execute_profiled(&launch, environment, None, &mut live, watched, taker.as_mut())?;
+    let extras = Extras { taker: taker.as_mut(), ..Extras::default() };
+    let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     objectives.judge(&mut run);
     if run.interrupted {
         return cannot_run("interrupted: what was measured until then is not kept");

@@ -3,6 +3,7 @@
 //! * `accepted`: well-formed messages and what is read from them
 //! * `refused`: every malformed or smuggling case of RFC 9112 sections 2 to 7 and 11, by table
 //! * `bounds`: dripped, endless and repeated input against time and memory
+//! * `gateway`: interim responses and trailers, for who passes them on
 //! * `splitting`: a message reads the same however it is cut (properties)
 //! * `round_trip`: what is written is read back equal; hostile parts never get out (properties)
 //! * `mutation`: seeded mutations of messages against the same laws, and `httparse` as an oracle
@@ -12,6 +13,7 @@
 
 mod accepted;
 mod bounds;
+mod gateway;
 mod messages;
 mod mutation;
 mod refused;

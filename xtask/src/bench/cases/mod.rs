@@ -4,6 +4,7 @@
 
 pub mod closed;
 pub mod fill;
+pub mod gate;
 pub mod instructions;
 pub mod mine;
 pub mod open;

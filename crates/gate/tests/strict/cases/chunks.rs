@@ -46,6 +46,22 @@ pub fn cases() -> Vec<Case> {
             &["GET /next HTTP/1.1"],
             &[],
         ),
+        passed(
+            "9112 7.1.2",
+            "trailers pass",
+            chunks("1\r\na\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"),
+            &["\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"],
+            &[],
+        ),
+        passed(
+            "9110 6.5.1",
+            "trailers that say who asks end here",
+            chunks(
+                "0\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: x203\r\nConnection: x203\r\nA: b\r\n\r\n",
+            ),
+            &["\r\n0\r\nA: b\r\n\r\n"],
+            &["203"],
+        ),
         unanswered("9112 7.1", "no last chunk", chunks("5\r\nhello\r\n")),
         unanswered("9112 7.1", "no end of the trailers", chunks("0\r\nA: b\r\n")),
         unanswered("9112 7.1", "a chunk cut short", chunks("5\r\nhel")),

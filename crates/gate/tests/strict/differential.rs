@@ -1,0 +1,203 @@
+//! What the gateway forwards is read alike by servers that share no code: Node, Python and Go.
+//!
+//! Each answers a request with how it understood it. Cases that the gateway passes are sent through it to each, and the
+//! answers compared.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gate::health::Health;
+use gate::path::{Gate, Listener, Options};
+use gate::policy::{Current, Policy, Upstream};
+use tempfile::TempDir;
+use testkit::needs;
+use testkit::peer::{End, RawClient};
+
+use crate::case::Want;
+use crate::cases::all;
+
+const NODE: &str = r#"
+const http = require('http');
+http.createServer((request, response) => {
+  let bytes = 0;
+  request.on('data', part => bytes += part.length);
+  request.on('end', () => {
+    const text = `[${request.method} ${request.url} ${request.headers.host} ${bytes}]`;
+    response.writeHead(200, {'Content-Length': Buffer.byteLength(text)});
+    response.end(text);
+  });
+}).listen(+process.argv[2], '127.0.0.1');
+"#;
+
+const PYTHON: &str = r#"
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def __getattr__(self, name):
+        if name.startswith('do_'):
+            return self.answer
+        raise AttributeError(name)
+
+    def answer(self):
+        if self.headers.get('Transfer-Encoding') == 'chunked':
+            bytes = 0
+            while size := int(self.rfile.readline().strip(), 16):
+                bytes += len(self.rfile.read(size))
+                self.rfile.readline()
+            while self.rfile.readline() != b'\r\n':
+                pass
+        else:
+            bytes = len(self.rfile.read(int(self.headers.get('Content-Length', 0))))
+        text = f"[{self.command} {self.path} {self.headers['Host']} {bytes}]".encode()
+        self.send_response(200)
+        self.send_header('Content-Length', str(len(text)))
+        self.end_headers()
+        if self.command != 'HEAD':
+            self.wfile.write(text)
+
+    def log_message(self, *args):
+        pass
+
+ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+"#;
+
+const GO: &str = r#"
+package main
+
+import ("fmt"; "io"; "net/http"; "os")
+
+func main() {
+	http.ListenAndServe("127.0.0.1:"+os.Args[1], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		bytes, _ := io.Copy(io.Discard, r.Body)
+		text := fmt.Sprintf("[%s %s %s %d]", r.Method, r.RequestURI, r.Host, bytes)
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		io.WriteString(w, text)
+	}))
+}
+"#;
+
+/// A back end that runs until it is dropped.
+struct Backend {
+    name: &'static str,
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a program with a port as its last argument.
+fn start(name: &'static str, program: PathBuf, file: PathBuf) -> Backend {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let mut command = Command::new(program);
+    if file.exists() {
+        command.arg(file);
+    }
+    command
+        .arg(address.port().to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let backend = Backend { name, child: command.spawn().expect("it starts"), address };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while TcpStream::connect(address).is_err() {
+        assert!(Instant::now() < deadline, "{name} does not listen");
+        thread::sleep(Duration::from_millis(20));
+    }
+    backend
+}
+
+/// The back ends whose programs are installed.
+fn backends(folder: &TempDir) -> Vec<Backend> {
+    let mut started = Vec::new();
+    for (name, program, file, text) in
+        [("Node", "node", "server.js", NODE), ("Python", "python3", "server.py", PYTHON)]
+    {
+        if needs::has(program) {
+            let file = folder.path().join(file);
+            fs::write(&file, text).expect("a temporary file");
+            started.push(start(name, needs::path(program).expect("it is there"), file));
+        }
+    }
+    if needs::has("go") {
+        let source = folder.path().join("server.go");
+        let binary = folder.path().join("server");
+        fs::write(&source, GO).expect("a temporary file");
+        let mut build = Command::new(needs::path("go").expect("it is there"));
+        build.args(["build", "-o"]).arg(&binary).arg(&source).current_dir(folder.path());
+        assert!(build.status().expect("go runs").success(), "the Go server does not build");
+        started.push(start("Go", binary, PathBuf::from("/nonexistent")));
+    }
+    started
+}
+
+fn through(backend: &Backend) -> Gate {
+    let policy = Policy::open(Upstream::of(backend.name, backend.address));
+    let listener = Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let options = Options { listeners: vec![listener], workers: Some(1), io: None, trust: None };
+    let current = Arc::new(Current::new(Arc::new(policy)));
+    Gate::start(options, current, Arc::new(Health::default())).expect("it starts")
+}
+
+/// What a back end understood of the requests of a case: the brackets of its answers.
+fn understood(gate: &Gate, bytes: &[u8], requests: usize) -> Vec<String> {
+    let mut client = RawClient::connect(gate.addresses()[0]);
+    client.try_send(bytes);
+    let deadline = Instant::now() + Duration::from_secs(3);
+    let mut text = String::new();
+    while text.matches("\n[").count() < requests && Instant::now() < deadline {
+        let (came, end) = client.receive_all(Duration::from_millis(20));
+        text.push_str(&String::from_utf8_lossy(&came));
+        if end != End::Open {
+            break;
+        }
+    }
+    text.split("\n[").skip(1).filter_map(|rest| rest.split(']').next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn what_is_forwarded_is_read_alike() {
+    let folder = TempDir::new().expect("a folder");
+    let backends = backends(&folder);
+    if backends.len() < 2 {
+        println!("skipped: it takes two of node, python3 and go");
+        return;
+    }
+    let gates: Vec<(&Backend, Gate)> =
+        backends.iter().map(|backend| (backend, through(backend))).collect();
+    let mut compared = 0;
+    for case in all() {
+        let Want::Passed { requests, .. } = case.want else { continue };
+        // A tunnel is not answered by them, an asterisk not by all, and HEAD shows nothing of what was understood.
+        let told = ["websocket", "HEAD ", "OPTIONS *", "HTTP/1.0"];
+        let text = String::from_utf8_lossy(&case.bytes);
+        if told.iter().any(|word| text.to_lowercase().contains(&word.to_lowercase())) {
+            continue;
+        }
+        let readings: Vec<_> = gates
+            .iter()
+            .map(|(backend, gate)| (backend.name, understood(gate, &case.bytes, requests)))
+            .collect();
+        let answered: Vec<_> = readings.iter().filter(|(_, reading)| !reading.is_empty()).collect();
+        for pair in answered.windows(2) {
+            assert_eq!(pair[0].1, pair[1].1, "{}: {} and {}", case.name, pair[0].0, pair[1].0);
+        }
+        compared += usize::from(answered.len() > 1);
+    }
+    println!("{compared} cases compared over {} servers", backends.len());
+    assert!(compared >= 50, "{compared} compared");
+}
