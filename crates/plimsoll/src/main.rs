@@ -28,7 +28,8 @@ use clap::error::ErrorKind;
 use args::familiar::in_one_line;
 use args::{Cli, Command};
 use commands::{
-    audit, calibrate, capacity, compare, diff, explain, fill, generate, import, init, mine, plan, profile, report, run, sweep, target, tune, watch, wrk, wrktest, gate,
+    audit, calibrate, capacity, compare, diff, explain, fill, gate, generate, import, init, mine,
+    plan, profile, report, run, sweep, target, tune, watch, wrk, wrktest,
 };
 use failure::Failure;
 

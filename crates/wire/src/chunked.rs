@@ -71,7 +71,7 @@ impl Chunked {
                 ChunkState::Trailers => {
                     let end = held.read(Section::Trailers, bounds, input, None)?;
                     if let Some((_, Place::Input(bytes))) = &end
-                        && held.keeps_trailers
+                        && bounds.keeps_trailers
                         && bytes.len() > EMPTY_LINE
                     {
                         held.hold_trailers(bytes);

@@ -12,8 +12,6 @@ use crate::walk::{Bounds, Head, Walk};
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     partial: Option<Box<Partial>>,
-    /// Trailer sections are held when they are complete, for [`Held::trailers`].
-    pub(crate) keeps_trailers: bool,
 }
 
 #[derive(Debug)]

@@ -108,14 +108,14 @@ impl RequestParser {
     /// Keeps the trailer section of a chunked body, for a gateway to pass on: see [`Self::trailers`].
     #[must_use]
     pub fn keeping_trailers(mut self) -> Self {
-        self.held.keeps_trailers = true;
+        self.bounds.keeps_trailers = true;
         self
     }
 
     /// The trailer fields of the message whose end was reported last, up to the next call of
     /// [`next`](Self::next); none unless [`Self::keeping_trailers`] asked for them.
     pub fn trailers(&self) -> Headers<'_> {
-        if self.phase == Phase::Ended && self.held.keeps_trailers {
+        if self.phase == Phase::Ended && self.bounds.keeps_trailers {
             Headers::new(self.held.trailers())
         } else {
             Headers::default()
@@ -204,7 +204,7 @@ impl RequestParser {
             Ok(Some(Part::Data(bytes))) => Ok(Some(RequestEvent::Body(bytes))),
             Ok(Some(Part::End)) => {
                 self.phase = Phase::Head;
-                if self.held.keeps_trailers && !self.held.is_empty() {
+                if self.bounds.keeps_trailers && !self.held.is_empty() {
                     self.phase = Phase::Ended;
                 } else {
                     self.held.release();

@@ -55,7 +55,6 @@ pub struct ResponseParser {
     phase: Phase,
     response_to: ResponseTo,
     interim: u8,
-    reports_interim: bool,
     keep_alive: bool,
 }
 
@@ -128,7 +127,6 @@ impl ResponseParser {
             phase: Phase::Idle,
             response_to: ResponseTo::Other,
             interim: 0,
-            reports_interim: false,
             keep_alive: false,
         }
     }
@@ -136,21 +134,22 @@ impl ResponseParser {
     /// Yields the heads of interim responses too, for a gateway to pass on: each is a
     /// [`ResponseEvent::Head`] with a status below 200, which no body and no end follows.
     #[must_use]
-    pub fn reporting_interim(self) -> Self {
-        Self { reports_interim: true, ..self }
+    pub fn reporting_interim(mut self) -> Self {
+        self.bounds.reports_interim = true;
+        self
     }
 
     /// Keeps the trailer section of a chunked body, for a gateway to pass on: see [`Self::trailers`].
     #[must_use]
     pub fn keeping_trailers(mut self) -> Self {
-        self.held.keeps_trailers = true;
+        self.bounds.keeps_trailers = true;
         self
     }
 
     /// The trailer fields of the message whose end was reported last, up to the next call of
     /// [`next`](Self::next); none unless [`Self::keeping_trailers`] asked for them.
     pub fn trailers(&self) -> Headers<'_> {
-        if self.phase == Phase::Idle && self.held.keeps_trailers {
+        if self.phase == Phase::Idle && self.bounds.keeps_trailers {
             Headers::new(self.held.trailers())
         } else {
             Headers::default()
@@ -304,7 +303,7 @@ impl ResponseParser {
                 return Err(WireError::TooManyInterim);
             }
             self.interim += 1;
-            if self.reports_interim {
+            if self.bounds.reports_interim {
                 return Ok(Some((head, place)));
             }
             self.held.release();
@@ -332,7 +331,7 @@ impl ResponseParser {
         match self.body.next(&mut self.held, self.bounds, input) {
             Ok(Some(Part::Data(bytes))) => Ok(Some(ResponseEvent::Body(bytes))),
             Ok(Some(Part::End)) => {
-                if !self.held.keeps_trailers {
+                if !self.bounds.keeps_trailers {
                     self.held.release();
                 }
                 self.phase = Phase::Idle;

@@ -30,6 +30,11 @@ impl Default for Limits {
 pub(crate) struct Bounds {
     pub(crate) head_bytes: u32,
     headers: u16,
+    /// Trailer sections are held when they are complete. Here, since each connection of a generator has a parser,
+    /// which fits into its cache lines only so.
+    pub(crate) keeps_trailers: bool,
+    /// Interim responses are events too.
+    pub(crate) reports_interim: bool,
 }
 
 impl From<Limits> for Bounds {
@@ -37,6 +42,8 @@ impl From<Limits> for Bounds {
         Self {
             head_bytes: u32::try_from(limits.head_bytes).unwrap_or(u32::MAX),
             headers: u16::try_from(limits.headers).unwrap_or(u16::MAX),
+            keeps_trailers: false,
+            reports_interim: false,
         }
     }
 }
