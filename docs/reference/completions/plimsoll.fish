@@ -33,7 +33,10 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "capacity" -d 'Fin
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "mine" -d 'Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "gate" -d 'Stand in front of an API: ask for keys, hold limits and the measured load line, count usage'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "fill" -d 'Fill a database with rows that look right, as many as asked for, and remove them again'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "profile" -d 'Show what a server spends its time on, whose code that is, and predict what a change would bring'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "tune" -d 'Keep the story of a tuning: what each change was predicted to bring, and brought'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "audit" -d 'Check results of any load tool: which figures are impossible or doubtful, and why'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
@@ -94,6 +97,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l observe -d 'Wa
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l profile -d 'Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result: `plimsoll profile DIR` shows what each request costs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
@@ -157,6 +162,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l observe -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l profile -d 'Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result: `plimsoll profile DIR` shows what each request costs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 'End the run early when a limit is exceeded for some time, such as \'p99>2s for 10s\', \'errors>5% for 5s\', or, if the requested rate is not reached, \'achieved<95% for 5s\'. May be repeated. The result so far is kept; exit 99, or 98 for `achieved`' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
@@ -263,6 +270,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-min -
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-max -d 'Highest TLS version' -r -f -a "1.2\t'TLS 1.2'
 1.3\t'TLS 1.3'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l profile -d 'Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result: `plimsoll profile DIR` shows what each request costs' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l format -d 'What to print on standard output' -r -f -a "text\t'The capacity, why it is not more, and the steps'
 json\t'The search as JSON (plimsoll.capacity/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l out -d 'Folder for the results [default: plimsoll-out/capacity/DATE-TIME]' -r -F
@@ -314,6 +323,47 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l closed -d 'Wr
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s q -l quiet -d 'Print nothing while reading'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l listen -d 'Address for clients; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l upstream -d 'URL of a server to forward to; may be repeated for servers that answer alike' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l loadline -d 'Load line to hold all requests to: capacity.json of `plimsoll capacity`' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin -d 'Address of the admin API and the usage page' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin-token -d 'File with the token of the admin API [default: a new token at each start, which is printed]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l store -d 'File of keys and usage [default: plimsoll-gate.db]' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l usage-lines -d 'Append usage to this file as JSON lines, instead of counting it in the store' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l workers -d 'Threads, each with a listener of its own [default: one per processor]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l io -d 'Kernel interface' -r -f -a "auto\t'io_uring where it works, else epoll'
+uring\t'io_uring'
+epoll\t'epoll'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l open -d 'Ask for no key, whatever the store has'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l check -d 'Check the configuration, and start nothing'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -a "keys" -d 'Keys of clients'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -a "usage" -d 'What was served, by key and route'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -a "export" -d 'Write the measured limits as configuration of another proxy'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "add" -d 'Make a key: it alone is printed on standard output, once and never again'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "list" -d 'List the keys, without the keys themselves'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "revoke" -d 'End a key; a running gateway follows within a second'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "rotate" -d 'Put a new key in the place of one; it alone is printed on standard output'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -l store -d 'File of keys and usage' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -l since -d 'How far to look back' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -l format -d 'What to print' -r -f -a "text\t'A table'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from export" -l loadline -d 'The load line' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from export" -l upstream -d 'URL of a server to forward to; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from export" -l listen -d 'Address for clients' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from export" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "keys" -d 'Keys of clients'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "usage" -d 'What was served, by key and route'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "export" -d 'Write the measured limits as configuration of another proxy'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l rows -d 'How many rows a table shall have in all; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l for -d 'Workload file whose pools\' ids shall exist' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-now -d 'Daily users that today\'s rows belong to' -r
@@ -335,6 +385,93 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Rem
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s q -l quiet -d 'Print nothing while working'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l peek -d 'Print the functions that match with their callers and callees, as `go tool pprof -peek` does' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -s n -l nodecount -d 'Rows at most [default: all with --top, 80 with --tree]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l granularity -d 'What is one row' -r -f -a "function\t'A function'
+line\t'A line of a function'
+file\t'A source file'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l sample-index -d 'The kind of values, by name or number [default: the profile\'s own default]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l focus -d 'Only samples with a frame that matches' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l ignore -d 'No samples with a frame that matches' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l hide -d 'Leave out frames that match' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l show -d 'Leave out frames that do not match' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l own -d 'Beginning of names, or of files, that are the service\'s own. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l seconds -d 'Seconds to profile for, where it is fetched' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -s H -l profile-header -d 'Header field to send with the request for the profile, such as \'Authorization: Bearer ...\'. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l page -d 'Write a page with a flame graph into this file' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l top -d 'Print what `go tool pprof -top` prints'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l cum -d 'Order by cumulative value'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l tree -d 'Print every function with its callers and callees, as `go tool pprof -tree` does'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -a "whatif" -d 'Predict the rate without some functions, from a run that took a profile'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -a "diff" -d 'Compare two profiles per completed request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -l keep -d 'Function that stays, with what it calls, although one that goes calls it. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -l processors -d 'Processors that the server may use [default: found out, for a server on this machine]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -l own -d 'Beginning of names, or of files, that are the service\'s own. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -l verify -d 'Measure the changed server at this URL, as the run was measured, and print the measured rate beside the predicted' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -l own -d 'Beginning of names, or of files, that are the service\'s own. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "whatif" -d 'Predict the rate without some functions, from a run that took a profile'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "diff" -d 'Compare two profiles per completed request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -l notebook -d 'The notebook\'s folder' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "begin" -d 'Measure the API before any change, and its baseline'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "predict" -d 'Write down what doing without some functions would bring, before the change'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "try" -d 'Measure a changed server against the one before, and keep the change if it is faster'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "show" -d 'Print the story, and write its page'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l baseline -d 'A server that does the same with nothing around it' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l profile -d 'Where the API gives profiles: predictions need one' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l slo -d 'Objective that every run is judged by, as for `run`. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s c -l connections -d 'Connections' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s t -l threads -d 'The generator\'s threads [default: one per allowed processor]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s d -l duration -d 'Measured window of each run' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l warmup -d 'Warm-up before it' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l notebook -d 'The notebook\'s folder' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l processors -d 'Processors that the server may use [default: found out, for a server on this machine]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l notebook -d 'The notebook\'s folder' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l profile -d 'Where it gives profiles, for the next prediction' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l rounds -d 'Rounds: runs of this server, in turns with the one before where that still runs at another address' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l notebook -d 'The notebook\'s folder' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l keep -d 'Keep the change whatever it brings'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l discard -d 'Discard the change whatever it brings'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -l notebook -d 'The notebook\'s folder' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
+json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -s v -s V -l version -d 'Print the version'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "begin" -d 'Measure the API before any change, and its baseline'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "predict" -d 'Write down what doing without some functions would bring, before the change'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "try" -d 'Measure a changed server against the one before, and keep the change if it is faster'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "show" -d 'Print the story, and write its page'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l margin -d 'Changes up to this share count as no change when runs are judged' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folder for charts and report [default: the second file\'s folder]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
@@ -465,23 +602,35 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s v -s V -l v
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand target" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand generate" -s h -l help -d 'Print help'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and report the result'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that meets the objectives, and what limits it'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "mine" -d 'Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "fill" -d 'Fill a database with rows that look right, as many as asked for, and remove them again'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "audit" -d 'Check results of any load tool: which figures are impossible or doubtful, and why'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "watch" -d 'Watch this machine, processes, commands and pages of figures: a live table, or samples as JSON lines'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "explain" -d 'Say what limits a run: ranked findings with their evidence, the fix, and an experiment'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine fill diff audit compare wrktest watch explain report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "run" -d 'Drive one load at a URL and report the result'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "sweep" -d 'Run one load after another and draw the curve: QPS and latency over concurrency or rate'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "plan" -d 'Print what a run would do, where each value comes from, and the first requests; send nothing'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "capacity" -d 'Find the highest rate that meets the objectives, and what limits it'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "init" -d 'Write a commented workload file to start from: many endpoints, parameters, sessions'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "import" -d 'Make a workload file of curl commands, vegeta targets, a HAR, OpenAPI or Postman file'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "mine" -d 'Make a workload file of access logs: the busiest hour, its endpoints, for as many users as you want'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "gate" -d 'Stand in front of an API: ask for keys, hold limits and the measured load line, count usage'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "fill" -d 'Fill a database with rows that look right, as many as asked for, and remove them again'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "profile" -d 'Show what a server spends its time on, whose code that is, and predict what a change would bring'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "tune" -d 'Keep the story of a tuning: what each change was predicted to bring, and brought'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "diff" -d 'Compare results: ratios level by level, best against best, charts'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "audit" -d 'Check results of any load tool: which figures are impossible or doubtful, and why'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "compare" -d 'Judge one server against another, or against an earlier run: SAME, FASTER, SLOWER, CANNOT_TELL'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "watch" -d 'Watch this machine, processes, commands and pages of figures: a live table, or samples as JSON lines'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "explain" -d 'Say what limits a run: ranked findings with their evidence, the fix, and an experiment'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from gate" -f -a "keys" -d 'Keys of clients'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from gate" -f -a "usage" -d 'What was served, by key and route'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from gate" -f -a "export" -d 'Write the measured limits as configuration of another proxy'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from profile" -f -a "whatif" -d 'Predict the rate without some functions, from a run that took a profile'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from profile" -f -a "diff" -d 'Compare two profiles per completed request'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "begin" -d 'Measure the API before any change, and its baseline'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "predict" -d 'Write down what doing without some functions would bring, before the change'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "try" -d 'Measure a changed server against the one before, and keep the change if it is faster'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from tune" -f -a "show" -d 'Print the story, and write its page'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and __fish_seen_subcommand_from wrktest" -f -a "diff" -d 'Join two data files on concurrency and draw them together'

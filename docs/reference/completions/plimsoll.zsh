@@ -93,6 +93,8 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'--profile=[Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result\: \`plimsoll profile DIR\` shows what each request costs]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
@@ -179,6 +181,8 @@ epoll\:"epoll"))' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
+'--profile=[Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result\: \`plimsoll profile DIR\` shows what each request costs]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '*--abort-on=[End the run early when a limit is exceeded for some time, such as '\''p99>2s for 10s'\'', '\''errors>5% for 5s'\'', or, if the requested rate is not reached, '\''achieved<95% for 5s'\''. May be repeated. The result so far is kept; exit 99, or 98 for \`achieved\`]:RULE:_default' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
@@ -329,6 +333,8 @@ epoll\:"epoll"))' \
 1.3\:"TLS 1.3"))' \
 '--tls-max=[Highest TLS version]:VERSION:((1.2\:"TLS 1.2"
 1.3\:"TLS 1.3"))' \
+'--profile=[Take a profile of the server inside the measured window, from its /debug/pprof at this URL, and keep it with the result\: \`plimsoll profile DIR\` shows what each request costs]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '--format=[What to print on standard output]:FORMAT:((text\:"The capacity, why it is not more, and the steps"
 json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \
@@ -683,6 +689,235 @@ _arguments "${_arguments_options[@]}" : \
 '--help[Print help]' \
 ':url -- postgres\://USER@HOST/DATABASE, mysql\://USER@HOST/DATABASE or sqlite\:FILE:_default' \
 && ret=0
+;;
+(profile)
+_arguments "${_arguments_options[@]}" : \
+'(--top --tree)--peek=[Print the functions that match with their callers and callees, as \`go tool pprof -peek\` does]:PATTERN:_default' \
+'-n+[Rows at most \[default\: all with --top, 80 with --tree\]]:N:_default' \
+'--nodecount=[Rows at most \[default\: all with --top, 80 with --tree\]]:N:_default' \
+'--granularity=[What is one row]:GRANULARITY:((function\:"A function"
+line\:"A line of a function"
+file\:"A source file"))' \
+'--sample-index=[The kind of values, by name or number \[default\: the profile'\''s own default\]]:NAME:_default' \
+'--focus=[Only samples with a frame that matches]:PATTERN:_default' \
+'--ignore=[No samples with a frame that matches]:PATTERN:_default' \
+'--hide=[Leave out frames that match]:PATTERN:_default' \
+'--show=[Leave out frames that do not match]:PATTERN:_default' \
+'*--own=[Beginning of names, or of files, that are the service'\''s own. May be repeated]:PREFIX:_default' \
+'--seconds=[Seconds to profile for, where it is fetched]:N:_default' \
+'*-H+[Header field to send with the request for the profile, such as '\''Authorization\: Bearer ...'\''. May be repeated]:FIELD:_default' \
+'*--profile-header=[Header field to send with the request for the profile, such as '\''Authorization\: Bearer ...'\''. May be repeated]:FIELD:_default' \
+'(--top --tree --peek)--page=[Write a page with a flame graph into this file]:FILE:_files' \
+'(--top --tree --peek)--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'--top[Print what \`go tool pprof -top\` prints]' \
+'--cum[Order by cumulative value]' \
+'(--top)--tree[Print every function with its callers and callees, as \`go tool pprof -tree\` does]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':source -- A profile, a server that gives one, or the folder of a run that took one:_default' \
+":: :_plimsoll__subcmd__profile_commands" \
+"*::: :->profile" \
+&& ret=0
+
+    case $state in
+    (profile)
+        words=($line[2] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-profile-command-$line[2]:"
+        case $line[2] in
+            (whatif)
+_arguments "${_arguments_options[@]}" : \
+'*--keep=[Function that stays, with what it calls, although one that goes calls it. May be repeated]:FUNCTION:_default' \
+'--processors=[Processors that the server may use \[default\: found out, for a server on this machine\]]:N:_default' \
+'*--own=[Beginning of names, or of files, that are the service'\''s own. May be repeated]:PREFIX:_default' \
+'--verify=[Measure the changed server at this URL, as the run was measured, and print the measured rate beside the predicted]:URL:_default' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':dir -- Folder of a run that was given --profile:_files' \
+'*::functions -- Functions to do without\: a whole name, or its end, such as middleware.Logger:_default' \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+'*--own=[Beginning of names, or of files, that are the service'\''s own. May be repeated]:PREFIX:_default' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':before -- Folder of the first run:_files' \
+':after -- Folder of the second run:_files' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__profile__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-profile-help-command-$line[1]:"
+        case $line[1] in
+            (whatif)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
+;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+":: :_plimsoll__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-tune-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+'--baseline=[A server that does the same with nothing around it]:URL:_default' \
+'--profile=[Where the API gives profiles\: predictions need one]:URL:_default' \
+'*--slo=[Objective that every run is judged by, as for \`run\`. May be repeated]:OBJECTIVE:_default' \
+'-c+[Connections]:N:_default' \
+'--connections=[Connections]:N:_default' \
+'-t+[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
+'--threads=[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
+'-d+[Measured window of each run]:TIME:_default' \
+'--duration=[Measured window of each run]:TIME:_default' \
+'--warmup=[Warm-up before it]:TIME:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':url -- The API:_default' \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+'--processors=[Processors that the server may use \[default\: found out, for a server on this machine\]]:N:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'*::functions -- Functions to do without, as for `plimsoll profile whatif`:_default' \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+'--profile=[Where it gives profiles, for the next prediction]:URL:_default' \
+'--rounds=[Rounds\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'(--discard)--keep[Keep the change whatever it brings]' \
+'--discard[Discard the change whatever it brings]' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+':name -- What was changed, such as '\''logger off'\'':_default' \
+':url -- The changed server:_default' \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+'--notebook=[The notebook'\''s folder]:DIR:_files' \
+'--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
+json\:"JSON"))' \
+'-v[Print the version]' \
+'-V[Print the version]' \
+'--version[Print the version]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__tune__subcmd__help_commands" \
+"*::: :->help" \
+&& ret=0
+
+    case $state in
+    (help)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-tune-help-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(help)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+        esac
+    ;;
+esac
 ;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
@@ -1051,6 +1286,62 @@ esac
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(profile)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__profile_commands" \
+"*::: :->profile" \
+&& ret=0
+
+    case $state in
+    (profile)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-profile-command-$line[1]:"
+        case $line[1] in
+            (whatif)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(diff)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
+(tune)
+_arguments "${_arguments_options[@]}" : \
+":: :_plimsoll__subcmd__help__subcmd__tune_commands" \
+"*::: :->tune" \
+&& ret=0
+
+    case $state in
+    (tune)
+        words=($line[1] "${words[@]}")
+        (( CURRENT += 1 ))
+        curcontext="${curcontext%:*:*}:plimsoll-help-tune-command-$line[1]:"
+        case $line[1] in
+            (begin)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(predict)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(try)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+(show)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
+        esac
+    ;;
+esac
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -1132,6 +1423,8 @@ _plimsoll_commands() {
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'gate:Stand in front of an API\: ask for keys, hold limits and the measured load line, count usage' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
+'profile:Show what a server spends its time on, whose code that is, and predict what a change would bring' \
+'tune:Keep the story of a tuning\: what each change was predicted to bring, and brought' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -1340,6 +1633,8 @@ _plimsoll__subcmd__help_commands() {
 'mine:Make a workload file of access logs\: the busiest hour, its endpoints, for as many users as you want' \
 'gate:Stand in front of an API\: ask for keys, hold limits and the measured load line, count usage' \
 'fill:Fill a database with rows that look right, as many as asked for, and remove them again' \
+'profile:Show what a server spends its time on, whose code that is, and predict what a change would bring' \
+'tune:Keep the story of a tuning\: what each change was predicted to bring, and brought' \
 'diff:Compare results\: ratios level by level, best against best, charts' \
 'audit:Check results of any load tool\: which figures are impossible or doubtful, and why' \
 'compare:Judge one server against another, or against an earlier run\: SAME, FASTER, SLOWER, CANNOT_TELL' \
@@ -1468,6 +1763,24 @@ _plimsoll__subcmd__help__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help plan commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__help__subcmd__profile_commands] )) ||
+_plimsoll__subcmd__help__subcmd__profile_commands() {
+    local commands; commands=(
+'whatif:Predict the rate without some functions, from a run that took a profile' \
+'diff:Compare two profiles per completed request' \
+    )
+    _describe -t commands 'plimsoll help profile commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__profile__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__help__subcmd__profile__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help profile diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__profile__subcmd__whatif_commands] )) ||
+_plimsoll__subcmd__help__subcmd__profile__subcmd__whatif_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help profile whatif commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__help__subcmd__report_commands] )) ||
 _plimsoll__subcmd__help__subcmd__report_commands() {
     local commands; commands=()
@@ -1487,6 +1800,36 @@ _plimsoll__subcmd__help__subcmd__sweep_commands() {
 _plimsoll__subcmd__help__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll help target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+    )
+    _describe -t commands 'plimsoll help tune commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__show_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__help__subcmd__tune__subcmd__try_commands] )) ||
+_plimsoll__subcmd__help__subcmd__tune__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll help tune try commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__help__subcmd__watch_commands] )) ||
 _plimsoll__subcmd__help__subcmd__watch_commands() {
@@ -1525,6 +1868,49 @@ _plimsoll__subcmd__plan_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll plan commands' commands "$@"
 }
+(( $+functions[_plimsoll__subcmd__profile_commands] )) ||
+_plimsoll__subcmd__profile_commands() {
+    local commands; commands=(
+'whatif:Predict the rate without some functions, from a run that took a profile' \
+'diff:Compare two profiles per completed request' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll profile commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll profile diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__help_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__help_commands() {
+    local commands; commands=(
+'whatif:Predict the rate without some functions, from a run that took a profile' \
+'diff:Compare two profiles per completed request' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll profile help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__help__subcmd__diff_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__help__subcmd__diff_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll profile help diff commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll profile help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__help__subcmd__whatif_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__help__subcmd__whatif_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll profile help whatif commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__profile__subcmd__whatif_commands] )) ||
+_plimsoll__subcmd__profile__subcmd__whatif_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll profile whatif commands' commands "$@"
+}
 (( $+functions[_plimsoll__subcmd__report_commands] )) ||
 _plimsoll__subcmd__report_commands() {
     local commands; commands=()
@@ -1544,6 +1930,73 @@ _plimsoll__subcmd__sweep_commands() {
 _plimsoll__subcmd__target_commands() {
     local commands; commands=()
     _describe -t commands 'plimsoll target commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune_commands] )) ||
+_plimsoll__subcmd__tune_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll tune commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help_commands() {
+    local commands; commands=(
+'begin:Measure the API before any change, and its baseline' \
+'predict:Write down what doing without some functions would bring, before the change' \
+'try:Measure a changed server against the one before, and keep the change if it is faster' \
+'show:Print the story, and write its page' \
+'help:Print this message or the help of the given subcommand(s)' \
+    )
+    _describe -t commands 'plimsoll tune help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__begin_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__begin_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help begin commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__help_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__help_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help help commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__show_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__help__subcmd__try_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__help__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune help try commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__predict_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__predict_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune predict commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__show_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__show_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune show commands' commands "$@"
+}
+(( $+functions[_plimsoll__subcmd__tune__subcmd__try_commands] )) ||
+_plimsoll__subcmd__tune__subcmd__try_commands() {
+    local commands; commands=()
+    _describe -t commands 'plimsoll tune try commands' commands "$@"
 }
 (( $+functions[_plimsoll__subcmd__watch_commands] )) ||
 _plimsoll__subcmd__watch_commands() {
