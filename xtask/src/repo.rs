@@ -107,8 +107,8 @@ pub fn build(arguments: &[&str]) -> Result<PathBuf> {
     let printed = String::from_utf8_lossy(&output.stdout);
     let executable = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
-        let is_program = message["target"]["kind"] == serde_json::json!(["bin"]);
-        message["executable"].as_str().filter(|_| is_program).map(PathBuf::from)
+        let is_test = message["target"]["kind"] == serde_json::json!(["test"]);
+        message["executable"].as_str().filter(|_| !is_test).map(PathBuf::from)
     };
     printed.lines().rev().find_map(executable).context("cargo built no program")
 }
