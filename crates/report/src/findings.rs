@@ -46,12 +46,13 @@ fn block(finding: &Finding, style: Style) -> String {
         Confidence::Low => Tone::Strong,
     };
     let tone = if finding.code == "none" { Tone::Good } else { tone };
-    let mut out = format!(
-        "{} at {}, confidence {}\n",
-        style.paint(tone, &head),
-        clean(&finding.place, 80),
-        finding.confidence.name()
-    );
+    // That nothing is at its limit has no place.
+    let place = match finding.code.as_str() {
+        "none" | "unknown" => String::new(),
+        _ => format!(" at {}", clean(&finding.place, 80)),
+    };
+    let confidence = finding.confidence.name();
+    let mut out = format!("{}{place}, confidence {confidence}\n", style.paint(tone, &head));
     out += &lines(&finding.sentence, "   ", style);
     for (mark, evidence) in [("   + ", &finding.evidence_for), ("   - ", &finding.evidence_against)]
     {
