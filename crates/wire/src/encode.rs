@@ -290,7 +290,8 @@ fn push_length(out: &mut Vec<u8>, bytes: u64) {
     push(out, &["\r\n"]);
 }
 
-fn push_decimal(out: &mut Vec<u8>, number: u64) {
+/// Appends a number in decimal digits; allocates nothing where there is room.
+pub fn push_decimal(out: &mut Vec<u8>, number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     let mut rest = number;

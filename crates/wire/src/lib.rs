@@ -43,7 +43,7 @@ mod walk;
 
 pub use encode::{
     EncodeError, RequestParts, encode_chunk, encode_last_chunk, encode_request,
-    encode_response_head,
+    encode_response_head, push_decimal,
 };
 pub use error::{Excerpt, WireError};
 pub use framing::Framing;

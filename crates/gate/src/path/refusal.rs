@@ -2,7 +2,7 @@
 //!
 //! Owns their bytes. Nothing of a request is repeated in them.
 
-use wire::{WireError, reason};
+use wire::{WireError, push_decimal, reason};
 
 use crate::policy::Refusal;
 
@@ -167,22 +167,6 @@ fn begin(out: &mut Vec<u8>, status: u16, body_bytes: usize, manner: Manner) {
     if !manner.keep_alive {
         out.extend_from_slice(b"Connection: close\r\n");
     }
-}
-
-/// Appends a number in decimal digits.
-pub(super) fn push_decimal(out: &mut Vec<u8>, number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 //!
 //! Owns its head and the framing of its body. Which header passes is decided by `fields` and the route's rules.
 
-use wire::{Framing, Headers, RequestHead};
+use wire::{Framing, Headers, RequestHead, push_decimal};
 
 use super::fields::{self, Connection, Field};
 use super::key;
-use super::refusal::push_decimal;
 use super::target::Target;
 use crate::policy::{HeaderRules, PathRewrite};
 

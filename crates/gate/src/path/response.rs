@@ -2,10 +2,9 @@
 //!
 //! Owns how each framing of the upstream's answer is passed on. `fields` says which headers end here.
 
-use wire::{Framing, Headers, ResponseHead, reason};
+use wire::{Framing, Headers, ResponseHead, push_decimal, reason};
 
 use super::fields::{self, Connection};
-use super::refusal::push_decimal;
 use super::request::write_field;
 use crate::policy::HeaderRules;
 
