@@ -1,9 +1,10 @@
-//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, bench, truth, dist, fuzz.
+//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, bench, truth, casestudy, dist, fuzz.
 //!
 //! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
 //! depends on no crate of the project, so that it compiles in seconds and works while the others do not.
 
 mod bench;
+mod casestudy;
 mod dist;
 mod docs;
 mod fuzz;
@@ -35,6 +36,7 @@ Commands:
   docs      write docs/reference from the program's own flag table and types
   bench     measure against the numbers that the project promises
   truth     compare the program's judgements with what is known
+  casestudy play the case study and write docs/casestudy.html
   dist      build what others install: a tarball and a Debian package
   licences  check the licences and sources of the dependencies
   fuzz      run every fuzz target for a while
@@ -67,6 +69,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
         "licences" => (licences::HELP.into(), |arguments| {
             no_names(arguments).and_then(|()| licences::check())
         }),
+        "casestudy" => (casestudy::HELP.into(), casestudy::main),
         "dist" => (dist::HELP.into(), dist::main),
         "fuzz" => (fuzz::HELP.into(), fuzz::main),
         other => bail!("no command `{other}`; `cargo xtask --help` lists them"),

@@ -253,6 +253,12 @@ pub struct WhatIf {
     pub share: f64,
     /// The part of it that is garbage collected in the background.
     pub share_collecting: f64,
+    /// The part of it that writes headers of responses that would no longer be set.
+    #[serde(default)]
+    pub share_headers: f64,
+    /// By how much the processor time that remains is expected to shrink as well, 0..=1.
+    #[serde(default)]
+    pub rest_cheaper: f64,
     /// Processor time per request now, in microseconds.
     pub cpu_us_now: f64,
     /// Processor time per request without the functions.

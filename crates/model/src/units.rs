@@ -42,7 +42,7 @@ impl std::error::Error for UnitError {}
 /// # Errors
 /// On anything but finite, non-negative decimal numbers with known units, or above ten years.
 pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
-    let (mut nanos, mut rest) = (0.0, text.trim());
+    let (mut nanos, mut rest, mut above) = (0.0, text.trim(), f64::INFINITY);
     loop {
         let (number, after) = split_number(rest, "a duration such as 500ms, 10s or 1m30s")?;
         let end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
@@ -50,7 +50,14 @@ pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
         if unit.is_empty() && rest != text.trim() {
             return Err(UnitError::new(format!("the last part of `{text}` needs a unit")));
         }
-        nanos += (number * nanos_of(unit, text)?).round();
+        let length = nanos_of(unit, text)?;
+        if length >= above {
+            return Err(UnitError::new(format!(
+                "`{unit}` stands twice or too late in `{text}`: the longest unit comes first, each once"
+            )));
+        }
+        above = length;
+        nanos += (number * length).round();
         rest = &after[end..];
         if rest.is_empty() {
             break;
@@ -122,6 +129,10 @@ fn parse_si(text: &str, wanted: &str) -> Result<f64, UnitError> {
         "k" | "K" => 1e3,
         "M" | "m" => 1e6,
         "G" | "g" => 1e9,
+        _ if unit.starts_with([',', '-']) => {
+            let what = if unit.starts_with(',') { "list" } else { "range" };
+            return Err(UnitError::new(format!("`{text}` is a {what}; one number is wanted here")));
+        }
         _ => {
             return Err(UnitError::new(format!(
                 "unknown suffix `{unit}` in `{text}`: use k, M or G"
@@ -218,6 +229,8 @@ mod tests {
             ("inf", "not a duration"),
             ("1m30", "needs a unit"),
             ("1m30x", "unknown unit `x`"),
+            ("1h1s1h", "`h` stands twice or too late"),
+            ("1s30m", "`m` stands twice or too late"),
         ] {
             let message = parse_duration(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

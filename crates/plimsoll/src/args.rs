@@ -206,7 +206,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate, allow_hyphen_values = true)]
     pub rates: Vec<f64>,
     /// Maximum number of connections in an open-loop sweep
-    #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "1000")]
+    #[arg(short, long, value_name = "N", value_parser = parse_most_connections, allow_hyphen_values = true, default_value = "1000")]
     pub connections: u64,
     /// Measured window of each level [default: 10s; 2s without a URL]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
@@ -410,6 +410,14 @@ pub struct GenerateArgs {
 }
 
 /// Reads `90`, `90%` or `0.9%` as a ratio.
+fn parse_most_connections(text: &str) -> Result<u64, String> {
+    parse_count(text).map_err(|error| {
+        let list = text.contains([',', '-']);
+        let hint = if list { "; levels of concurrency are given by --levels 1,8,64" } else { "" };
+        format!("{error}{hint}")
+    })
+}
+
 fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim();
     match number.parse::<f64>() {

@@ -12,7 +12,7 @@ use model::profiled::{FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, 
 use crate::data::{Profile, Sample};
 use crate::error::Error;
 use crate::names::Name;
-use crate::owner::{allocates, collects, dispatches, owner};
+use crate::owner::{allocates, collects, dispatches, owner, sets_header, writes_headers};
 
 /// Functions below this share of the total are not listed.
 const LEAST_SHARE: f64 = 0.0005;
@@ -43,6 +43,8 @@ pub struct Known {
     pub owner: Owner,
     collects: bool,
     allocates: bool,
+    sets_header: bool,
+    writes_headers: bool,
     /// Whether it calls handlers.
     pub dispatches: bool,
     /// Whether it is a handler where a dispatcher calls it. Of a framework's functions, closures alone are: the others
@@ -68,6 +70,8 @@ impl Functions {
                     owner: whose,
                     collects: collects(name),
                     allocates: allocates(name),
+                    sets_header: sets_header(name),
+                    writes_headers: writes_headers(name),
                     dispatches: dispatches(name),
                     handles: whose != Owner::Runtime
                         && (whose != Owner::Framework || name.contains(".func")),
@@ -95,6 +99,16 @@ impl Functions {
     /// Whether a stack allocates.
     pub fn allocating(&self, stack: &[u32]) -> bool {
         stack.iter().any(|function| self.known[*function as usize].allocates)
+    }
+
+    /// Whether a stack sets a header of the response.
+    pub fn setting_header(&self, stack: &[u32]) -> bool {
+        stack.iter().any(|function| self.known[*function as usize].sets_header)
+    }
+
+    /// Whether a stack does the server's work for headers that handlers set.
+    pub fn writing_headers(&self, stack: &[u32]) -> bool {
+        stack.iter().any(|function| self.known[*function as usize].writes_headers)
     }
 
     /// The innermost handler of a stack: the place in it of the function that a dispatcher called.

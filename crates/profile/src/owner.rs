@@ -269,6 +269,22 @@ pub fn dispatches(name: &str) -> bool {
         || name.ends_with(".(*DefaultCtx).Next")
 }
 
+/// Whether it sets a header of the response, which the server writes when the handlers are done.
+pub fn sets_header(name: &str) -> bool {
+    matches!(
+        name,
+        "net/textproto.MIMEHeader.Set"
+            | "net/textproto.MIMEHeader.Add"
+            | "net/http.Header.Set"
+            | "net/http.Header.Add"
+    )
+}
+
+/// Whether it does the server's work for headers that handlers set: copies them and writes them.
+pub fn writes_headers(name: &str) -> bool {
+    matches!(name, "net/http.Header.Clone" | "net/http.Header.writeSubset")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

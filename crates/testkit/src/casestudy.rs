@@ -10,6 +10,7 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct Built {
     binary: PathBuf,
+    processor: Option<u32>,
     _folder: TempDir,
 }
 
@@ -33,9 +34,15 @@ impl Built {
         let mut go = Command::new("go");
         go.args(["build", "-o"]).arg(&binary).arg(format!("./cmd/{name}")).current_dir(module);
         match go.status() {
-            Ok(status) if status.success() => Ok(Self { binary, _folder: folder }),
+            Ok(status) if status.success() => Ok(Self { binary, processor: None, _folder: folder }),
             other => Err(format!("go build ./cmd/{name}: {other:?}")),
         }
+    }
+
+    /// Lets what it starts run on this processor alone, with one of Go's. Needs `taskset`.
+    pub fn on_processor(mut self, number: u32) -> Self {
+        self.processor = Some(number);
+        self
     }
 
     /// Runs it to its end.
@@ -54,7 +61,14 @@ impl Built {
     /// # Errors
     /// When it does not.
     pub fn start(&self, folder: &Path, arguments: &[&str]) -> Result<Server, String> {
-        let mut command = Command::new(&self.binary);
+        let mut command = match self.processor {
+            None => Command::new(&self.binary),
+            Some(number) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", &number.to_string()]).arg(&self.binary).env("GOMAXPROCS", "1");
+                command
+            }
+        };
         command.args(arguments).args(["-listen", "127.0.0.1:0"]).current_dir(folder);
         let mut child =
             command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
@@ -74,6 +88,11 @@ impl Built {
 }
 
 impl Server {
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it as Ctrl-C does, so that it writes what it holds, and waits for that.
     pub fn stop(mut self) {
         let id = self.child.id().to_string();

@@ -85,7 +85,7 @@ const SECTIONS: &[Section] = &[
     ),
     section(
         "predictions",
-        "predicted rates without middlewares against those measured then, and refusals (needs Go; 4 minutes)",
+        "predicted rates without middlewares against those measured then, and refusals (needs Go; 7 minutes)",
         ["--workspace", "--test", "predicted"],
         "",
     ),

@@ -54,6 +54,8 @@ fn flags_that_make_no_sweep() {
     let url = "http://127.0.0.1:1/";
     for (line, needle) in [
         ("sweep ftp://127.0.0.1".to_owned(), "use http or https"),
+        (format!("sweep {url} -c 1,8,64"), "levels of concurrency are given by --levels 1,8,64"),
+        (format!("sweep {url} --levels 1-4"), "`1-4` is a range; one number is wanted here"),
         (format!("sweep {url} --levels 0"), "from 1 to"),
         (format!("sweep {url} --levels 5,many"), "auto, classic"),
         (format!("sweep {url} --max-level 0"), "--max-level"),

@@ -1,0 +1,53 @@
+//! The case study, from a slow API server to one near its baseline: measured, profiled, predicted, changed and measured
+//! again by the program, as a user would do it. `cargo xtask casestudy` writes it down as docs/casestudy.html.
+//!
+//! Servers have one processor, the generator the other.
+
+mod acts;
+mod page;
+mod stage;
+
+use std::fs;
+use std::path::PathBuf;
+
+use testkit::databases::Postgres;
+use testkit::needs;
+
+use acts::Pace;
+
+fn is_possible() -> bool {
+    needs::has("go") && needs::has("taskset") && Postgres::is_there()
+}
+
+#[test]
+#[ignore = "a quarter of an hour of measuring; `cargo xtask casestudy` runs it"]
+fn the_whole_story() {
+    assert!(is_possible(), "Go, taskset and PostgreSQL are needed");
+    let out = PathBuf::from(std::env::var_os("PLIMSOLL_STORY_OUT").expect("where to write it"));
+    let story = acts::play(&Pace::WHOLE);
+    fs::write(out.join("casestudy.html"), page::html(&story)).expect("the page");
+    let data = serde_json::to_string_pretty(&story.data()).expect("JSON");
+    fs::write(out.join("casestudy.json"), data + "\n").expect("its data");
+    let claims = story.claims();
+    for (claim, reach, got, met) in &claims {
+        println!("truth | {claim} | {reach} | {got} | {}", if *met { "yes" } else { "no" });
+    }
+    assert!(claims.iter().all(|claim| claim.3), "a claim is not met");
+}
+
+/// Every act once, too short for its figures to mean anything.
+#[test]
+fn the_story_can_be_played() {
+    if !is_possible() {
+        return;
+    }
+    let story = acts::play(&Pace::SHORT);
+    assert_eq!(story.tuning["steps"].as_array().map(Vec::len), Some(Pace::SHORT.changes));
+    assert_eq!(story.ways.len(), 6, "two ways against statements, three kinds of request");
+    assert_eq!((story.connections.len(), story.workers.len()), (2, 4));
+    let page = page::html(&story);
+    for part in ["<svg", "middleware.dump", "/orm/row", "keep-alive", "workers"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("NaN") && !page.contains("null"), "{page}");
+}
