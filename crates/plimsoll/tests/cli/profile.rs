@@ -197,7 +197,8 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
         assert_eq!(code, 0);
         let predicted = figure("qps_predicted");
         assert!(figure("qps_low") <= predicted && predicted <= figure("qps_high"), "{what}");
-        assert!((figure("qps_now") / (1.0 - share) / predicted - 1.0).abs() < 1e-9, "{what}");
+        let left = (1.0 - share) * (1.0 - figure("rest_cheaper"));
+        assert!((figure("qps_now") / left / predicted - 1.0).abs() < 1e-9, "{what}");
     } else {
         assert!(code == 98 && what["refused"].as_str().unwrap().contains("samples"), "{what}");
     }
@@ -212,6 +213,37 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
     folder.follows_schema("profilediff", &diff);
     assert!(diff["total_before"].as_f64().unwrap() > 0.0);
     folder.plimsoll("profile before --top").ok().prints("Type: cpu");
+}
+
+#[test]
+fn levels_and_steps_are_profiled_each_and_a_prediction_is_checked() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    let api = Api::start(&folder);
+    let url = &api.url;
+    let sweep = "--levels 2,4 -t 1 -d 4s --rest 0s -q --out swept";
+    folder.plimsoll(&format!("sweep {url}/healthz {sweep} --profile {url}")).measured();
+    folder.has(&["swept/profiled/c2/profile/cpu.pprof", "swept/profiled/c4/profile/cpu.pprof"]);
+    let search = "--slo p99<10s --max 200 --step 4s --hold 4s --budget 20s -q --out found";
+    folder.plimsoll(&format!("capacity {url}/healthz {search} --profile {url}"));
+    assert!(folder.path().join("found/profiled").is_dir());
+    // A function that every request passes, so that a busy machine has samples of it too.
+    let line = format!(
+        "profile whatif swept/profiled/c4 middleware.logger --processors 0.01 --verify {url}/healthz --format json"
+    );
+    let ended = folder.plimsoll(&line);
+    let what: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    folder.follows_schema("whatif", &what);
+    if what["refused"].is_null() {
+        let (measured, predicted) = (&what["verified"]["qps"], &what["qps_predicted"]);
+        let (measured, predicted) = (measured.as_f64().unwrap(), predicted.as_f64().unwrap());
+        let error = what["verified"]["error"].as_f64().unwrap();
+        assert!(measured > 0.0 && (predicted / measured - 1.0 - error).abs() < 1e-9, "{what}");
+    } else {
+        assert_eq!((ended.code, what["verified"].is_null()), (98, true), "{what}");
+    }
 }
 
 #[test]
