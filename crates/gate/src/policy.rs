@@ -9,11 +9,14 @@ mod addresses;
 mod build;
 mod current;
 mod decide;
+mod finder;
 mod limits_of;
 mod pattern;
 mod refusal;
 mod route;
+mod sharing;
 mod state;
+mod tree;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -28,6 +31,10 @@ pub use route::{
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
 };
 pub use state::State;
+
+pub(crate) use tree::PathTree;
+
+use finder::Finder;
 
 use crate::admission::Line;
 use crate::keys::{Digester, Keys};
@@ -119,8 +126,10 @@ pub struct Policy {
     routes: Vec<Route>,
     /// Numbers of the routes that are configured, the narrowest first.
     order: Vec<u32>,
-    /// By number, likewise.
-    upstreams: Vec<Upstream>,
+    /// Finds a route's place in that order.
+    finder: Finder,
+    /// By number; those that are no longer configured are absent.
+    upstreams: Vec<Option<Upstream>>,
     /// By number, with the share of the room below the ceiling that each may use, in thousandths.
     tiers: Vec<Option<(Tier, u32)>>,
     /// Number of the tier of keys that name none of these.
@@ -137,17 +146,7 @@ impl Policy {
     /// Forwards everything to one upstream, and asks for no key.
     pub fn open(upstream: Upstream) -> Self {
         let state = Arc::new(State::new(Arc::new(Keys::default()), 0));
-        let settings = PolicySettings {
-            routes: vec![Route::to(0)],
-            upstreams: vec![upstream],
-            tiers: Vec::new(),
-            key_source: KeySource::none(),
-            digester: None,
-            client: ClientBounds::default(),
-            all: Limits::default(),
-            address: Limits::default(),
-            line: None,
-        };
+        let settings = PolicySettings::open(upstream);
         Self::new(&state, settings, None).expect("two names are not too many")
     }
 
@@ -169,9 +168,9 @@ impl Policy {
         self.order.iter().map(|&number| &self.routes[number as usize])
     }
 
-    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; those that no route
-    /// names any more are kept for requests in flight.
-    pub fn upstreams(&self) -> &[Upstream] {
+    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; the place of one
+    /// that is no longer configured is empty.
+    pub fn upstreams(&self) -> &[Option<Upstream>] {
         &self.upstreams
     }
 

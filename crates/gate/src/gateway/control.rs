@@ -313,15 +313,10 @@ impl Control {
 
 /// Puts all keys into the table, with what they used of their quotas.
 fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
-    let mut slots = std::collections::HashMap::new();
-    let mut with_quota = false;
+    // By number, ascending, as the store hands them out.
+    let mut slots: Vec<(u64, u32)> = Vec::new();
     store
-        .each_key(|key| {
-            with_quota |= key.key.day_quota.is_some() || key.key.month_quota.is_some();
-            if let Some(slot) = put(state, &key) {
-                slots.insert(key.id, slot);
-            }
-        })
+        .each_key(|key| slots.extend(put(state, &key).map(|slot| (key.id, slot))))
         .map_err(GatewayError::Store)?;
     let now = unix_s();
     let periods = Periods::at(now);
@@ -329,8 +324,8 @@ fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
     let month_from = first_of_month(now, &periods);
     for (since, daily) in [(day, true), (month_from, false)] {
         for (id, used) in used_since(path, since).map_err(GatewayError::File)? {
-            let Some(&slot) = slots.get(&id) else { continue };
-            let entry = state.keys.entry(slot);
+            let Ok(place) = slots.binary_search_by_key(&id, |(id, _)| *id) else { continue };
+            let entry = state.keys.entry(slots[place].1);
             match daily {
                 true => entry.day.set(periods.day, used),
                 false => entry.month.set(month, used),

@@ -60,6 +60,8 @@ pub struct Entry {
     state: AtomicU32,
     /// What of the rate is used.
     pub used: Gcra,
+    /// What of its share of the ceiling is used.
+    pub shared: Gcra,
     /// Requests in flight.
     pub in_flight: AtOnce,
     /// Requests of the day.

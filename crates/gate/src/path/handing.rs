@@ -185,6 +185,7 @@ impl Worker {
     pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
         net.close(up.id, how);
         self.pools.servers[up.server as usize].open -= 1;
+        self.pools.forget(up.server);
         self.up_due[up.token as usize] = NEVER;
         self.ups.release(up.token);
     }
