@@ -9,9 +9,9 @@ mod flags;
 mod place;
 mod values;
 
-pub use build::{Built, ListenerSettings, Resolve, STORE};
+pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
 pub use file::{
-    AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig, LimitConfig,
+    AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig, LimitConfig,
     LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, TierConfig, TimeoutConfig,
     UpstreamConfig, UsageConfig,
 };

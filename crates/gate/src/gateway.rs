@@ -17,10 +17,11 @@ use std::time::Duration;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
 
+use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{Built, Config, ListenerSettings, STORE};
+use crate::config::{AccessLog, Built, Config, ListenerSettings, STORE};
 use crate::health::Health;
-use crate::path::{Gate, Identity, Listener, Options, Trust};
+use crate::path::{Gate, Identity, Listener, Options};
 use crate::usage::{JsonLines, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
@@ -48,6 +49,7 @@ pub struct Gateway {
     stop: Arc<AtomicBool>,
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
+    logging: Option<JoinHandle<()>>,
 }
 
 impl Gateway {
@@ -60,10 +62,13 @@ impl Gateway {
         let built = control::built(&config, &text, setup.file.as_deref())?;
         let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
         let listeners = listeners(&built.listeners)?;
-        let options =
-            Options { listeners, workers: config.workers, io: setup.io, trust: trust(&built)? };
+        let log = log(&built)?;
+        let mut options =
+            Options { listeners, workers: config.workers, io: setup.io, log: None };
         let sink = sink(&config, &store)?;
-        let (control, mut collector, reporter) = Control::new(setup, &config, built, &store)?;
+        options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        let (control, mut collector, reporter) =
+            Control::new(setup, &config, built, &store, log.clone())?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
@@ -72,12 +77,17 @@ impl Gateway {
             None => None,
         };
         let stop = Arc::new(AtomicBool::new(false));
+        let logging = log.map(|log| {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-log", move || log.run(&control.current, &stop))
+        });
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
         };
-        Ok(Self { gate, control, admin, stop, ticking, reporting })
+        let logging = logging.transpose()?;
+        Ok(Self { gate, control, admin, stop, ticking, reporting, logging })
     }
 
     /// Reads and checks what a gateway would be started with, and starts nothing.
@@ -87,8 +97,7 @@ impl Gateway {
     pub fn check(setup: &Setup) -> Result<(), GatewayError> {
         let (config, text) = control::read(setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
-        listeners(&built.listeners)?;
-        trust(&built).map(drop)
+        listeners(&built.listeners).map(drop)
     }
 
     /// Where clients connect.
@@ -126,12 +135,14 @@ impl Gateway {
     pub fn drain(self) -> Vec<String> {
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
-        let ended = self.ticking.join().and_then(|()| self.reporting.join());
+        let logged = self.logging.map_or(Ok(()), JoinHandle::join);
+        let ended = self.ticking.join().and(self.reporting.join()).and(logged);
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         drop(self.admin);
         wrong.extend(self.control.usage().sink_error());
+        wrong.extend(self.control.log().and_then(|log| log.error()));
         wrong
     }
 }
@@ -145,12 +156,12 @@ fn listeners(settings: &[ListenerSettings]) -> Result<Vec<Listener>, GatewayErro
     settings.iter().map(listener).collect()
 }
 
-/// The authorities are read only where an upstream speaks TLS.
-fn trust(built: &Built) -> Result<Option<Trust>, GatewayError> {
-    let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
-    match servers.any(|server| server.tls.is_some()) {
-        true => Trust::read(None).map(Some).map_err(GatewayError::File),
-        false => Ok(None),
+/// The access log, where there is to be one.
+fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
+    let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
+    match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
+        Ok(writer) => Ok(Some(Arc::new(writer))),
+        Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
     }
 }
 

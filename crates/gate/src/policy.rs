@@ -38,6 +38,7 @@ use finder::Finder;
 
 use crate::admission::Line;
 use crate::keys::{Digester, Keys};
+use crate::path::Trust;
 
 /// Stands for no key, or no address, in a [`Ticket`].
 pub const NONE: u32 = u32::MAX;
@@ -140,6 +141,7 @@ pub struct Policy {
     all: Limits,
     address: Limits,
     line: Option<Arc<Line>>,
+    trust: Option<Trust>,
 }
 
 impl Policy {
@@ -192,6 +194,11 @@ impl Policy {
     /// The load line that requests are held to.
     pub fn line(&self) -> Option<&Arc<Line>> {
         self.line.as_ref()
+    }
+
+    /// Whom upstreams are checked against that speak TLS.
+    pub fn trust(&self) -> Option<&Trust> {
+        self.trust.as_ref()
     }
 
     /// What all policies share.

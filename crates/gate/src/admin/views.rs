@@ -24,6 +24,7 @@ pub(super) struct StateView {
     in_flight: f64,
     account: Value,
     sink_error: Option<String>,
+    access_log: Option<Value>,
     servers: Vec<Value>,
     seconds: Vec<Value>,
     usage: Vec<Value>,
@@ -65,6 +66,7 @@ pub(super) fn state(control: &Control) -> StateView {
         in_flight: shared.ceiling.in_flight(),
         account,
         sink_error,
+        access_log: access_log(control),
         servers: servers(control),
         seconds,
         usage,
@@ -86,6 +88,13 @@ fn line(control: &Control, policy: &Policy) -> Option<LineView> {
         measured_at: line.measured_at.clone(),
         misfit: standing.misfit,
     })
+}
+
+fn access_log(control: &Control) -> Option<Value> {
+    let log = control.log()?;
+    let counts = log.shelf().counts();
+    Some(json!({"written": counts.written, "dropped": counts.dropped, "failed": counts.failed,
+        "error": log.error()}))
 }
 
 fn servers(control: &Control) -> Vec<Value> {

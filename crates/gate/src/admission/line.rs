@@ -64,7 +64,7 @@ pub struct Envelope {
 
 /// What one endpoint costs.
 #[derive(Debug, Clone, PartialEq)]
-struct Cost {
+pub(crate) struct Cost {
     method: String,
     path: PathPattern,
     milli: u32,
@@ -89,9 +89,9 @@ pub struct Line {
     /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
     pub unknown: Vec<String>,
     /// The narrowest paths first.
-    costs: Vec<Cost>,
+    pub(crate) costs: Vec<Cost>,
     /// Finds places in [`Self::costs`].
-    tree: PathTree,
+    pub(crate) tree: PathTree,
 }
 
 impl Line {

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::file::*;
 use super::place::{ConfigError, nearest};
+use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, Host, KeySource, Limits, Methods, PathPattern,
@@ -30,15 +31,28 @@ pub struct ListenerSettings {
     pub proxy: bool,
 }
 
+/// A log of requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessLog {
+    /// The file.
+    pub path: PathBuf,
+    /// Its lines.
+    pub format: LogFormat,
+    /// Share of clients that are logged, 0..=1.
+    pub sample: f64,
+}
+
 /// What a configuration means.
 #[derive(Debug)]
 pub struct Built {
-    /// Of the policy, but for the load line and the digester, which are not read here.
+    /// Of the policy, but for what files hold: the load line, the digester, certificate authorities.
     pub policy: PolicySettings,
     /// Listeners; at least one.
     pub listeners: Vec<ListenerSettings>,
     /// Where the admin API is.
     pub admin: Option<SocketAddr>,
+    /// The access log, where there is one.
+    pub access_log: Option<AccessLog>,
 }
 
 /// Resolves a host and a port to an address.
@@ -116,8 +130,10 @@ impl Built {
             all: builder.limits(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
+            trust: None,
         };
-        Ok(Self { policy, listeners, admin })
+        let access_log = builder.access_log(&config.access_log)?;
+        Ok(Self { policy, listeners, admin, access_log })
     }
 }
 
@@ -384,6 +400,17 @@ impl Builder<'_> {
             rate: written.rate.map(|rate| rate.with(written.burst)),
             at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
         })
+    }
+
+    fn access_log(&self, written: &AccessLogConfig) -> Result<Option<AccessLog>, ConfigError> {
+        let sample = written.sample.as_ref().map_or(1.0, |sample| *sample.get_ref());
+        if let Some(sample) = &written.sample
+            && !(0.0..=1.0).contains(sample.get_ref())
+        {
+            return Err(self.wrong(sample, "a share is from 0 to 1"));
+        }
+        let log = |path: &PathBuf| AccessLog { path: path.clone(), format: written.format, sample };
+        Ok(written.path.as_ref().map(log))
     }
 
     fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {

@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::place::ConfigError;
 use super::values::{Bytes, Duration, RateText};
+use crate::access::LogFormat;
 
 /// Bytes of a configuration at most.
 pub const LONGEST: usize = 4 << 20;
@@ -33,10 +34,14 @@ pub struct Config {
     /// A load line (capacity.json of `plimsoll capacity`) that all requests are held to.
     #[schemars(with = "Option<String>")]
     pub loadline: Option<Spanned<PathBuf>>,
+    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
+    pub authorities: Option<PathBuf>,
     /// What clients are held to.
     pub client: ClientConfig,
     /// Where usage is reported.
     pub usage: UsageConfig,
+    /// A line for each request; none without a path.
+    pub access_log: AccessLogConfig,
     /// Threads; by default one per processor.
     pub workers: Option<usize>,
 }
@@ -312,6 +317,19 @@ pub struct UsageConfig {
     pub json_lines: Option<PathBuf>,
 }
 
+/// A line for each request.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessLogConfig {
+    /// The file, which is appended to. SIGHUP and SIGUSR1 open it anew.
+    pub path: Option<PathBuf>,
+    /// `combined+time` (default) or `json`; `plimsoll mine` reads both.
+    pub format: LogFormat,
+    /// Share of clients whose requests are logged, from 0 to 1 (default 1).
+    #[schemars(with = "Option<f64>")]
+    pub sample: Option<Spanned<f64>>,
+}
+
 impl Config {
     /// Reads TOML.
     ///
@@ -335,8 +353,10 @@ impl Config {
             keys,
             limits: _,
             loadline,
+            authorities: _,
             client: _,
             usage,
+            access_log,
             workers,
         } = flags;
         if !listen.is_empty() {
@@ -355,6 +375,7 @@ impl Config {
         over(&mut self.keys.store, &keys.store);
         over(&mut self.loadline, loadline);
         over(&mut self.usage.json_lines, &usage.json_lines);
+        over(&mut self.access_log.path, &access_log.path);
         over(&mut self.workers, workers);
         self.keys.open |= keys.open;
     }

@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{GatewayError, REPORT_EVERY_S, Setup, resolve};
+use crate::access::Writer;
 use crate::admission::Line;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
 use crate::limits::Periods;
+use crate::path::Trust;
 use crate::policy::{Current, Policy, State};
 use crate::usage::{Collector, Reader, Reporter, used_since};
 
@@ -53,6 +55,7 @@ pub struct Control {
     pub(super) health: Arc<Health>,
     state: Arc<State>,
     usage: Reader,
+    log: Option<Arc<Writer>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
 }
@@ -89,8 +92,15 @@ pub(super) fn built(
         }
         None => None,
     };
-    Built::of(config, text, line, &resolve)
-        .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))
+    let mut built = Built::of(config, text, line, &resolve)
+        .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))?;
+    // The authorities are read only where an upstream speaks TLS.
+    let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
+    if servers.any(|server| server.tls.is_some()) {
+        let trust = Trust::read(config.authorities.as_deref()).map_err(GatewayError::File)?;
+        built.policy.trust = Some(trust);
+    }
+    Ok(built)
 }
 
 impl Control {
@@ -99,6 +109,7 @@ impl Control {
         config: &Config,
         built: Built,
         store_path: &Path,
+        log: Option<Arc<Writer>>,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
         let store = Store::open(store_path).map_err(GatewayError::Store)?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -129,6 +140,7 @@ impl Control {
             health: Arc::default(),
             state,
             usage: collector.reader(),
+            log,
             changing: Mutex::new(Changing { store, seen, text, settings, open }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
         };
@@ -271,6 +283,11 @@ impl Control {
     /// What was counted.
     pub fn usage(&self) -> &Reader {
         &self.usage
+    }
+
+    /// The access log, where there is one.
+    pub fn log(&self) -> Option<&Writer> {
+        self.log.as_deref()
     }
 
     /// The configuration in force as it was written; empty where flags are all there is.

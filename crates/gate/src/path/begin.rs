@@ -8,6 +8,7 @@ use wire::{Framing, RequestHead};
 use super::client::{Client, Exchange};
 use super::fields::Connection;
 use super::key::{self, Found};
+use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
 use super::response::Sent;
@@ -67,6 +68,7 @@ impl Worker {
         let now = net.taken_in().at;
         client.head_began_ns = 0;
         count(&self.counts().requests);
+        self.note(client, head, now);
         let checked = match check(head, self.policy.key_source()) {
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),
@@ -190,9 +192,12 @@ impl Worker {
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
+        let bytes_out = out.len();
         self.out = out;
+        let now = net.taken_in().at;
+        self.log(client, Ending::early(refusal.status(), head.bytes, bytes_out), now);
         if keep_alive {
-            Self::discard_body(client, net.taken_in().at);
+            Self::discard_body(client, now);
         } else {
             self.close_client(net, client);
         }
@@ -215,7 +220,10 @@ impl Worker {
             Manner { keep_alive: false, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
+        let bytes_out = out.len();
         self.out = out;
+        let ending = Ending::early(fault.status(), head.bytes, bytes_out);
+        self.log(client, ending, net.taken_in().at);
         self.close_client(net, client);
     }
 }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
+use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::tls::Tls;
@@ -34,6 +35,8 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
+    /// What the log is told of the request in flight, where it is.
+    pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
     pub(super) handed: usize,
     /// Plaintext to be read once the request in flight has ended.
@@ -135,6 +138,7 @@ impl Client {
             preface: None,
             exchange: None,
             request: Vec::new(),
+            noted: None,
             handed: 0,
             held: Vec::new(),
             discard: None,

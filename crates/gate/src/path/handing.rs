@@ -79,7 +79,7 @@ impl Worker {
         let token = self.ups.next();
         let state = &self.pools.servers[server as usize];
         let address = &self.pools.pools[state.pool as usize].upstream.addresses[state.place];
-        let tls = match (&address.tls, &self.shared.trust) {
+        let tls = match (&address.tls, self.policy.trust()) {
             (None, _) => None,
             (Some(name), Some(trust)) => Some(Box::new(trust.connect(name)?)),
             (Some(_), None) => return None,

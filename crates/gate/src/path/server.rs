@@ -12,8 +12,9 @@ use std::time::Duration;
 use net::{limits, socket};
 
 use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, RUN, Shared};
-use super::tls::{Identity, Trust};
+use super::tls::Identity;
 use super::worker::Worker;
+use crate::access::Shelf;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -49,8 +50,8 @@ pub struct Options {
     pub workers: Option<usize>,
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
-    /// Whom upstreams are checked against that speak TLS; without it none may.
-    pub trust: Option<Trust>,
+    /// Where requests are logged; `None`: nowhere.
+    pub log: Option<Arc<Shelf>>,
 }
 
 /// Why the data path did not start. Nothing of it keeps running.
@@ -118,7 +119,7 @@ impl Gate {
         let shared = Arc::new(Shared {
             current,
             health,
-            trust: options.trust,
+            log: options.log,
             caps: super::caps::Caps::default(),
             stop: RUN.into(),
             counts: (0..threads).map(|_| Counts::default()).collect(),

@@ -19,6 +19,7 @@ use super::proxy::Preface;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
 use super::up::Up;
+use crate::access::Pen;
 use crate::policy::Policy;
 use crate::usage::Local;
 
@@ -38,6 +39,8 @@ pub(super) struct Worker {
     pub(super) policy: Arc<Policy>,
     generation: u64,
     pub(super) usage: Local,
+    /// What requests are logged with, where they are.
+    pub(super) pen: Option<Pen>,
     pub(super) clients: Slab<Client>,
     pub(super) ups: Slab<Up>,
     /// When each client and each connection upstream is due, by number.
@@ -65,6 +68,7 @@ impl Worker {
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
+        let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
         Self {
             shared,
             number,
@@ -72,6 +76,7 @@ impl Worker {
             policy,
             generation,
             usage,
+            pen,
             clients: Slab::default(),
             ups: Slab::default(),
             client_due: Vec::new(),
@@ -208,6 +213,9 @@ impl<N: Net> Handler<N> for Worker {
         self.adopt(net);
         let now = net.now();
         self.usage.tick(now);
+        if let Some(pen) = &mut self.pen {
+            pen.tick(now);
+        }
         match self.shared.stop.load(Relaxed) {
             END => {
                 self.usage.hand_over();

@@ -9,6 +9,7 @@ use super::state::{NAMES_MOST, Names, State};
 use super::{ClientBounds, KeySource, Limits, Policy, Route, Tier, Upstream};
 use crate::admission::Line;
 use crate::keys::Digester;
+use crate::path::Trust;
 
 /// All that a policy is made of.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct PolicySettings {
     pub address: Limits,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
+    /// Whom upstreams are checked against that speak TLS; without it none may.
+    pub trust: Option<Trust>,
 }
 
 impl PolicySettings {
@@ -46,6 +49,7 @@ impl PolicySettings {
             all: Limits::default(),
             address: Limits::default(),
             line: None,
+            trust: None,
         }
     }
 }
@@ -85,6 +89,7 @@ impl Policy {
             all,
             address,
             line,
+            trust,
             ..
         } = settings;
         let (upstreams, numbers) = numbered(state, upstreams)?;
@@ -134,6 +139,7 @@ impl Policy {
             all,
             address,
             line,
+            trust,
         })
     }
 }

@@ -31,6 +31,7 @@ impl Desk {
             all: Limits::default(),
             address: Limits::default(),
             line: None,
+            trust: None,
         };
         let usage = Local::new(Arc::clone(&state.usage));
         Self { state, settings, usage }

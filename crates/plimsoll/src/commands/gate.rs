@@ -15,7 +15,7 @@ use std::time::Duration;
 use gate::admission::Line;
 use gate::config::{Config, Flags};
 use gate::gateway::{Gateway, GatewayError, Setup};
-use signal_hook::consts::SIGHUP;
+use signal_hook::consts::{SIGHUP, SIGUSR1};
 
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
@@ -53,15 +53,16 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         };
     }
     let stop = stop_on_signal()?;
-    let again = Arc::new(AtomicBool::new(false));
-    if let Err(error) = signal_hook::flag::register(SIGHUP, Arc::clone(&again)) {
-        return cannot_run(format!("cannot catch signals: {error}"));
-    }
+    let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
     while !stopped(&stop) {
         thread::sleep(LOOK_EVERY);
-        if again.swap(false, Ordering::SeqCst) {
+        let again = again.swap(false, Ordering::SeqCst);
+        if rotated.swap(false, Ordering::SeqCst) || again {
+            gateway.control().log().inspect(|log| log.reopen());
+        }
+        if again {
             match gateway.control().reload("SIGHUP") {
                 Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
                 Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
@@ -80,6 +81,15 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
 }
 
+/// A flag that a signal sets.
+fn flag(signal: i32) -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    match signal_hook::flag::register(signal, Arc::clone(&flag)) {
+        Ok(_) => Ok(flag),
+        Err(error) => cannot_run(format!("cannot catch signals: {error}")),
+    }
+}
+
 fn setup(args: &GateArgs) -> Result<Setup, Failure> {
     if args.workers == Some(0) {
         return wrong_usage("--workers 0: at least one thread is needed");
@@ -93,6 +103,7 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
         store: args.store.clone(),
         open: args.open,
         usage_lines: args.usage_lines.clone(),
+        access_log: args.access_log.clone(),
         workers: args.workers.map(|workers| workers as usize),
     };
     Ok(Setup {

@@ -1,5 +1,7 @@
 //! `plimsoll gate`: keys, limits, the load line and usage, as a client and an operator meet them.
 
+mod life;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
