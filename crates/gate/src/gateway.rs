@@ -22,7 +22,8 @@ use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenerSettings, STORE};
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
-use crate::usage::{JsonLines, Reporter, Sink, Sqlite};
+use crate::shared::Link;
+use crate::usage::{HttpSink, JsonLines, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
 const SINK_PAUSE: Duration = Duration::from_millis(500);
@@ -50,6 +51,7 @@ pub struct Gateway {
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
+    sharing: Option<JoinHandle<()>>,
 }
 
 impl Gateway {
@@ -66,9 +68,10 @@ impl Gateway {
         let mut options =
             Options { listeners, workers: config.workers, io: setup.io, log: None };
         let sink = sink(&config, &store)?;
+        let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
         let (control, mut collector, reporter) =
-            Control::new(setup, &config, built, &store, log.clone())?;
+            Control::new(setup, &config, built, &store, (log.clone(), link.clone()))?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
@@ -77,6 +80,11 @@ impl Gateway {
             None => None,
         };
         let stop = Arc::new(AtomicBool::new(false));
+        let sharing = link.map(|link| {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-share", move || link.run(&control.current, control.state(), &stop))
+        });
+        let sharing = sharing.transpose()?;
         let logging = log.map(|log| {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-log", move || log.run(&control.current, &stop))
@@ -87,7 +95,7 @@ impl Gateway {
             spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
         };
         let logging = logging.transpose()?;
-        Ok(Self { gate, control, admin, stop, ticking, reporting, logging })
+        Ok(Self { gate, control, admin, stop, ticking, reporting, logging, sharing })
     }
 
     /// Reads and checks what a gateway would be started with, and starts nothing.
@@ -135,8 +143,9 @@ impl Gateway {
     pub fn drain(self) -> Vec<String> {
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
-        let logged = self.logging.map_or(Ok(()), JoinHandle::join);
-        let ended = self.ticking.join().and(self.reporting.join()).and(logged);
+        let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
+        let others: thread::Result<()> = others.collect();
+        let ended = self.ticking.join().and(self.reporting.join()).and(others);
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
@@ -166,6 +175,11 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
 }
 
 fn sink(config: &Config, store: &std::path::Path) -> Result<Box<dyn Sink>, GatewayError> {
+    if let Some(url) = &config.usage.http {
+        let source = crate::keys::new_key().map_err(GatewayError::Store)?;
+        let source = source.trim_start_matches("plk_");
+        return Ok(Box::new(HttpSink::new(url.get_ref(), source).map_err(GatewayError::File)?));
+    }
     match &config.usage.json_lines {
         Some(path) => match JsonLines::open(path) {
             Ok(lines) => Ok(Box::new(lines)),

@@ -15,4 +15,5 @@ pub mod keys;
 pub mod limits;
 pub mod path;
 pub mod policy;
+pub mod shared;
 pub mod usage;

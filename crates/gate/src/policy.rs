@@ -14,6 +14,7 @@ mod limits_of;
 mod pattern;
 mod refusal;
 mod route;
+mod shadowed;
 mod sharing;
 mod state;
 mod tree;
@@ -30,14 +31,16 @@ pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
 };
+pub use shadowed::{Shadow, ShadowView, Shadowed};
 pub use state::State;
 
 pub(crate) use tree::PathTree;
 
 use finder::Finder;
+use limits_of::KeyLimits;
 
 use crate::admission::Line;
-use crate::keys::{Digester, Keys};
+use crate::keys::{Digester, Entry, Keys};
 use crate::path::Trust;
 
 /// Stands for no key, or no address, in a [`Ticket`].
@@ -204,6 +207,11 @@ impl Policy {
     /// What all policies share.
     pub fn state(&self) -> &Arc<State> {
         &self.state
+    }
+
+    /// The limits of a key.
+    pub(crate) fn limits_of(&self, entry: &Entry) -> KeyLimits {
+        KeyLimits::of(entry, self.tier(entry.tier()).1)
     }
 
     /// The tier of a key by its number: that tier's number, itself, and its share of the room below the ceiling.

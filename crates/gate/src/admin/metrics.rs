@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::access::LogCounts;
 use crate::gateway::Control;
-use crate::policy::PROBLEMS;
+use crate::policy::{PROBLEMS, ShadowView};
 use crate::usage::{Sum, longest_ns};
 
 /// Upper ends of the latency buckets: one a doubling, so that a scrape stays small.
@@ -42,6 +42,7 @@ pub(super) fn text(control: &Control) -> String {
         log_lines(&mut out, log.shelf().counts());
     }
     let state = control.state();
+    shadows(&mut out, &state.shadowed.view());
     gauge(&mut out, "plimsoll_gate_keys", "Keys that were ever in force.", state.keys.len() as f64);
     gauge(
         &mut out,
@@ -136,6 +137,20 @@ fn log_lines(out: &mut String, counts: LogCounts) {
         [("written", counts.written), ("dropped", counts.dropped), ("failed", counts.failed)]
     {
         line(out, name, &format!("place=\"{place}\""), n as f64);
+    }
+}
+
+fn shadows(out: &mut String, view: &ShadowView) {
+    let name = "plimsoll_gate_shadow_requests_total";
+    head(out, name, "counter", "Shadow requests by what came of them.");
+    for (end, n) in [
+        ("sent", view.sent),
+        ("dropped", view.dropped),
+        ("failed", view.failed),
+        ("alike", view.alike),
+        ("different", view.different),
+    ] {
+        line(out, name, &format!("end=\"{end}\""), n as f64);
     }
 }
 

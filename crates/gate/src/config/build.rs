@@ -13,8 +13,10 @@ use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, Host, KeySource, Limits, Methods, PathPattern,
-    PathRewrite, PolicySettings, Route, Tier, Timeouts, Upstream, UpstreamAddress,
+    PathRewrite, PolicySettings, Route, Shadow, Tier, Timeouts, Upstream, UpstreamAddress,
 };
+use crate::shared::Place;
+use crate::usage::HttpSink;
 
 const SECOND: u64 = 1_000_000_000;
 /// The file of keys and usage.
@@ -53,6 +55,8 @@ pub struct Built {
     pub admin: Option<SocketAddr>,
     /// The access log, where there is one.
     pub access_log: Option<AccessLog>,
+    /// The server that limits are shared by, where they are.
+    pub shared: Option<Place>,
 }
 
 /// Resolves a host and a port to an address.
@@ -132,8 +136,18 @@ impl Built {
             line,
             trust: None,
         };
+        if let Some(url) = &config.usage.http {
+            HttpSink::new(url.get_ref(), "").map_err(|why| builder.wrong(url, why))?;
+            if config.usage.json_lines.is_some() {
+                return Err(builder.wrong(url, "usage goes to a file or to a URL, not to both"));
+            }
+        }
         let access_log = builder.access_log(&config.access_log)?;
-        Ok(Self { policy, listeners, admin, access_log })
+        let place = |url: &Spanned<String>| {
+            Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
+        };
+        let shared = config.shared.server.as_ref().map(place).transpose()?;
+        Ok(Self { policy, listeners, admin, access_log, shared })
     }
 }
 
@@ -266,15 +280,9 @@ impl Builder<'_> {
     }
 
     fn route(&self, written: &RouteConfig, upstreams: &[Upstream]) -> Result<Route, ConfigError> {
-        let name = written.upstream.get_ref();
-        let Some(upstream) = upstreams.iter().position(|upstream| upstream.name == *name) else {
-            let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
-            let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
-            return Err(
-                self.wrong(&written.upstream, format!("there is no upstream `{name}`{hint}"))
-            );
-        };
-        let mut route = Route::to(upstream as u32);
+        let mut route = Route::to(self.upstream_of(&written.upstream, upstreams)?);
+        route.shadow =
+            written.shadow.as_ref().map(|shadow| self.shadow(shadow, upstreams)).transpose()?;
         route.name = written.name.get_ref().clone();
         if let Some(host) = &written.host {
             route.host = self.host(host)?;
@@ -298,6 +306,32 @@ impl Builder<'_> {
         route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
         route.limits = self.limits(&written.limits)?;
         Ok(route)
+    }
+
+    /// The place of an upstream that is named.
+    fn upstream_of(
+        &self,
+        written: &Spanned<String>,
+        upstreams: &[Upstream],
+    ) -> Result<u32, ConfigError> {
+        let name = written.get_ref();
+        if let Some(place) = upstreams.iter().position(|upstream| upstream.name == *name) {
+            return Ok(place as u32);
+        }
+        let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
+        let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        Err(self.wrong(written, format!("there is no upstream `{name}`{hint}")))
+    }
+
+    fn shadow(&self, written: &ShadowConfig, upstreams: &[Upstream]) -> Result<Shadow, ConfigError> {
+        let upstream = self.upstream_of(&written.upstream, upstreams)?;
+        let share = match &written.share {
+            Some(share) if !(0.0..=1.0).contains(share.get_ref()) => {
+                return Err(self.wrong(share, "a share is from 0 to 1"));
+            }
+            share => share.as_ref().map_or(1.0, |share| *share.get_ref()),
+        };
+        Ok(Shadow { upstream, share_ppm: (share * 1e6).round() as u32, compare: written.compare })
     }
 
     fn host(&self, written: &Spanned<String>) -> Result<Host, ConfigError> {
@@ -386,6 +420,7 @@ impl Builder<'_> {
             month_quota: written.per_month,
             together: self.limits(&written.together)?,
             body_max_bytes: written.body.map(|bytes| bytes.0),
+            closed: written.unshared == UnsharedConfig::Closed,
         })
     }
 

@@ -40,6 +40,8 @@ pub struct Config {
     pub client: ClientConfig,
     /// Where usage is reported.
     pub usage: UsageConfig,
+    /// Limits shared by several gateways.
+    pub shared: SharedConfig,
     /// A line for each request; none without a path.
     pub access_log: AccessLogConfig,
     /// Threads; by default one per processor.
@@ -151,6 +153,8 @@ pub struct RouteConfig {
     /// Name of the upstream.
     #[schemars(with = "String")]
     pub upstream: Spanned<String>,
+    /// Sends some of its requests to another upstream too, whose answers are not waited for.
+    pub shadow: Option<ShadowConfig>,
     /// Whether no key is asked for.
     #[serde(default)]
     pub public: bool,
@@ -175,6 +179,21 @@ pub struct RouteConfig {
     /// Limits of all its requests together.
     #[serde(default)]
     pub limits: LimitConfig,
+}
+
+/// Another upstream that is sent some of a route's requests.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShadowConfig {
+    /// Name of the upstream.
+    #[schemars(with = "String")]
+    pub upstream: Spanned<String>,
+    /// Share of the requests, from 0 to 1 (default 1). Those with a body above 64 KiB are left out.
+    #[schemars(with = "Option<f64>")]
+    pub share: Option<Spanned<f64>>,
+    /// Count how often its status differs from that of the first upstream.
+    #[serde(default)]
+    pub compare: bool,
 }
 
 /// A path's beginning, replaced.
@@ -251,9 +270,34 @@ pub struct TierConfig {
     pub per_month: Option<u64>,
     /// The longest body.
     pub body: Option<Bytes>,
+    /// Where limits are shared: `open` (default) goes by what this gateway knows while the server does not answer,
+    /// `closed` refuses with 503.
+    #[serde(default)]
+    pub unshared: UnsharedConfig,
     /// Limits of all keys of the tier together.
     #[serde(default)]
     pub together: LimitConfig,
+}
+
+/// What becomes of requests while shared limits cannot be known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnsharedConfig {
+    /// The gateway goes by what it knows.
+    #[default]
+    Open,
+    /// They are refused.
+    Closed,
+}
+
+/// Limits shared by several gateways.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SharedConfig {
+    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates and quotas of keys and the load line are then those of
+    /// all gateways together.
+    #[schemars(with = "Option<String>")]
+    pub server: Option<Spanned<String>>,
 }
 
 /// Keys.
@@ -315,6 +359,9 @@ pub struct UsageConfig {
     pub every: Option<Duration>,
     /// Append JSON lines to this file instead of counting in the store.
     pub json_lines: Option<PathBuf>,
+    /// Post JSON lines to this URL (http) instead.
+    #[schemars(with = "Option<String>")]
+    pub http: Option<Spanned<String>>,
 }
 
 /// A line for each request.
@@ -356,6 +403,7 @@ impl Config {
             authorities: _,
             client: _,
             usage,
+            shared: _,
             access_log,
             workers,
         } = flags;

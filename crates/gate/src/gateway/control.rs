@@ -14,6 +14,7 @@ use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
 use crate::limits::Periods;
 use crate::path::Trust;
+use crate::shared::Link;
 use crate::policy::{Current, Policy, State};
 use crate::usage::{Collector, Reader, Reporter, used_since};
 
@@ -56,6 +57,7 @@ pub struct Control {
     state: Arc<State>,
     usage: Reader,
     log: Option<Arc<Writer>>,
+    link: Option<Arc<Link>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
 }
@@ -109,7 +111,7 @@ impl Control {
         config: &Config,
         built: Built,
         store_path: &Path,
-        log: Option<Arc<Writer>>,
+        (log, link): (Option<Arc<Writer>>, Option<Arc<Link>>),
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
         let store = Store::open(store_path).map_err(GatewayError::Store)?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -141,6 +143,7 @@ impl Control {
             state,
             usage: collector.reader(),
             log,
+            link,
             changing: Mutex::new(Changing { store, seen, text, settings, open }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
         };
@@ -290,9 +293,21 @@ impl Control {
         self.log.as_deref()
     }
 
+    /// The link to the server by which limits are shared, where they are.
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_deref()
+    }
+
     /// The configuration in force as it was written; empty where flags are all there is.
     pub fn text(&self) -> String {
         self.changing().text.clone()
+    }
+
+    /// The files that a reload reads: the configuration, and the load line in force.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let line = read(&self.setup).ok().and_then(|(config, _)| config.loadline);
+        let line = line.map(|path| path.get_ref().clone());
+        self.setup.file.iter().cloned().chain(line).collect()
     }
 
     /// The file of keys and usage.

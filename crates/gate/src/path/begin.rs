@@ -12,6 +12,7 @@ use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
 use super::response::Sent;
+use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Target};
 use super::up::NONE;
@@ -135,6 +136,13 @@ impl Worker {
         };
         request::write_head(&mut client.request, &forward);
         let idempotent = request::is_idempotent(head.method);
+        let shadow = match &route.shadow {
+            Some(shadow) if upgrade.is_none() && self.shadows.draw(shadow) => Shadowing::Wanted {
+                pool: self.pools.of_policy(shadow.upstream),
+                compare: shadow.compare,
+            },
+            _ => Shadowing::No,
+        };
         client.exchange = Some(Exchange {
             ticket,
             timeouts: route.timeouts,
@@ -150,7 +158,8 @@ impl Worker {
             expects_continue: head.expect_continue,
             chunked: head.framing == Framing::Chunked,
             read_whole: false,
-            replayable: idempotent,
+            kept: idempotent || shadow != Shadowing::No,
+            shadow,
             any_sent: false,
             head_ns: now,
             connect_ns: 0,

@@ -8,6 +8,7 @@ use wire::{Limits, RequestParser};
 use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
+use super::shadow::Shadowing;
 use super::tls::Tls;
 use crate::policy::{Ticket, Timeouts};
 
@@ -83,8 +84,9 @@ pub(super) struct Exchange {
     pub(super) chunked: bool,
     /// The whole request has been read.
     pub(super) read_whole: bool,
-    /// All of it that was handed on is still in [`Client::request`].
-    pub(super) replayable: bool,
+    /// All of it that was handed on is still in [`Client::request`], for a retry or a shadow.
+    pub(super) kept: bool,
+    pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
     pub(super) head_ns: u64,

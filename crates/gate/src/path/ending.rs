@@ -101,7 +101,7 @@ impl Worker {
     /// Whether the client's request may be sent again, taking it from the budget.
     fn may_send_again(&mut self, client: &mut Client, stale: bool) -> bool {
         let Some(exchange) = &mut client.exchange else { return false };
-        let whole = !exchange.any_sent || (exchange.idempotent && exchange.replayable);
+        let whole = !exchange.any_sent || (exchange.idempotent && exchange.kept);
         if !whole || (!stale && exchange.attempts_left == 0) {
             return false;
         }
@@ -186,6 +186,7 @@ impl Worker {
             upstream_failed: exchange.upstream_failed,
         };
         self.policy.finish(ticket, &outcome, now, &mut self.usage);
+        self.first_ended(exchange.shadow, exchange.status);
         let ending = Ending {
             key: ticket.key,
             route: ticket.route,

@@ -16,6 +16,7 @@ use super::client::Client;
 use super::due::{NEVER, SWEEP_NS};
 use super::pool::Pools;
 use super::proxy::Preface;
+use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
 use super::up::Up;
@@ -47,6 +48,7 @@ pub(super) struct Worker {
     pub(super) client_due: Vec<u64>,
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
+    pub(super) shadows: Shadows,
     pub(super) next_sweep_ns: u64,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
@@ -82,6 +84,7 @@ impl Worker {
             client_due: Vec::new(),
             up_due: Vec::new(),
             pools,
+            shadows: Shadows::default(),
             next_sweep_ns: 0,
             draining_since_ns: None,
             out: Vec::new(),

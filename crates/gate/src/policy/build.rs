@@ -97,6 +97,9 @@ impl Policy {
         let mut order = Vec::with_capacity(settings.routes.len());
         for mut route in settings.routes {
             route.upstream = numbers[route.upstream as usize];
+            if let Some(shadow) = &mut route.shadow {
+                shadow.upstream = numbers[shadow.upstream as usize];
+            }
             let name = route.name.clone();
             order.push(place(&mut routes, &state.route_names, &name, route)?);
         }

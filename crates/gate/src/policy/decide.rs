@@ -1,7 +1,7 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
 use super::{
-    Decision, Facts, Held, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal, Route,
+    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal, Route,
     Ticket, Tier,
 };
 use crate::keys::Entry;
@@ -76,6 +76,11 @@ impl Policy {
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
         }
+        let shared = state.shared.is_on();
+        if shared && limits.closed && key.is_some() && !state.shared.is_fresh(now_ns) {
+            let refusal = taken.refuse(Problem::LimitsUnknown);
+            return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
+        }
         let mut held = Held { address: self.address.at_once.is_some(), ..Held::default() };
         if let Some(entry) = key {
             held.key = self.take_key(entry, limits, now_ns, &mut taken)?;
@@ -96,6 +101,9 @@ impl Policy {
             }
         }
         self.take_of_line(asked.cost_milli, share_milli, now_ns, &taken)?;
+        if shared {
+            self.tell_others(asked, key);
+        }
         Ok(Ticket {
             route: route.number,
             key: asked.key,
@@ -160,22 +168,30 @@ impl Policy {
         taken: &mut Taken<'a>,
     ) -> Result<bool, Refusal> {
         let calendar = &self.state.calendar;
-        let own = Limits {
-            rate: entry.rate().or(tier.each.rate),
-            at_once: entry.at_once_most().or(tier.each.at_once),
-        };
+        let limits = KeyLimits::of(entry, tier);
+        let own = Limits { rate: limits.rate, at_once: limits.at_once };
         let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
-        if let Some(quota) = entry.day_most().or(tier.day_quota) {
+        if let Some(quota) = limits.day_quota {
             let left_s = |periods: Periods| periods.day_left_s;
             let period = (calendar.day(), DAY_S, calendar.unix_s());
             taken.quota("day", &entry.day, quota, period, left_s)?;
         }
-        if let Some(quota) = entry.month_most().or(tier.month_quota) {
+        if let Some(quota) = limits.month_quota {
             let left_s = |periods: Periods| periods.month_left_s;
             let period = (calendar.month(), MONTH_S, calendar.unix_s());
             taken.quota("month", &entry.month, quota, period, left_s)?;
         }
         Ok(held)
+    }
+
+    /// Has other gateways told of a request that was let through.
+    fn tell_others(&self, asked: &Asked, key: Option<&Entry>) {
+        if let Some(entry) = key {
+            self.state.shared.took(asked.key, entry);
+        }
+        if self.line.is_some() {
+            self.state.shared.took_of_line(asked.cost_milli);
+        }
     }
 
     /// What a request costs the upstream, in thousandths of the mean request.

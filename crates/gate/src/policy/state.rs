@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::addresses::Addresses;
+use super::shadowed::Shadowed;
 use super::sharing::Share;
 use crate::admission::Ceiling;
 use crate::keys::Keys;
 use crate::limits::{AtOnce, Calendar, Gcra};
+use crate::shared::Meter;
 use crate::usage::Hub;
 
 /// Names of one kind that a process may ever have.
@@ -50,6 +52,10 @@ pub struct State {
     pub ceiling: Ceiling,
     /// Where workers hand over what they counted.
     pub usage: Arc<Hub>,
+    /// What came of shadow requests.
+    pub shadowed: Shadowed,
+    /// What other gateways are told.
+    pub shared: Meter,
     pub(super) all: Used,
     pub(super) routes: Box<[Used]>,
     pub(super) tiers: Box<[Used]>,
@@ -72,6 +78,8 @@ impl State {
             calendar: Calendar::default(),
             ceiling: Ceiling::default(),
             usage: Arc::default(),
+            shadowed: Shadowed::default(),
+            shared: Meter::default(),
             all: Used::default(),
             routes: used(),
             tiers: used(),

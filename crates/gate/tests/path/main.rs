@@ -9,5 +9,6 @@ mod life;
 mod many;
 mod reports;
 mod secure;
+mod shadows;
 mod timeouts;
 mod tunnels;

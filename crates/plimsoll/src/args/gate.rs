@@ -68,6 +68,9 @@ pub struct GateArgs {
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
+    /// Read the configuration and the load line again when their files change
+    #[arg(long)]
+    pub watch: bool,
     /// Check the configuration, and start nothing
     #[arg(long)]
     pub check: bool,

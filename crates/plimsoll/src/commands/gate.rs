@@ -5,18 +5,20 @@
 
 mod keys;
 mod usage;
+mod watch;
 
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
 use gate::gateway::{Gateway, GatewayError, Setup};
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
+use self::watch::Watched;
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
 use crate::results::output;
@@ -56,6 +58,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
+    let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
     while !stopped(&stop) {
         thread::sleep(LOOK_EVERY);
         let again = again.swap(false, Ordering::SeqCst);
@@ -63,10 +66,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
             gateway.control().log().inspect(|log| log.reopen());
         }
         if again {
-            match gateway.control().reload("SIGHUP") {
-                Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
-                Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
-            }
+            reload(&gateway, "SIGHUP");
+        }
+        if watched.as_mut().is_some_and(|files| files.changed(Instant::now())) {
+            reload(&gateway, "changed file");
         }
     }
     let usage = gateway.control().usage().clone();
@@ -78,6 +81,14 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),
+    }
+}
+
+/// Reads the configuration again, and says what came of it.
+fn reload(gateway: &Gateway, by: &str) {
+    match gateway.control().reload(by) {
+        Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
+        Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
     }
 }
 

@@ -181,3 +181,25 @@ fn no_request_fails_while_the_configuration_is_changed() {
     assert_eq!(state["servers"].as_array().map(Vec::len), Some(1), "{state}");
     gate.end();
 }
+
+#[test]
+fn a_watched_file_is_read_again_when_it_changes() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let config = |path: &str| {
+        format!(
+            "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = \
+             [\"{}\"]\n[[route]]\nname = \"all\"\npath = \"{path}\"\nupstream = \"api\"\n",
+            target.url("")
+        )
+    };
+    folder.put("gate.toml", config("/healthz"));
+    let gate = Gate::start(&folder, "gate.toml --open --watch");
+    assert_eq!((gate.get("/healthz", "").status, gate.get("/bytes/1", "").status), (200, 404));
+    folder.put("gate.toml", "[[rout]]\n");
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(gate.get("/healthz", "").status, 200, "what is wrong changes nothing");
+    folder.put("gate.toml", config("/bytes"));
+    soon(|| gate.get("/bytes/1", "").status == 200);
+    assert_eq!(gate.get("/healthz", "").status, 404);
+    gate.end();
+}
