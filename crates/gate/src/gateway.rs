@@ -5,10 +5,11 @@
 
 mod control;
 mod error;
+mod heir;
 mod ticking;
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 pub use control::{Control, Standing};
 pub use error::GatewayError;
+use heir::{Door, Earlier, Sockets};
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
@@ -39,6 +41,8 @@ pub struct Setup {
     pub flags: Config,
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
+    /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
+    pub take_over: bool,
 }
 
 /// A running gateway.
@@ -52,6 +56,9 @@ pub struct Gateway {
     reporting: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
+    waiting: Option<JoinHandle<()>>,
+    replaced: Arc<AtomicBool>,
+    stop_waiting: Arc<AtomicBool>,
 }
 
 impl Gateway {
@@ -63,10 +70,14 @@ impl Gateway {
         let (config, text) = control::read(&setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
         let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
-        let listeners = listeners(&built.listeners)?;
+        let (earlier, mut given) = given(&setup, &built, &store)?;
+        let mut listeners = listeners(&built.listeners)?;
+        for (listener, (_, sockets)) in listeners.iter_mut().zip(&given.listeners) {
+            listener.sockets.clone_from(sockets);
+        }
         let log = log(&built)?;
-        let mut options =
-            Options { listeners, workers: config.workers, io: setup.io, log: None };
+        let io = given.io.or(setup.io);
+        let mut options = Options { listeners, workers: config.workers, io, log: None };
         let sink = sink(&config, &store)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
@@ -76,7 +87,9 @@ impl Gateway {
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
         let admin = match control.admin_address() {
-            Some(address) => Some(admin::serve(address, Arc::clone(&control))?),
+            Some(address) => {
+                Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?)
+            }
             None => None,
         };
         let stop = Arc::new(AtomicBool::new(false));
@@ -95,7 +108,13 @@ impl Gateway {
             spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
         };
         let logging = logging.transpose()?;
-        Ok(Self { gate, control, admin, stop, ticking, reporting, logging, sharing })
+        let replaced = Arc::new(AtomicBool::new(false));
+        let stop_waiting = Arc::new(AtomicBool::new(false));
+        let waiting = wait_for_heir(&gate, admin.as_ref(), &store, (&replaced, &stop_waiting))?;
+        if let Some(earlier) = earlier {
+            earlier.end();
+        }
+        Ok(Self { waiting, replaced, stop_waiting, gate, control, admin, stop, ticking, reporting, logging, sharing })
     }
 
     /// Reads and checks what a gateway would be started with, and starts nothing.
@@ -138,18 +157,26 @@ impl Gateway {
         self.gate.io()
     }
 
+    /// Whether another gateway has taken its listeners: it is to end then.
+    pub fn is_replaced(&self) -> bool {
+        self.replaced.load(Ordering::SeqCst)
+    }
+
     /// Takes no more connections, lets requests in flight end, and reports what is left of usage. What went wrong on
     /// the way, in words.
     pub fn drain(self) -> Vec<String> {
+        // The listeners' sockets are let go of before clients could queue in vain.
+        drop(self.admin);
+        self.stop_waiting.store(true, Ordering::SeqCst);
+        let waited = self.waiting.map_or(Ok(()), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
         let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(others);
+        let ended = self.ticking.join().and(self.reporting.join()).and(others).and(waited);
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
-        drop(self.admin);
         wrong.extend(self.control.usage().sink_error());
         wrong.extend(self.control.log().and_then(|log| log.error()));
         wrong
@@ -160,9 +187,50 @@ fn listeners(settings: &[ListenerSettings]) -> Result<Vec<Listener>, GatewayErro
     let listener = |settings: &ListenerSettings| {
         let identity = settings.identity.as_ref().map(|(cert, key)| Identity::read(cert, key));
         let identity = identity.transpose().map_err(GatewayError::File)?;
-        Ok(Listener { address: settings.address, identity, proxy: settings.proxy })
+        Ok(Listener { identity, proxy: settings.proxy, ..Listener::plain(settings.address) })
     };
     settings.iter().map(listener).collect()
+}
+
+/// The sockets of the gateway that is to be taken over, and that gateway.
+fn given(
+    setup: &Setup,
+    built: &Built,
+    store: &Path,
+) -> Result<(Option<Earlier>, Sockets), GatewayError> {
+    if !setup.take_over {
+        return Ok((None, Sockets::default()));
+    }
+    let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
+    let port = wanted.first().map_or(0, SocketAddr::port);
+    let (earlier, given) = Earlier::ask(&heir::place(store, port))?;
+    let found: Vec<SocketAddr> = given.listeners.iter().map(|(address, _)| *address).collect();
+    if found != wanted {
+        return Err(GatewayError::File(format!(
+            "the gateway that runs listens on {found:?}, and this one is to listen on {wanted:?}: they have to be the \
+             same, in the same order"
+        )));
+    }
+    Ok((Some(earlier), given))
+}
+
+/// Lets a later gateway take the listeners of this one.
+fn wait_for_heir(
+    gate: &Gate,
+    admin: Option<&admin::Served>,
+    store: &Path,
+    (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
+) -> Result<Option<JoinHandle<()>>, GatewayError> {
+    let port = gate.addresses().first().map_or(0, SocketAddr::port);
+    let Some(door) = Door::open(heir::place(store, port)) else { return Ok(None) };
+    let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
+    let sockets = Sockets {
+        listeners: listeners.collect(),
+        admin: admin.and_then(admin::Served::socket),
+        io: Some(gate.io()),
+    };
+    let (replaced, stop) = (Arc::clone(replaced), Arc::clone(stop));
+    spawn("gate-heir", move || door.serve(&sockets, &replaced, &stop)).map(Some)
 }
 
 /// The access log, where there is to be one.
@@ -174,7 +242,7 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     }
 }
 
-fn sink(config: &Config, store: &std::path::Path) -> Result<Box<dyn Sink>, GatewayError> {
+fn sink(config: &Config, store: &Path) -> Result<Box<dyn Sink>, GatewayError> {
     if let Some(url) = &config.usage.http {
         let source = crate::keys::new_key().map_err(GatewayError::Store)?;
         let source = source.trim_start_matches("plk_");

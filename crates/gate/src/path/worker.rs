@@ -3,7 +3,6 @@
 //! Owns the tables. What an event means is in `reading` (clients) and `answering` (upstreams), what time brings in
 //! `due`. A connection is taken out of its table while it is worked on.
 
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -56,7 +55,7 @@ pub(super) struct Worker {
     pub(super) out: Vec<u8>,
     pub(super) plain: Vec<u8>,
     pub(super) records: Vec<u8>,
-    started: Option<Sender<io::Result<()>>>,
+    started: Option<Sender<()>>,
 }
 
 impl Worker {
@@ -64,7 +63,7 @@ impl Worker {
         shared: Arc<Shared>,
         number: usize,
         entrance: Entrance,
-        started: Option<Sender<io::Result<()>>>,
+        started: Option<Sender<()>>,
     ) -> Self {
         let (policy, generation) = shared.current.get();
         let mut pools = Pools::default();
@@ -211,7 +210,7 @@ impl<N: Net> Handler<N> for Worker {
     fn tick(&mut self, net: &mut N) -> Next {
         if let Some(started) = self.started.take() {
             // The starter waits for this; it cannot have gone away.
-            let _ = started.send(Ok(()));
+            let _ = started.send(());
         }
         self.adopt(net);
         let now = net.now();

@@ -71,6 +71,10 @@ pub struct GateArgs {
     /// Read the configuration and the load line again when their files change
     #[arg(long)]
     pub watch: bool,
+    /// Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and
+    /// no connection is lost
+    #[arg(long)]
+    pub take_over: bool,
     /// Check the configuration, and start nothing
     #[arg(long)]
     pub check: bool,

@@ -59,7 +59,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
     let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
-    while !stopped(&stop) {
+    while !stopped(&stop) && !gateway.is_replaced() {
         thread::sleep(LOOK_EVERY);
         let again = again.swap(false, Ordering::SeqCst);
         if rotated.swap(false, Ordering::SeqCst) || again {
@@ -120,6 +120,7 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
     Ok(Setup {
         file: args.config.clone(),
         flags: Config::from(flags),
+        take_over: args.take_over,
         io: match args.io {
             IoArg::Auto => None,
             IoArg::Uring => Some(net::Io::Uring),

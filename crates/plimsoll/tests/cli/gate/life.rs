@@ -203,3 +203,39 @@ fn a_watched_file_is_read_again_when_it_changes() {
     assert_eq!(gate.get("/healthz", "").status, 404);
     gate.end();
 }
+
+/// A later gateway in the place of the one that runs, twice: clients that ask all the time notice nothing.
+#[test]
+fn a_gateway_is_taken_over_without_a_failed_request() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = |address: &str| format!("--listen {address} --upstream {} --open", target.url(""));
+    folder
+        .plimsoll(&format!("gate {} --take-over", line("127.0.0.1:1")))
+        .refuses(1, "no gateway of this store and address gives its listeners away");
+    let mut gate = Gate::start(&folder, &line("127.0.0.1:0"));
+    let address = gate.address.clone();
+    let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let (address, stop, answered) = (&address, &stop, &answered);
+            scope.spawn(move || {
+                while !stop.load(Ordering::SeqCst) {
+                    // A connection for each: none may be refused or reset.
+                    assert_eq!(super::ask(address, "GET", "/bytes/2", "", "").status, 200);
+                    answered.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        for _ in 0..3 {
+            let line = format!("{} --take-over", line(&address));
+            let later = Gate::start(&folder, &line);
+            assert_eq!(later.address, address);
+            let earlier = std::mem::replace(&mut gate, later);
+            assert!(earlier.ended().contains("requests answered"));
+            let before = answered.load(Ordering::SeqCst);
+            soon(|| answered.load(Ordering::SeqCst) > before + 50);
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    gate.end();
+}
