@@ -11,10 +11,9 @@ mod values;
 
 pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
 pub use file::{
-    AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig, LimitConfig,
-    LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, ShadowConfig, SharedConfig,
-    TierConfig, TimeoutConfig,
-    UnsharedConfig, UpstreamConfig, UsageConfig,
+    AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig,
+    LimitConfig, LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, ShadowConfig,
+    SharedConfig, TierConfig, TimeoutConfig, UnsharedConfig, UpstreamConfig, UsageConfig,
 };
 pub use flags::Flags;
 pub use place::ConfigError;

@@ -87,9 +87,7 @@ impl Gateway {
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
         let admin = match control.admin_address() {
-            Some(address) => {
-                Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?)
-            }
+            Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
             None => None,
         };
         let stop = Arc::new(AtomicBool::new(false));
@@ -114,7 +112,19 @@ impl Gateway {
         if let Some(earlier) = earlier {
             earlier.end();
         }
-        Ok(Self { waiting, replaced, stop_waiting, gate, control, admin, stop, ticking, reporting, logging, sharing })
+        Ok(Self {
+            waiting,
+            replaced,
+            stop_waiting,
+            gate,
+            control,
+            admin,
+            stop,
+            ticking,
+            reporting,
+            logging,
+            sharing,
+        })
     }
 
     /// Reads and checks what a gateway would be started with, and starts nothing.

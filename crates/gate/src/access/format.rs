@@ -204,7 +204,10 @@ mod tests {
         );
         let nothing = Entry { texts: [b""; 5], key: 0, status: 400, ..entry(b"", b"") };
         let logged = line(LogFormat::CombinedTime, &nothing);
-        assert!(logged.contains(" - - [") && logged.contains("] \"\" 400 400 \"-\" \"-\" "), "{logged}");
+        assert!(
+            logged.contains(" - - [") && logged.contains("] \"\" 400 400 \"-\" \"-\" "),
+            "{logged}"
+        );
     }
 
     #[test]

@@ -103,7 +103,10 @@ fn access_log(control: &Control) -> Option<Value> {
 
 fn shadow(control: &Control) -> Value {
     let view = control.state().shadowed.view();
-    let pairs = view.pairs.iter().map(|(first, second, n)| json!({"first": first, "shadow": second, "n": n}));
+    let pairs = view
+        .pairs
+        .iter()
+        .map(|(first, second, n)| json!({"first": first, "shadow": second, "n": n}));
     json!({"sent": view.sent, "dropped": view.dropped, "failed": view.failed, "alike": view.alike,
         "different": view.different, "pairs": pairs.collect::<Vec<_>>()})
 }
@@ -111,8 +114,10 @@ fn shadow(control: &Control) -> Value {
 fn sharing(control: &Control) -> Option<Value> {
     let view = control.link()?.view();
     let fresh = control.state().shared.is_fresh(net::clock::now());
-    Some(json!({"server": view.server, "answers": fresh, "answered": view.answered, "failed": view.failed,
-        "error": view.error}))
+    Some(
+        json!({"server": view.server, "answers": fresh, "answered": view.answered, "failed": view.failed,
+        "error": view.error}),
+    )
 }
 
 fn servers(control: &Control) -> Vec<Value> {

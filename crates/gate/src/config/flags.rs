@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use toml::Spanned;
 
-use super::file::{AccessLogConfig, AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig};
+use super::file::{
+    AccessLogConfig, AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig,
+};
 
 /// What flags can say.
 #[derive(Debug, Clone, Default)]

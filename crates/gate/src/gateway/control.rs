@@ -14,8 +14,8 @@ use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
 use crate::limits::Periods;
 use crate::path::Trust;
-use crate::shared::Link;
 use crate::policy::{Current, Policy, State};
+use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter, used_since};
 
 /// Changes that are read at once.

@@ -71,7 +71,8 @@ impl Earlier {
         let (text, sockets) = take(&mut stream).map_err(words)?;
         let given: Given = serde_json::from_slice(&text).map_err(|e| words(e.into()))?;
         let mut sockets = sockets.into_iter().map(TcpListener::from);
-        let mut of = |count: usize| -> Vec<_> { sockets.by_ref().take(count).map(Arc::new).collect() };
+        let mut of =
+            |count: usize| -> Vec<_> { sockets.by_ref().take(count).map(Arc::new).collect() };
         let listeners: Vec<_> =
             given.listeners.iter().map(|(address, count)| (*address, of(*count))).collect();
         let admin = if given.admin { sockets.next() } else { None };

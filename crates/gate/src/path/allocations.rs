@@ -16,8 +16,8 @@ use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
 use crate::limits::Rate;
 use crate::policy::{
-    Current, HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Route, State, Tier,
-    Upstream,
+    Current, HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Route, State,
+    Tier, Upstream,
 };
 
 const WARM: u64 = 300;
@@ -79,7 +79,10 @@ fn busy(state: &Arc<State>) -> Policy {
     let line = Line { rate_per_s: 1e6, at_once: 1e4, ..Line::default() };
     state.ceiling.set(&line, 1.0);
     let digester = Digester::new(b"secret");
-    state.keys.put(&digester.digest(b"good"), &Settings { day_quota: Some(1 << 30), ..Settings::default() });
+    state.keys.put(
+        &digester.digest(b"good"),
+        &Settings { day_quota: Some(1 << 30), ..Settings::default() },
+    );
     let limits = Limits { rate: Some(Rate::per_second(1e6)), at_once: Some(1000) };
     let named = |n: u32| Route {
         name: format!("route{n}"),
@@ -121,7 +124,8 @@ fn worker() -> (Arc<Shared>, Worker) {
 
 /// One request of each client, and its answer. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
-    const REQUEST: &[u8] = b"GET /v1/7/abc?a=1&user_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\
+    const REQUEST: &[u8] =
+        b"GET /v1/7/abc?a=1&user_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\
         User-Agent: test\r\nCookie: c=d\r\nX-Gone: 1\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n";
     wires.now += STEP_NS;
     let mut answered = 0;
@@ -186,7 +190,8 @@ fn a_refusal_allocates_nothing() {
                 _ => b"GET /nowhere HTTP/1.1\r\nHost: a\r\nX-API-Key: good\r\n\r\n",
             };
             Handler::<Wires>::event(&mut worker, &mut wires, 0, Event::Received(bytes));
-            let expected: &[u8] = [b"HTTP/1.1 401", b"HTTP/1.1 403", b"HTTP/1.1 404"][request as usize % 3];
+            let expected: &[u8] =
+                [b"HTTP/1.1 401", b"HTTP/1.1 403", b"HTTP/1.1 404"][request as usize % 3];
             assert!(wires.sent[0].starts_with(expected), "{}", wires.sent[0].escape_ascii());
             wires.sent[0].clear();
             Handler::<Wires>::tick(&mut worker, &mut wires);

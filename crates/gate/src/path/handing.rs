@@ -145,6 +145,9 @@ impl Worker {
             return;
         };
         if left == 0 {
+            if mirrors {
+                self.mirror(net, client);
+            }
             return;
         }
         let bytes = &client.request[client.handed..];

@@ -94,7 +94,13 @@ impl Worker {
     }
 
     /// Logs what could not be read as a request.
-    pub(super) fn log_unread(&mut self, client: &mut Client, status: u16, bytes_out: usize, now_ns: u64) {
+    pub(super) fn log_unread(
+        &mut self,
+        client: &mut Client,
+        status: u16,
+        bytes_out: usize,
+        now_ns: u64,
+    ) {
         if !self.pen.as_ref().is_some_and(|pen| pen.takes(client.address.ip)) {
             return;
         }

@@ -105,7 +105,8 @@ impl Worker {
         let number = if exchange.kept { self.shadows.begin(compare) } else { None };
         let Some(number) = number else { return self.policy.state().shadowed.dropped() };
         let now = net.taken_in().at;
-        let Some(token) = self.shadow_connection(net, pool, now.saturating_add(timeouts.connect_ns))
+        let Some(token) =
+            self.shadow_connection(net, pool, now.saturating_add(timeouts.connect_ns))
         else {
             self.shadows.give_back(number);
             return self.policy.state().shadowed.dropped();

@@ -1,8 +1,8 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
 use super::{
-    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal, Route,
-    Ticket, Tier,
+    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
+    Route, Ticket, Tier,
 };
 use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};

@@ -46,7 +46,8 @@ impl Policy {
         let priority = |slot| self.tier(self.state.keys.entry(slot).tier()).1.priority;
         let mut asked: Vec<Asked> =
             asked.map(|(slot, per_s)| Asked { priority: priority(slot), per_s }).collect();
-        let tiers = || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
+        let tiers =
+            || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
         let found = match &self.line {
             Some(_) => shares(&mut asked, self.state.ceiling.rate_per_s(), &priorities),

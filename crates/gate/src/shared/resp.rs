@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn replies_are_read_whole_or_not_at_all() {
-        let list = Reply::List(vec![Reply::Number(-5), Reply::Bytes(b"a\r\nb".to_vec()), Reply::Nothing]);
+        let list =
+            Reply::List(vec![Reply::Number(-5), Reply::Bytes(b"a\r\nb".to_vec()), Reply::Nothing]);
         let cases = [
             (&b"+OK\r\n"[..], Reply::Text("OK".into())),
             (b"-ERR no\r\n", Reply::Error("ERR no".into())),
@@ -144,10 +145,15 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_is_an_error() {
-        for bytes in
-            [&b"HTTP/1.1 400 Bad Request\r\n"[..], b"\r\n", b":x\r\n", b"$-2\r\n", b"$1\r\nabc", b"*99999999\r\n",
-             b"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"]
-        {
+        for bytes in [
+            &b"HTTP/1.1 400 Bad Request\r\n"[..],
+            b"\r\n",
+            b":x\r\n",
+            b"$-2\r\n",
+            b"$1\r\nabc",
+            b"*99999999\r\n",
+            b"*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+        ] {
             assert_eq!(read_reply(&mut &*bytes), Err(RespError), "{}", bytes.escape_ascii());
         }
     }

@@ -37,7 +37,8 @@ impl HttpSink {
     /// # Errors
     /// In words, for another kind of URL.
     pub fn new(url: &str, source: &str) -> Result<Self, String> {
-        let wrong = || format!("`{url}`: usage is sent to a URL such as http://127.0.0.1:9200/usage");
+        let wrong =
+            || format!("`{url}`: usage is sent to a URL such as http://127.0.0.1:9200/usage");
         let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
         let (host, path) = match rest.find('/') {
             Some(cut) => rest.split_at(cut),
@@ -186,7 +187,11 @@ mod tests {
         };
         let numbers: Vec<_> = sent.iter().map(number).collect();
         assert_eq!(numbers, ["\"one-1\"", "\"one-1\"", "\"one-2\""]);
-        assert!(sent[0].starts_with("POST /usage?from=gate HTTP/1.1\r\nHost: 127.0.0.1:"), "{}", sent[0]);
+        assert!(
+            sent[0].starts_with("POST /usage?from=gate HTTP/1.1\r\nHost: 127.0.0.1:"),
+            "{}",
+            sent[0]
+        );
         assert!(sent[0].contains("\r\n\r\n{\"at_s\":5,\"key\":1,\"route\":\"a\",\"forwarded\":3,"));
     }
 
@@ -194,7 +199,9 @@ mod tests {
     fn a_server_that_is_gone_is_an_error_in_words() {
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let mut sink = HttpSink::new(&format!("http://{gone}"), "one").unwrap();
-        assert!(sink.write(&batch(1)).unwrap_err().starts_with("usage cannot be sent to 127.0.0.1:"));
+        assert!(
+            sink.write(&batch(1)).unwrap_err().starts_with("usage cannot be sent to 127.0.0.1:")
+        );
         for wrong in ["https://x/", "x", "http://", "http://a b/", "http://u@h/", "http://h/#x"] {
             assert!(HttpSink::new(wrong, "one").is_err(), "{wrong}");
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gate::health::Health;
-use gate::path::{Gate, Listener, Options};
 use gate::keys::Keys;
+use gate::path::{Gate, Listener, Options};
 use gate::policy::{Current, Policy, PolicySettings, State, Upstream, UpstreamAddress};
 use target::Server;
 use testkit::peer::{End, RawClient};

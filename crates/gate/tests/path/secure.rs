@@ -54,7 +54,8 @@ fn loopback() -> SocketAddr {
 
 fn tls_api(made: &Made) -> Server {
     let tls = Tls::Files { cert: made.cert.clone(), key: made.key.clone() };
-    let options = Options { listen: loopback(), threads: Some(1), tls: Some(tls), ..Options::default() };
+    let options =
+        Options { listen: loopback(), threads: Some(1), tls: Some(tls), ..Options::default() };
     Server::start(options).expect("the API starts")
 }
 
@@ -110,7 +111,11 @@ fn an_upstream_speaks_tls_and_is_who_it_says() {
         let front = |name: &str, trusted: &Made| {
             let trust = Trust::read(Some(&trusted.cert)).expect("an authority");
             let settings = PolicySettings::open(tls_upstream(&api, name));
-            front_at(PolicySettings { trust: Some(trust), ..settings }, io, Listener::plain(loopback()))
+            front_at(
+                PolicySettings { trust: Some(trust), ..settings },
+                io,
+                Listener::plain(loopback()),
+            )
         };
         let trusting = front("localhost", &made);
         converse(&mut TcpStream::connect(trusting.addr()).expect("it listens"));

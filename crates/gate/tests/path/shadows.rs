@@ -44,8 +44,11 @@ fn a_shadow_gets_the_same_requests_and_its_answers_are_compared() {
         for n in 0..20 {
             let body = "x".repeat(n * 100);
             bytes.extend_from_slice(
-                format!("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{body}", body.len())
-                    .as_bytes(),
+                format!(
+                    "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                )
+                .as_bytes(),
             );
             bytes.extend_from_slice(b"GET /bytes/7 HTTP/1.1\r\nHost: a\r\n\r\n");
         }
@@ -98,7 +101,8 @@ fn bodies_that_are_too_long_have_no_shadow() {
     for io in interfaces() {
         let (first, second) = (api(), api());
         let front = shadowed(first.addr(), second.addr(), io);
-        let mut bytes = b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n".to_vec();
+        let mut bytes =
+            b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n".to_vec();
         bytes.resize(bytes.len() + 200_000, b'x');
         assert_eq!(front.ask(&bytes)[0].body.len(), 200_000);
         let view = ended(&front, 1);

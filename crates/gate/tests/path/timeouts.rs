@@ -80,9 +80,10 @@ fn heads_and_bodies_that_take_too_long_give_408() {
         let bounds =
             ClientBounds { head_ns: 200 * MS, body_ns: 200 * MS, ..ClientBounds::default() };
         let (_api, front) = strict(bounds, io);
-        for begun in
-            [&b"GET / HTTP/1.1\r\nHos"[..], b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab"]
-        {
+        for begun in [
+            &b"GET / HTTP/1.1\r\nHos"[..],
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab",
+        ] {
             let mut client = front.client();
             client.send(begun);
             let (came, end) = client.receive_all(Duration::from_secs(10));

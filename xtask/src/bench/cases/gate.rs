@@ -178,7 +178,13 @@ fn many_keys(bench: &Bench) -> Result<Vec<Row>> {
     let resident = format!("{:.0} B a key more are resident", Spread::of(resident).median);
     let digest = format!("its digest takes {:.2} us beside", us(digest).median);
     Ok(vec![
-        row("start", Unit::Seconds, Spread::of(start), 2.0, "from the store to the first client".into()),
+        row(
+            "start",
+            Unit::Seconds,
+            Spread::of(start),
+            2.0,
+            "from the store to the first client".into(),
+        ),
         row("memory of one", Unit::Bytes, Spread::of(table), 200.0, resident),
         row("finding one", Unit::Microseconds, us(find), 1.0, digest),
     ])

@@ -72,7 +72,8 @@ impl Gateway {
         let digester = Digester::new(b"secret");
         state.keys.put(&digester.digest(b"k"), settings);
         let open = PolicySettings::open(Upstream::of("api", "127.0.0.1:1".parse().unwrap()));
-        let policy = PolicySettings { digester: Some(digester), key_source: KeySource::usual(), ..open };
+        let policy =
+            PolicySettings { digester: Some(digester), key_source: KeySource::usual(), ..open };
         let policy = Policy::new(&state, policy, None).unwrap();
         let usage = Local::new(Arc::clone(&state.usage));
         let heard = state.shared.switch_on().unwrap();
@@ -177,7 +178,8 @@ fn the_excess_stays_within_the_formula() {
     let mut worst: f64 = 0.0;
     for seed in 0..60 {
         let mut draws = Draws(seed ^ 0xabcd);
-        let rate = Rate { per_s: 5.0 + draws.below(500) as f64, burst: 1.0 + draws.below(100) as f64 };
+        let rate =
+            Rate { per_s: 5.0 + draws.below(500) as f64, burst: 1.0 + draws.below(100) as f64 };
         let (count, way_ns) = (2 + draws.below(4) as usize, (1 + draws.below(30)) * MS);
         let settings = Settings { rate: Some(rate), ..Settings::default() };
         let mut gateways: Vec<_> = (0..count).map(|_| Gateway::new(&settings)).collect();
@@ -187,7 +189,10 @@ fn the_excess_stays_within_the_formula() {
         let told_within_s = (NEAR_NS + 4 * way_ns + 4 * MS) as f64 / 1e9;
         let bound = (count - 1) as f64 * (rate.burst + rate.per_s * told_within_s);
         let excess = excess(&passed, &rate);
-        assert!(excess <= bound + 1e-6, "seed {seed}: {excess} of {bound}, {count} {rate:?} {way_ns}");
+        assert!(
+            excess <= bound + 1e-6,
+            "seed {seed}: {excess} of {bound}, {count} {rate:?} {way_ns}"
+        );
         worst = worst.max(excess / bound);
     }
     assert!(worst > 0.2, "the crowds are too tame to say anything: {worst}");

@@ -42,7 +42,8 @@ fn requests_are_logged_in_a_form_that_is_mined() {
     assert_eq!(gate.get("/bytes/1", "Referer: http://x/?a=secret\r\n").status, 401);
     // Moved away while it runs, as logrotate does.
     soon(|| folder.text("access.log").lines().count() == 41);
-    fs::rename(folder.path().join("access.log"), folder.path().join("access.log.1")).expect("moved");
+    fs::rename(folder.path().join("access.log"), folder.path().join("access.log.1"))
+        .expect("moved");
     signal(&gate.child, "USR1");
     soon(|| folder.path().join("access.log").exists());
     for n in 0..20 {
@@ -57,8 +58,12 @@ fn requests_are_logged_in_a_form_that_is_mined() {
         assert!(!text.contains(&key) && !text.contains("secret"), "{text}");
     }
     assert!(first.contains("\"GET /bytes/7?page=1 HTTP/1.1\" 200 "), "{first}");
-    assert!(first.contains(" - 1 [") && first.contains("\"GET /bytes/1 HTTP/1.1\" 401 "), "{first}");
-    let mined = folder.plimsoll("mine access.log.1 access.log --with-bots --out mined --format json");
+    assert!(
+        first.contains(" - 1 [") && first.contains("\"GET /bytes/1 HTTP/1.1\" 401 "),
+        "{first}"
+    );
+    let mined =
+        folder.plimsoll("mine access.log.1 access.log --with-bots --out mined --format json");
     let mined: serde_json::Value = serde_json::from_str(&mined.ok().stdout).expect("JSON");
     assert!(mined.to_string().contains("combined with the time taken"), "{mined}");
     assert!(folder.text("mined/workload.yaml").contains("/bytes/{"), "its endpoint is found");
@@ -75,7 +80,9 @@ fn recorded_traffic_is_replayed() {
     );
     folder.put("gate.toml", &config);
     folder.put("wrong.toml", config.clone() + "sample = 2.0\n");
-    folder.plimsoll("gate wrong.toml --check").refuses(2, "line 9, column 10: a share is from 0 to 1");
+    folder
+        .plimsoll("gate wrong.toml --check")
+        .refuses(2, "line 9, column 10: a share is from 0 to 1");
     let gate = Gate::start(&folder, "gate.toml");
     for n in 0..30 {
         assert_eq!(gate.get(&format!("/bytes/{n}"), "User-Agent: test\r\n").status, 200);
@@ -92,14 +99,16 @@ fn recorded_traffic_is_replayed() {
     let last: f64 = arrivals.lines().last().expect("a line").parse().expect("seconds");
     assert!(arrivals.lines().count() == 30 && last >= 0.25, "{arrivals}");
     folder.plimsoll("run mined/workload.yaml --out replayed --format json").measured();
-    let run: serde_json::Value = serde_json::from_str(&folder.text("replayed/run.json")).expect("JSON");
+    let run: serde_json::Value =
+        serde_json::from_str(&folder.text("replayed/run.json")).expect("JSON");
     assert_eq!(run["totals"]["attempts"], 30, "{}", run["totals"]);
 }
 
 #[test]
 fn an_upstream_that_is_killed_is_missed_and_found_again() {
     let (folder, target) = (Folder::new(), Target::start());
-    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {} --open", target.url("")));
+    let gate =
+        Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {} --open", target.url("")));
     assert_eq!(gate.get("/healthz", "").status, 200);
     let target = target.pause(|| {
         for _ in 0..10 {
@@ -126,7 +135,8 @@ fn a_locked_store_holds_no_request_and_loses_no_usage() {
     );
     folder.put("gate.toml", &config);
     let gate = Gate::start(&folder, "gate.toml");
-    let connection = rusqlite::Connection::open(folder.path().join("plimsoll-gate.db")).expect("it opens");
+    let connection =
+        rusqlite::Connection::open(folder.path().join("plimsoll-gate.db")).expect("it opens");
     let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
         let headers = format!("X-API-Key: {key}\r\n");

@@ -36,7 +36,8 @@ fn the_page_shows_what_is_served_and_refused() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let key = folder.plimsoll("gate keys add --rate 5/h --burst 5").ok().stdout.trim_end().to_owned();
+    let key =
+        folder.plimsoll("gate keys add --rate 5/h --burst 5").ok().stdout.trim_end().to_owned();
     // A name is text on the page, whatever it looks like.
     let config = format!(
         "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[[route]]\nname = \
