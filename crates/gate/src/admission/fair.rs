@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn who_asks_for_little_has_all_of_it() {
         // Ceiling 1000, of which 970 are shared.
-        let cases: [(&[(i32, f64)], &[(i32, f64)]); 6] = [
+        type Rates = [(i32, f64)];
+        let cases: [(&Rates, &Rates); 6] = [
             (&[(0, 400.0), (0, 500.0)], &[]),
             (&[(0, 5000.0)], &[(0, 970.0)]),
             (&[(0, 100.0), (0, 5000.0), (0, 170.0)], &[(0, 700.0)]),

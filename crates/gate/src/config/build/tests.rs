@@ -1,6 +1,7 @@
 //! What configurations mean, and what is said of wrong ones.
 
 use super::*;
+use crate::policy::{Host, PathRewrite};
 
 const WHOLE: &str = r#"
 loadline = "capacity.json"
