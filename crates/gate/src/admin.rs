@@ -22,6 +22,7 @@ use crate::gateway::{Control, GatewayError};
 #[derive(Debug)]
 pub struct Served {
     address: SocketAddr,
+    socket: Option<std::net::TcpListener>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -30,6 +31,11 @@ impl Served {
     /// Where.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Its listening socket, for a process that is to serve it later.
+    pub fn socket(&self) -> Option<std::net::TcpListener> {
+        self.socket.as_ref()?.try_clone().ok()
     }
 }
 
@@ -45,18 +51,35 @@ impl Drop for Served {
     }
 }
 
-/// Serves the admin API of a gateway.
+/// Serves the admin API of a gateway, on a socket that listens already where there is one.
 ///
 /// # Errors
 /// When the address is taken, or a thread cannot be made.
-pub fn serve(address: SocketAddr, control: Arc<Control>) -> Result<Served, GatewayError> {
+pub fn serve(
+    address: SocketAddr,
+    socket: Option<std::net::TcpListener>,
+    control: Arc<Control>,
+) -> Result<Served, GatewayError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(GatewayError::Thread)?;
     let refused = |error| GatewayError::Admin(address, error);
-    let listener = runtime.block_on(TcpListener::bind(address)).map_err(refused)?;
+    let listener = match socket {
+        Some(socket) => socket,
+        None => {
+            // Bound by tokio, so that a port of a process that has just ended can be used again.
+            let bound = runtime.block_on(TcpListener::bind(address)).map_err(refused)?;
+            bound.into_std().map_err(refused)?
+        }
+    };
     let address = listener.local_addr().map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let socket = listener.try_clone().ok();
+    let listener = {
+        let _entered = runtime.enter();
+        TcpListener::from_std(listener).map_err(refused)?
+    };
     let (stop, stopped) = oneshot::channel::<()>();
     let work = move || {
         runtime.spawn(axum::serve(listener, api::routes(control)).into_future());
@@ -67,5 +90,5 @@ pub fn serve(address: SocketAddr, control: Arc<Control>) -> Result<Served, Gatew
         .name("gate-admin".into())
         .spawn(work)
         .map_err(GatewayError::Thread)?;
-    Ok(Served { address, stop: Some(stop), thread: Some(thread) })
+    Ok(Served { address, socket, stop: Some(stop), thread: Some(thread) })
 }

@@ -9,11 +9,11 @@ mod flags;
 mod place;
 mod values;
 
-pub use build::{Built, ListenerSettings, Resolve, STORE};
+pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
 pub use file::{
-    AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig, LimitConfig,
-    LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, TierConfig, TimeoutConfig,
-    UpstreamConfig, UsageConfig,
+    AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig,
+    LimitConfig, LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, ShadowConfig,
+    SharedConfig, TierConfig, TimeoutConfig, UnsharedConfig, UpstreamConfig, UsageConfig,
 };
 pub use flags::Flags;
 pub use place::ConfigError;

@@ -5,10 +5,11 @@
 
 mod control;
 mod error;
+mod heir;
 mod ticking;
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -16,12 +17,15 @@ use std::time::Duration;
 
 pub use control::{Control, Standing};
 pub use error::GatewayError;
+use heir::{Door, Earlier, Sockets};
 
+use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{Built, Config, ListenerSettings, STORE};
+use crate::config::{AccessLog, Built, Config, ListenerSettings, STORE};
 use crate::health::Health;
-use crate::path::{Gate, Identity, Listener, Options, Trust};
-use crate::usage::{JsonLines, Reporter, Sink, Sqlite};
+use crate::path::{Gate, Identity, Listener, Options};
+use crate::shared::Link;
+use crate::usage::{HttpSink, JsonLines, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
 const SINK_PAUSE: Duration = Duration::from_millis(500);
@@ -37,6 +41,8 @@ pub struct Setup {
     pub flags: Config,
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
+    /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
+    pub take_over: bool,
 }
 
 /// A running gateway.
@@ -48,6 +54,11 @@ pub struct Gateway {
     stop: Arc<AtomicBool>,
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
+    logging: Option<JoinHandle<()>>,
+    sharing: Option<JoinHandle<()>>,
+    waiting: Option<JoinHandle<()>>,
+    replaced: Arc<AtomicBool>,
+    stop_waiting: Arc<AtomicBool>,
 }
 
 impl Gateway {
@@ -59,25 +70,61 @@ impl Gateway {
         let (config, text) = control::read(&setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
         let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
-        let listeners = listeners(&built.listeners)?;
-        let options =
-            Options { listeners, workers: config.workers, io: setup.io, trust: trust(&built)? };
+        let (earlier, mut given) = given(&setup, &built, &store)?;
+        let mut listeners = listeners(&built.listeners)?;
+        for (listener, (_, sockets)) in listeners.iter_mut().zip(&given.listeners) {
+            listener.sockets.clone_from(sockets);
+        }
+        let log = log(&built)?;
+        let io = given.io.or(setup.io);
+        let mut options = Options { listeners, workers: config.workers, io, log: None };
         let sink = sink(&config, &store)?;
-        let (control, mut collector, reporter) = Control::new(setup, &config, built, &store)?;
+        let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
+        options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        let (control, mut collector, reporter) =
+            Control::new(setup, &config, built, &store, (log.clone(), link.clone()))?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
         let admin = match control.admin_address() {
-            Some(address) => Some(admin::serve(address, Arc::clone(&control))?),
+            Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
             None => None,
         };
         let stop = Arc::new(AtomicBool::new(false));
+        let sharing = link.map(|link| {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-share", move || link.run(&control.current, control.state(), &stop))
+        });
+        let sharing = sharing.transpose()?;
+        let logging = log.map(|log| {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-log", move || log.run(&control.current, &stop))
+        });
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
         };
-        Ok(Self { gate, control, admin, stop, ticking, reporting })
+        let logging = logging.transpose()?;
+        let replaced = Arc::new(AtomicBool::new(false));
+        let stop_waiting = Arc::new(AtomicBool::new(false));
+        let waiting = wait_for_heir(&gate, admin.as_ref(), &store, (&replaced, &stop_waiting))?;
+        if let Some(earlier) = earlier {
+            earlier.end();
+        }
+        Ok(Self {
+            waiting,
+            replaced,
+            stop_waiting,
+            gate,
+            control,
+            admin,
+            stop,
+            ticking,
+            reporting,
+            logging,
+            sharing,
+        })
     }
 
     /// Reads and checks what a gateway would be started with, and starts nothing.
@@ -87,8 +134,7 @@ impl Gateway {
     pub fn check(setup: &Setup) -> Result<(), GatewayError> {
         let (config, text) = control::read(setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
-        listeners(&built.listeners)?;
-        trust(&built).map(drop)
+        listeners(&built.listeners).map(drop)
     }
 
     /// Where clients connect.
@@ -121,17 +167,28 @@ impl Gateway {
         self.gate.io()
     }
 
+    /// Whether another gateway has taken its listeners: it is to end then.
+    pub fn is_replaced(&self) -> bool {
+        self.replaced.load(Ordering::SeqCst)
+    }
+
     /// Takes no more connections, lets requests in flight end, and reports what is left of usage. What went wrong on
     /// the way, in words.
     pub fn drain(self) -> Vec<String> {
+        // The listeners' sockets are let go of before clients could queue in vain.
+        drop(self.admin);
+        self.stop_waiting.store(true, Ordering::SeqCst);
+        let waited = self.waiting.map_or(Ok(()), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
-        let ended = self.ticking.join().and_then(|()| self.reporting.join());
+        let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
+        let others: thread::Result<()> = others.collect();
+        let ended = self.ticking.join().and(self.reporting.join()).and(others).and(waited);
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
-        drop(self.admin);
         wrong.extend(self.control.usage().sink_error());
+        wrong.extend(self.control.log().and_then(|log| log.error()));
         wrong
     }
 }
@@ -140,21 +197,67 @@ fn listeners(settings: &[ListenerSettings]) -> Result<Vec<Listener>, GatewayErro
     let listener = |settings: &ListenerSettings| {
         let identity = settings.identity.as_ref().map(|(cert, key)| Identity::read(cert, key));
         let identity = identity.transpose().map_err(GatewayError::File)?;
-        Ok(Listener { address: settings.address, identity, proxy: settings.proxy })
+        Ok(Listener { identity, proxy: settings.proxy, ..Listener::plain(settings.address) })
     };
     settings.iter().map(listener).collect()
 }
 
-/// The authorities are read only where an upstream speaks TLS.
-fn trust(built: &Built) -> Result<Option<Trust>, GatewayError> {
-    let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
-    match servers.any(|server| server.tls.is_some()) {
-        true => Trust::read(None).map(Some).map_err(GatewayError::File),
-        false => Ok(None),
+/// The sockets of the gateway that is to be taken over, and that gateway.
+fn given(
+    setup: &Setup,
+    built: &Built,
+    store: &Path,
+) -> Result<(Option<Earlier>, Sockets), GatewayError> {
+    if !setup.take_over {
+        return Ok((None, Sockets::default()));
+    }
+    let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
+    let port = wanted.first().map_or(0, SocketAddr::port);
+    let (earlier, given) = Earlier::ask(&heir::place(store, port))?;
+    let found: Vec<SocketAddr> = given.listeners.iter().map(|(address, _)| *address).collect();
+    if found != wanted {
+        return Err(GatewayError::File(format!(
+            "the gateway that runs listens on {found:?}, and this one is to listen on {wanted:?}: they have to be the \
+             same, in the same order"
+        )));
+    }
+    Ok((Some(earlier), given))
+}
+
+/// Lets a later gateway take the listeners of this one.
+fn wait_for_heir(
+    gate: &Gate,
+    admin: Option<&admin::Served>,
+    store: &Path,
+    (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
+) -> Result<Option<JoinHandle<()>>, GatewayError> {
+    let port = gate.addresses().first().map_or(0, SocketAddr::port);
+    let Some(door) = Door::open(heir::place(store, port)) else { return Ok(None) };
+    let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
+    let sockets = Sockets {
+        listeners: listeners.collect(),
+        admin: admin.and_then(admin::Served::socket),
+        io: Some(gate.io()),
+    };
+    let (replaced, stop) = (Arc::clone(replaced), Arc::clone(stop));
+    spawn("gate-heir", move || door.serve(&sockets, &replaced, &stop)).map(Some)
+}
+
+/// The access log, where there is to be one.
+fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
+    let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
+    match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
+        Ok(writer) => Ok(Some(Arc::new(writer))),
+        Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
     }
 }
 
-fn sink(config: &Config, store: &std::path::Path) -> Result<Box<dyn Sink>, GatewayError> {
+fn sink(config: &Config, store: &Path) -> Result<Box<dyn Sink>, GatewayError> {
+    if let Some(url) = &config.usage.http {
+        let source = crate::keys::new_key().map_err(GatewayError::Store)?;
+        let source = source.trim_start_matches("plk_");
+        return Ok(Box::new(HttpSink::new(url.get_ref(), source).map_err(GatewayError::File)?));
+    }
     match &config.usage.json_lines {
         Some(path) => match JsonLines::open(path) {
             Ok(lines) => Ok(Box::new(lines)),

@@ -76,9 +76,10 @@ impl Health {
         state
     }
 
-    /// All servers at an instant of the data path's clock.
+    /// All servers at an instant of the data path's clock, but for those that nobody asks about any more.
     pub fn view(&self, now_ns: u64) -> Vec<ServerView> {
-        let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.retain(|known| Arc::strong_count(&known.state) > 1);
         let view = |known: &Known| ServerView {
             upstream: known.upstream.clone(),
             socket: known.socket,
@@ -248,7 +249,9 @@ mod tests {
         let first = health.of("a", socket);
         first.begin();
         assert_eq!(health.of("a", socket).in_flight(), 1);
-        assert_eq!(health.of("b", socket).in_flight(), 0);
-        assert_eq!(health.view(0).len(), 2);
+        let other = health.of("b", socket);
+        assert_eq!((other.in_flight(), health.view(0).len()), (0, 2));
+        drop(other);
+        assert_eq!(health.view(0).len(), 1);
     }
 }

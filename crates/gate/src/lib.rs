@@ -4,6 +4,7 @@
 //! request; it never waits for anything there. Keys, configuration and the load line become a [`policy::Policy`] off
 //! that path, which replaces the one before it in one step. What was served is counted in [`usage`].
 
+pub mod access;
 pub mod admin;
 pub mod admission;
 pub mod config;
@@ -14,4 +15,5 @@ pub mod keys;
 pub mod limits;
 pub mod path;
 pub mod policy;
+pub mod shared;
 pub mod usage;

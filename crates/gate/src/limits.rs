@@ -9,6 +9,6 @@ mod gcra;
 mod quota;
 
 pub use at_once::AtOnce;
-pub use calendar::{Calendar, Periods};
+pub use calendar::{Calendar, Periods, date};
 pub use gcra::{Gcra, Rate};
 pub use quota::Quota;

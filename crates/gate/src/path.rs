@@ -8,9 +8,11 @@
 //! * `worker`: the table of connections and their events. `due`: time-outs and draining.
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
-//! * `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
+//! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
 //! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `proxy`, `tls`: bytes.
 
+#[cfg(test)]
+mod allocations;
 mod answering;
 mod begin;
 mod caps;
@@ -21,6 +23,7 @@ mod ending;
 mod fields;
 mod handing;
 mod key;
+mod logging;
 mod pool;
 mod proxy;
 mod reading;
@@ -30,6 +33,7 @@ mod response;
 mod retry;
 mod rewritten;
 mod server;
+mod shadow;
 mod shared;
 mod slab;
 mod target;

@@ -9,11 +9,15 @@ mod addresses;
 mod build;
 mod current;
 mod decide;
+mod finder;
 mod limits_of;
 mod pattern;
 mod refusal;
 mod route;
+mod shadowed;
+mod sharing;
 mod state;
+mod tree;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,10 +31,17 @@ pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
 };
+pub use shadowed::{Shadow, ShadowView, Shadowed};
 pub use state::State;
 
+pub(crate) use tree::PathTree;
+
+use finder::Finder;
+use limits_of::KeyLimits;
+
 use crate::admission::Line;
-use crate::keys::{Digester, Keys};
+use crate::keys::{Digester, Entry, Keys};
+use crate::path::Trust;
 
 /// Stands for no key, or no address, in a [`Ticket`].
 pub const NONE: u32 = u32::MAX;
@@ -119,8 +130,10 @@ pub struct Policy {
     routes: Vec<Route>,
     /// Numbers of the routes that are configured, the narrowest first.
     order: Vec<u32>,
-    /// By number, likewise.
-    upstreams: Vec<Upstream>,
+    /// Finds a route's place in that order.
+    finder: Finder,
+    /// By number; those that are no longer configured are absent.
+    upstreams: Vec<Option<Upstream>>,
     /// By number, with the share of the room below the ceiling that each may use, in thousandths.
     tiers: Vec<Option<(Tier, u32)>>,
     /// Number of the tier of keys that name none of these.
@@ -131,23 +144,14 @@ pub struct Policy {
     all: Limits,
     address: Limits,
     line: Option<Arc<Line>>,
+    trust: Option<Trust>,
 }
 
 impl Policy {
     /// Forwards everything to one upstream, and asks for no key.
     pub fn open(upstream: Upstream) -> Self {
         let state = Arc::new(State::new(Arc::new(Keys::default()), 0));
-        let settings = PolicySettings {
-            routes: vec![Route::to(0)],
-            upstreams: vec![upstream],
-            tiers: Vec::new(),
-            key_source: KeySource::none(),
-            digester: None,
-            client: ClientBounds::default(),
-            all: Limits::default(),
-            address: Limits::default(),
-            line: None,
-        };
+        let settings = PolicySettings::open(upstream);
         Self::new(&state, settings, None).expect("two names are not too many")
     }
 
@@ -169,9 +173,9 @@ impl Policy {
         self.order.iter().map(|&number| &self.routes[number as usize])
     }
 
-    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; those that no route
-    /// names any more are kept for requests in flight.
-    pub fn upstreams(&self) -> &[Upstream] {
+    /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; the place of one
+    /// that is no longer configured is empty.
+    pub fn upstreams(&self) -> &[Option<Upstream>] {
         &self.upstreams
     }
 
@@ -195,9 +199,19 @@ impl Policy {
         self.line.as_ref()
     }
 
+    /// Whom upstreams are checked against that speak TLS.
+    pub fn trust(&self) -> Option<&Trust> {
+        self.trust.as_ref()
+    }
+
     /// What all policies share.
     pub fn state(&self) -> &Arc<State> {
         &self.state
+    }
+
+    /// The limits of a key.
+    pub(crate) fn limits_of(&self, entry: &Entry) -> KeyLimits {
+        KeyLimits::of(entry, self.tier(entry.tier()).1)
     }
 
     /// The tier of a key by its number: that tier's number, itself, and its share of the room below the ceiling.

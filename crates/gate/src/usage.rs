@@ -7,6 +7,7 @@
 
 mod buckets;
 mod collector;
+mod http;
 mod json_lines;
 mod local;
 mod sqlite;
@@ -15,6 +16,7 @@ mod table;
 
 pub use buckets::{BUCKETS, Buckets, bucket_of, longest_ns};
 pub use collector::{Account, Batch, Collector, Reader, Reporter, Second, Sink, Snapshot};
+pub use http::HttpSink;
 pub use json_lines::JsonLines;
 pub use local::{Hub, Local};
 pub use sqlite::{Period, Sqlite, UsageRow, read, used_since};

@@ -453,8 +453,10 @@ impl Net for Epoll {
     }
 
     fn stop_accepting(&mut self) {
-        // Closing it takes it out of the epoll instance.
-        self.listener = None;
+        if let Some(listener) = self.listener.take() {
+            // Closing it would do, but where another process has it too.
+            let _ = epoll::delete(&self.epoll, &listener);
+        }
         self.accept_at = u64::MAX;
     }
 }

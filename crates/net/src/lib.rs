@@ -13,6 +13,7 @@ pub mod clock;
 mod conns;
 mod driver;
 pub mod epoll;
+pub mod handing_over;
 pub mod limits;
 mod linger;
 mod peer;

@@ -975,7 +975,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__gate)
-            opts="-V -v -h --listen --upstream --loadline --admin --admin-token --store --open --usage-lines --workers --io --check --version --help keys usage export help"
+            opts="-V -v -h --listen --upstream --loadline --admin --admin-token --store --open --usage-lines --access-log --workers --io --watch --take-over --check --version --help keys usage export help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1006,6 +1006,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --usage-lines)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --access-log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

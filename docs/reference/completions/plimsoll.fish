@@ -330,11 +330,14 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_s
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin-token -d 'File with the token of the admin API [default: a new token at each start, which is printed]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l store -d 'File of keys and usage [default: plimsoll-gate.db]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l usage-lines -d 'Append usage to this file as JSON lines, instead of counting it in the store' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l access-log -d 'Append a line for each request to this file, in the combined format with the time taken' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l workers -d 'Threads, each with a listener of its own [default: one per processor]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l io -d 'Kernel interface' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l open -d 'Ask for no key, whatever the store has'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l watch -d 'Read the configuration and the load line again when their files change'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l take-over -d 'Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and no connection is lost'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l check -d 'Check the configuration, and start nothing'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -436,11 +436,14 @@ _arguments "${_arguments_options[@]}" : \
 '--admin-token=[File with the token of the admin API \[default\: a new token at each start, which is printed\]]:FILE:_files' \
 '--store=[File of keys and usage \[default\: plimsoll-gate.db\]]:FILE:_files' \
 '--usage-lines=[Append usage to this file as JSON lines, instead of counting it in the store]:FILE:_files' \
+'--access-log=[Append a line for each request to this file, in the combined format with the time taken]:FILE:_files' \
 '--workers=[Threads, each with a listener of its own \[default\: one per processor\]]:N:_default' \
 '--io=[Kernel interface]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
 '--open[Ask for no key, whatever the store has]' \
+'--watch[Read the configuration and the load line again when their files change]' \
+'--take-over[Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and no connection is lost]' \
 '--check[Check the configuration, and start nothing]' \
 '-v[Print the version]' \
 '-V[Print the version]' \

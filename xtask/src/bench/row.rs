@@ -10,6 +10,7 @@ use crate::table::aligned;
 pub enum Unit {
     Ratio,
     Microseconds,
+    Seconds,
     Percent,
     MiB,
     Bytes,
@@ -21,6 +22,7 @@ impl Unit {
         match self {
             Unit::Ratio => format!("{value:.3}"),
             Unit::Microseconds => format!("{value:.2} us"),
+            Unit::Seconds => format!("{value:.2} s"),
             Unit::Percent => format!("{value:.3} %"),
             Unit::MiB => format!("{value:.1} MiB"),
             Unit::Bytes => format!("{value:.0} B"),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::access::LogCounts;
 use crate::gateway::Control;
-use crate::policy::PROBLEMS;
+use crate::policy::{PROBLEMS, ShadowView};
 use crate::usage::{Sum, longest_ns};
 
 /// Upper ends of the latency buckets: one a doubling, so that a scrape stays small.
@@ -37,7 +38,11 @@ pub(super) fn text(control: &Control) -> String {
         "Requests whose usage is in memory.",
         account.pending as f64,
     );
+    if let Some(log) = control.log() {
+        log_lines(&mut out, log.shelf().counts());
+    }
     let state = control.state();
+    shadows(&mut out, &state.shadowed.view());
     gauge(&mut out, "plimsoll_gate_keys", "Keys that were ever in force.", state.keys.len() as f64);
     gauge(
         &mut out,
@@ -122,6 +127,30 @@ fn latencies(out: &mut String, by_route: &[(String, Sum)]) {
             sum.latency_sum_ns as f64 / 1e9,
         );
         line(out, &format!("{name}_count"), &format!("route=\"{route}\""), below as f64);
+    }
+}
+
+fn log_lines(out: &mut String, counts: LogCounts) {
+    let name = "plimsoll_gate_log_lines_total";
+    head(out, name, "counter", "Requests by what became of their line in the access log.");
+    for (place, n) in
+        [("written", counts.written), ("dropped", counts.dropped), ("failed", counts.failed)]
+    {
+        line(out, name, &format!("place=\"{place}\""), n as f64);
+    }
+}
+
+fn shadows(out: &mut String, view: &ShadowView) {
+    let name = "plimsoll_gate_shadow_requests_total";
+    head(out, name, "counter", "Shadow requests by what came of them.");
+    for (end, n) in [
+        ("sent", view.sent),
+        ("dropped", view.dropped),
+        ("failed", view.failed),
+        ("alike", view.alike),
+        ("different", view.different),
+    ] {
+        line(out, name, &format!("end=\"{end}\""), n as f64);
     }
 }
 

@@ -24,6 +24,9 @@ pub(super) struct StateView {
     in_flight: f64,
     account: Value,
     sink_error: Option<String>,
+    access_log: Option<Value>,
+    shadow: Value,
+    shared: Option<Value>,
     servers: Vec<Value>,
     seconds: Vec<Value>,
     usage: Vec<Value>,
@@ -65,6 +68,9 @@ pub(super) fn state(control: &Control) -> StateView {
         in_flight: shared.ceiling.in_flight(),
         account,
         sink_error,
+        access_log: access_log(control),
+        shadow: shadow(control),
+        shared: sharing(control),
         servers: servers(control),
         seconds,
         usage,
@@ -86,6 +92,32 @@ fn line(control: &Control, policy: &Policy) -> Option<LineView> {
         measured_at: line.measured_at.clone(),
         misfit: standing.misfit,
     })
+}
+
+fn access_log(control: &Control) -> Option<Value> {
+    let log = control.log()?;
+    let counts = log.shelf().counts();
+    Some(json!({"written": counts.written, "dropped": counts.dropped, "failed": counts.failed,
+        "error": log.error()}))
+}
+
+fn shadow(control: &Control) -> Value {
+    let view = control.state().shadowed.view();
+    let pairs = view
+        .pairs
+        .iter()
+        .map(|(first, second, n)| json!({"first": first, "shadow": second, "n": n}));
+    json!({"sent": view.sent, "dropped": view.dropped, "failed": view.failed, "alike": view.alike,
+        "different": view.different, "pairs": pairs.collect::<Vec<_>>()})
+}
+
+fn sharing(control: &Control) -> Option<Value> {
+    let view = control.link()?.view();
+    let fresh = control.state().shared.is_fresh(net::clock::now());
+    Some(
+        json!({"server": view.server, "answers": fresh, "answered": view.answered, "failed": view.failed,
+        "error": view.error}),
+    )
 }
 
 fn servers(control: &Control) -> Vec<Value> {

@@ -116,6 +116,16 @@ impl Ceiling {
         self.at_once_milli.load(Ordering::Relaxed) as f64 / 1000.0
     }
 
+    /// What so much takes up of an even pace, in nanoseconds.
+    pub fn takes_ns(&self, milli: u64) -> u64 {
+        (milli as f64 * f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))).ceil() as u64
+    }
+
+    /// Takes what other gateways let through: `due_ns` is when the next request would be due by that.
+    pub fn raise(&self, due_ns: u64) {
+        self.used.raise(due_ns);
+    }
+
     fn increment_ns(&self, cost_milli: u32) -> u64 {
         let ns_per_milli = f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed));
         (f64::from(cost_milli) * ns_per_milli).ceil() as u64

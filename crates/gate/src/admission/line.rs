@@ -5,7 +5,7 @@ use std::fmt;
 use model::units::parse_duration;
 use model::{LevelKind, LoadLine};
 
-use crate::policy::PathPattern;
+use crate::policy::{PathPattern, PathTree};
 
 /// Standard deviations above the mean number in flight that are let through: of a Poisson number, more come once in
 /// a billion.
@@ -88,7 +88,10 @@ pub struct Line {
     pub status: Option<u16>,
     /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
     pub unknown: Vec<String>,
+    /// The narrowest paths first.
     pub(crate) costs: Vec<Cost>,
+    /// Finds places in [`Self::costs`].
+    pub(crate) tree: PathTree,
 }
 
 impl Line {
@@ -132,14 +135,16 @@ impl Line {
             measured_at: line.measured_at.clone(),
             status: line.target.commonest_response.as_ref().map(|answer| answer.status),
             unknown,
+            tree: tree(&costs),
             costs,
         })
     }
 
     /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured.
     pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
-        let fits = |cost: &&Cost| cost.method.as_bytes() == method && cost.path.takes(path);
-        self.costs.iter().find(fits).map_or(MEAN_MILLI, |cost| cost.milli)
+        let of = |place: u32| &self.costs[place as usize];
+        let found = self.tree.least(path, &mut |place| of(place).method.as_bytes() == method);
+        found.map_or(MEAN_MILLI, |place| of(place).milli)
     }
 
     /// Method, path and cost of every endpoint that was measured, the narrowest paths first.
@@ -167,6 +172,15 @@ fn costs(line: &LoadLine) -> (Vec<Cost>, Vec<String>) {
     }
     costs.sort_by_key(|cost| std::cmp::Reverse(cost.path.narrowness()));
     (costs, unknown)
+}
+
+/// An index over the paths.
+fn tree(costs: &[Cost]) -> PathTree {
+    let mut tree = PathTree::default();
+    for (place, cost) in costs.iter().enumerate() {
+        tree.insert(&cost.path, place as u32);
+    }
+    tree
 }
 
 /// The tightest objective on a percentile; without one, above the p99 that was measured.

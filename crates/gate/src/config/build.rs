@@ -1,19 +1,24 @@
-//! From what is written to what it means.
+//! From what is written to what it means. Routes are in `routes`.
 
-use std::collections::BTreeMap;
+mod routes;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toml::Spanned;
 
+use self::routes::{KEPT_HEADERS, is_token};
 use super::file::*;
-use super::place::{ConfigError, nearest};
+use super::place::ConfigError;
+use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, HeaderRules, Host, KeySource, Limits, Methods, PathPattern,
-    PathRewrite, PolicySettings, Route, Tier, Timeouts, Upstream, UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Route, Tier, Upstream,
+    UpstreamAddress,
 };
+use crate::shared::Place;
+use crate::usage::HttpSink;
 
 const SECOND: u64 = 1_000_000_000;
 /// The file of keys and usage.
@@ -30,15 +35,30 @@ pub struct ListenerSettings {
     pub proxy: bool,
 }
 
+/// A log of requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessLog {
+    /// The file.
+    pub path: PathBuf,
+    /// Its lines.
+    pub format: LogFormat,
+    /// Share of clients that are logged, 0..=1.
+    pub sample: f64,
+}
+
 /// What a configuration means.
 #[derive(Debug)]
 pub struct Built {
-    /// Of the policy, but for the load line and the digester, which are not read here.
+    /// Of the policy, but for what files hold: the load line, the digester, certificate authorities.
     pub policy: PolicySettings,
     /// Listeners; at least one.
     pub listeners: Vec<ListenerSettings>,
     /// Where the admin API is.
     pub admin: Option<SocketAddr>,
+    /// The access log, where there is one.
+    pub access_log: Option<AccessLog>,
+    /// The server that limits are shared by, where they are.
+    pub shared: Option<Place>,
 }
 
 /// Resolves a host and a port to an address.
@@ -116,8 +136,20 @@ impl Built {
             all: builder.limits(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
+            trust: None,
         };
-        Ok(Self { policy, listeners, admin })
+        if let Some(url) = &config.usage.http {
+            HttpSink::new(url.get_ref(), "").map_err(|why| builder.wrong(url, why))?;
+            if config.usage.json_lines.is_some() {
+                return Err(builder.wrong(url, "usage goes to a file or to a URL, not to both"));
+            }
+        }
+        let access_log = builder.access_log(&config.access_log)?;
+        let place = |url: &Spanned<String>| {
+            Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
+        };
+        let shared = config.shared.server.as_ref().map(place).transpose()?;
+        Ok(Self { policy, listeners, admin, access_log, shared })
     }
 }
 
@@ -249,113 +281,6 @@ impl Builder<'_> {
         Ok(UpstreamAddress { text: text.to_owned(), socket, tls: tls.then_some(name) })
     }
 
-    fn route(&self, written: &RouteConfig, upstreams: &[Upstream]) -> Result<Route, ConfigError> {
-        let name = written.upstream.get_ref();
-        let Some(upstream) = upstreams.iter().position(|upstream| upstream.name == *name) else {
-            let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
-            let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
-            return Err(
-                self.wrong(&written.upstream, format!("there is no upstream `{name}`{hint}"))
-            );
-        };
-        let mut route = Route::to(upstream as u32);
-        route.name = written.name.get_ref().clone();
-        if let Some(host) = &written.host {
-            route.host = self.host(host)?;
-        }
-        if let Some(path) = &written.path {
-            let parsed = PathPattern::parse(path.get_ref());
-            route.path = parsed.map_err(|why| self.wrong(path, why))?;
-        }
-        route.methods = self.methods(&written.methods)?;
-        route.public = written.public;
-        route.rewrite =
-            written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
-        route.upstream_host = match &written.upstream_host {
-            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
-            host => host.as_ref().map(|host| host.get_ref().clone()),
-        };
-        route.request_headers = self.headers(&written.request_headers)?;
-        route.response_headers = self.headers(&written.response_headers)?;
-        route.timeouts = timeouts(&written.timeouts);
-        route.upgrade = written.upgrade.unwrap_or(route.upgrade);
-        route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
-        route.limits = self.limits(&written.limits)?;
-        Ok(route)
-    }
-
-    fn host(&self, written: &Spanned<String>) -> Result<Host, ConfigError> {
-        let text = written.get_ref().to_ascii_lowercase();
-        let (below, name) = match text.strip_prefix("*.") {
-            Some(name) => (true, name),
-            None => (false, &*text),
-        };
-        if !is_host(name) || name.contains(':') {
-            return Err(self.wrong(
-                written,
-                "a host is a name such as api.example.com or *.example.com, without port",
-            ));
-        }
-        Ok(if below { Host::Below(format!(".{name}")) } else { Host::Exact(name.to_owned()) })
-    }
-
-    fn methods(&self, written: &[Spanned<String>]) -> Result<Methods, ConfigError> {
-        let method = |method: &Spanned<String>| match method.get_ref() {
-            text if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-                Ok(text.clone())
-            }
-            _ => Err(self.wrong(method, "a method is written in capitals, such as GET")),
-        };
-        written.iter().map(method).collect::<Result<_, _>>().map(Methods)
-    }
-
-    fn rewrite(&self, written: &RewriteConfig) -> Result<PathRewrite, ConfigError> {
-        let (from, to) = (written.from.get_ref(), written.to.get_ref());
-        let plain = |text: &str| {
-            !text.bytes().any(|byte| byte <= b' ' || byte >= 127 || b"?#".contains(&byte))
-        };
-        if !from.starts_with('/') || !plain(from) {
-            return Err(
-                self.wrong(&written.from, "begins with / and has no query, fragment or space")
-            );
-        }
-        if !(to.is_empty() || to.starts_with('/')) || !plain(to) {
-            return Err(self.wrong(
-                &written.to,
-                "is empty or begins with /, and has no query, fragment or space",
-            ));
-        }
-        let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
-        Ok(PathRewrite { from: trimmed(from), to: trimmed(to) })
-    }
-
-    fn headers(&self, written: &HeaderConfig) -> Result<HeaderRules, ConfigError> {
-        let name = |name: &Spanned<String>| {
-            let text = name.get_ref().to_ascii_lowercase();
-            if text.is_empty() || !text.bytes().all(is_token) {
-                return Err(self.wrong(name, format!("`{text}` is no name of a header")));
-            }
-            if KEPT_HEADERS.contains(&&*text) {
-                return Err(
-                    self.wrong(name, format!("the header {text} is the gateway's own to set"))
-                );
-            }
-            Ok(text)
-        };
-        let mut set: BTreeMap<String, String> = BTreeMap::new();
-        for (key, value) in &written.set {
-            let text = value.get_ref();
-            if text.trim() != text || text.bytes().any(|byte| byte < b' ' || byte == 127) {
-                return Err(
-                    self.wrong(value, "a value has no control characters and no spaces around it")
-                );
-            }
-            set.insert(name(key)?, text.clone());
-        }
-        let remove = written.remove.iter().map(name).collect::<Result<_, _>>()?;
-        Ok(HeaderRules { remove, set: set.into_iter().collect() })
-    }
-
     fn tier(&self, written: &TierConfig) -> Result<Tier, ConfigError> {
         let each = LimitConfig {
             rate: written.rate,
@@ -370,6 +295,7 @@ impl Builder<'_> {
             month_quota: written.per_month,
             together: self.limits(&written.together)?,
             body_max_bytes: written.body.map(|bytes| bytes.0),
+            closed: written.unshared == UnsharedConfig::Closed,
         })
     }
 
@@ -384,6 +310,17 @@ impl Builder<'_> {
             rate: written.rate.map(|rate| rate.with(written.burst)),
             at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
         })
+    }
+
+    fn access_log(&self, written: &AccessLogConfig) -> Result<Option<AccessLog>, ConfigError> {
+        let sample = written.sample.as_ref().map_or(1.0, |sample| *sample.get_ref());
+        if let Some(sample) = &written.sample
+            && !(0.0..=1.0).contains(sample.get_ref())
+        {
+            return Err(self.wrong(sample, "a share is from 0 to 1"));
+        }
+        let log = |path: &PathBuf| AccessLog { path: path.clone(), format: written.format, sample };
+        Ok(written.path.as_ref().map(log))
     }
 
     fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {
@@ -405,47 +342,8 @@ impl Builder<'_> {
     }
 }
 
-/// Headers that rules may not touch: those of the connection and of framing, and what the gateway overwrites.
-const KEPT_HEADERS: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "forwarded",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-];
-
-/// RFC 9110, section 5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
-
-fn is_host(text: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
-    !text.is_empty() && text.len() <= 255 && text.bytes().all(fits)
-}
-
 fn set(value: &mut u64, written: Option<super::Duration>) {
     *value = written.map_or(*value, |duration| duration.0);
-}
-
-fn timeouts(written: &TimeoutConfig) -> Timeouts {
-    let mut timeouts = Timeouts::default();
-    set(&mut timeouts.connect_ns, written.connect);
-    set(&mut timeouts.first_byte_ns, written.first_byte);
-    set(&mut timeouts.whole_ns, written.whole);
-    set(&mut timeouts.idle_ns, written.idle);
-    timeouts
 }
 
 fn client(written: &ClientConfig) -> ClientBounds {

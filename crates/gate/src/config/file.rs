@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::place::ConfigError;
 use super::values::{Bytes, Duration, RateText};
+use crate::access::LogFormat;
 
 /// Bytes of a configuration at most.
 pub const LONGEST: usize = 4 << 20;
@@ -33,10 +34,16 @@ pub struct Config {
     /// A load line (capacity.json of `plimsoll capacity`) that all requests are held to.
     #[schemars(with = "Option<String>")]
     pub loadline: Option<Spanned<PathBuf>>,
+    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
+    pub authorities: Option<PathBuf>,
     /// What clients are held to.
     pub client: ClientConfig,
     /// Where usage is reported.
     pub usage: UsageConfig,
+    /// Limits shared by several gateways.
+    pub shared: SharedConfig,
+    /// A line for each request; none without a path.
+    pub access_log: AccessLogConfig,
     /// Threads; by default one per processor.
     pub workers: Option<usize>,
 }
@@ -146,6 +153,8 @@ pub struct RouteConfig {
     /// Name of the upstream.
     #[schemars(with = "String")]
     pub upstream: Spanned<String>,
+    /// Sends some of its requests to another upstream too, whose answers are not waited for.
+    pub shadow: Option<ShadowConfig>,
     /// Whether no key is asked for.
     #[serde(default)]
     pub public: bool,
@@ -170,6 +179,21 @@ pub struct RouteConfig {
     /// Limits of all its requests together.
     #[serde(default)]
     pub limits: LimitConfig,
+}
+
+/// Another upstream that is sent some of a route's requests.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShadowConfig {
+    /// Name of the upstream.
+    #[schemars(with = "String")]
+    pub upstream: Spanned<String>,
+    /// Share of the requests, from 0 to 1 (default 1). Those with a body above 64 KiB are left out.
+    #[schemars(with = "Option<f64>")]
+    pub share: Option<Spanned<f64>>,
+    /// Count how often its status differs from that of the first upstream.
+    #[serde(default)]
+    pub compare: bool,
 }
 
 /// A path's beginning, replaced.
@@ -246,9 +270,34 @@ pub struct TierConfig {
     pub per_month: Option<u64>,
     /// The longest body.
     pub body: Option<Bytes>,
+    /// Where limits are shared: `open` (default) goes by what this gateway knows while the server does not answer,
+    /// `closed` refuses with 503.
+    #[serde(default)]
+    pub unshared: UnsharedConfig,
     /// Limits of all keys of the tier together.
     #[serde(default)]
     pub together: LimitConfig,
+}
+
+/// What becomes of requests while shared limits cannot be known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnsharedConfig {
+    /// The gateway goes by what it knows.
+    #[default]
+    Open,
+    /// They are refused.
+    Closed,
+}
+
+/// Limits shared by several gateways.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SharedConfig {
+    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates and quotas of keys and the load line are then those of
+    /// all gateways together.
+    #[schemars(with = "Option<String>")]
+    pub server: Option<Spanned<String>>,
 }
 
 /// Keys.
@@ -310,6 +359,22 @@ pub struct UsageConfig {
     pub every: Option<Duration>,
     /// Append JSON lines to this file instead of counting in the store.
     pub json_lines: Option<PathBuf>,
+    /// Post JSON lines to this URL (http) instead.
+    #[schemars(with = "Option<String>")]
+    pub http: Option<Spanned<String>>,
+}
+
+/// A line for each request.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessLogConfig {
+    /// The file, which is appended to. SIGHUP and SIGUSR1 open it anew.
+    pub path: Option<PathBuf>,
+    /// `combined+time` (default) or `json`; `plimsoll mine` reads both.
+    pub format: LogFormat,
+    /// Share of clients whose requests are logged, from 0 to 1 (default 1).
+    #[schemars(with = "Option<f64>")]
+    pub sample: Option<Spanned<f64>>,
 }
 
 impl Config {
@@ -335,8 +400,11 @@ impl Config {
             keys,
             limits: _,
             loadline,
+            authorities: _,
             client: _,
             usage,
+            shared: _,
+            access_log,
             workers,
         } = flags;
         if !listen.is_empty() {
@@ -355,6 +423,7 @@ impl Config {
         over(&mut self.keys.store, &keys.store);
         over(&mut self.loadline, loadline);
         over(&mut self.usage.json_lines, &usage.json_lines);
+        over(&mut self.access_log.path, &access_log.path);
         over(&mut self.workers, workers);
         self.keys.open |= keys.open;
     }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use toml::Spanned;
 
-use super::file::{AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig};
+use super::file::{
+    AccessLogConfig, AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig,
+};
 
 /// What flags can say.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +27,8 @@ pub struct Flags {
     pub open: bool,
     /// File of JSON lines for usage.
     pub usage_lines: Option<PathBuf>,
+    /// File of the access log.
+    pub access_log: Option<PathBuf>,
     /// Threads.
     pub workers: Option<usize>,
 }
@@ -67,6 +71,7 @@ impl From<Flags> for Config {
             keys: KeysConfig { open: flags.open, store: flags.store, ..KeysConfig::default() },
             loadline: flags.loadline.map(unplaced),
             usage: UsageConfig { json_lines: flags.usage_lines, ..UsageConfig::default() },
+            access_log: AccessLogConfig { path: flags.access_log, ..AccessLogConfig::default() },
             workers: flags.workers,
             ..Self::default()
         }

@@ -7,12 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{GatewayError, REPORT_EVERY_S, Setup, resolve};
+use crate::access::Writer;
 use crate::admission::Line;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
 use crate::limits::Periods;
+use crate::path::Trust;
 use crate::policy::{Current, Policy, State};
+use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter, used_since};
 
 /// Changes that are read at once.
@@ -53,6 +56,8 @@ pub struct Control {
     pub(super) health: Arc<Health>,
     state: Arc<State>,
     usage: Reader,
+    log: Option<Arc<Writer>>,
+    link: Option<Arc<Link>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
 }
@@ -89,8 +94,15 @@ pub(super) fn built(
         }
         None => None,
     };
-    Built::of(config, text, line, &resolve)
-        .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))
+    let mut built = Built::of(config, text, line, &resolve)
+        .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))?;
+    // The authorities are read only where an upstream speaks TLS.
+    let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
+    if servers.any(|server| server.tls.is_some()) {
+        let trust = Trust::read(config.authorities.as_deref()).map_err(GatewayError::File)?;
+        built.policy.trust = Some(trust);
+    }
+    Ok(built)
 }
 
 impl Control {
@@ -99,6 +111,7 @@ impl Control {
         config: &Config,
         built: Built,
         store_path: &Path,
+        (log, link): (Option<Arc<Writer>>, Option<Arc<Link>>),
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
         let store = Store::open(store_path).map_err(GatewayError::Store)?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -129,6 +142,8 @@ impl Control {
             health: Arc::default(),
             state,
             usage: collector.reader(),
+            log,
+            link,
             changing: Mutex::new(Changing { store, seen, text, settings, open }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
         };
@@ -273,9 +288,26 @@ impl Control {
         &self.usage
     }
 
+    /// The access log, where there is one.
+    pub fn log(&self) -> Option<&Writer> {
+        self.log.as_deref()
+    }
+
+    /// The link to the server by which limits are shared, where they are.
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_deref()
+    }
+
     /// The configuration in force as it was written; empty where flags are all there is.
     pub fn text(&self) -> String {
         self.changing().text.clone()
+    }
+
+    /// The files that a reload reads: the configuration, and the load line in force.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let line = read(&self.setup).ok().and_then(|(config, _)| config.loadline);
+        let line = line.map(|path| path.get_ref().clone());
+        self.setup.file.iter().cloned().chain(line).collect()
     }
 
     /// The file of keys and usage.
@@ -313,15 +345,10 @@ impl Control {
 
 /// Puts all keys into the table, with what they used of their quotas.
 fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
-    let mut slots = std::collections::HashMap::new();
-    let mut with_quota = false;
+    // By number, ascending, as the store hands them out.
+    let mut slots: Vec<(u64, u32)> = Vec::new();
     store
-        .each_key(|key| {
-            with_quota |= key.key.day_quota.is_some() || key.key.month_quota.is_some();
-            if let Some(slot) = put(state, &key) {
-                slots.insert(key.id, slot);
-            }
-        })
+        .each_key(|key| slots.extend(put(state, &key).map(|slot| (key.id, slot))))
         .map_err(GatewayError::Store)?;
     let now = unix_s();
     let periods = Periods::at(now);
@@ -329,8 +356,8 @@ fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
     let month_from = first_of_month(now, &periods);
     for (since, daily) in [(day, true), (month_from, false)] {
         for (id, used) in used_since(path, since).map_err(GatewayError::File)? {
-            let Some(&slot) = slots.get(&id) else { continue };
-            let entry = state.keys.entry(slot);
+            let Ok(place) = slots.binary_search_by_key(&id, |(id, _)| *id) else { continue };
+            let entry = state.keys.entry(slots[place].1);
             match daily {
                 true => entry.day.set(periods.day, used),
                 false => entry.month.set(month, used),

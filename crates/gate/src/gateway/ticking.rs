@@ -20,7 +20,7 @@ const COLLECT_EVERY: Duration = Duration::from_secs(1);
 /// Runs until it is told to stop; what is left of usage is handed to the reporter then.
 pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
     let mut governed: Option<(Arc<Line>, Governor)> = None;
-    let (mut last_look, mut next_collect) = (Instant::now(), Instant::now() + COLLECT_EVERY);
+    let (mut last_look, mut last_collect) = (Instant::now(), Instant::now());
     while !stop.load(Ordering::SeqCst) {
         thread::sleep(LOOK_EVERY);
         control.state().calendar.set(unix_s());
@@ -32,9 +32,13 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
             last_look = now;
             govern(control, &mut governed, since.as_secs_f64());
         }
-        if now >= next_collect {
-            next_collect = now + COLLECT_EVERY;
+        let since = now.duration_since(last_collect);
+        if since >= COLLECT_EVERY {
+            last_collect = now;
             collect(control, collector);
+            let seconds = since.as_secs_f64();
+            let asked = collector.asked_milli();
+            control.policy().share_out(asked.map(|(slot, n)| (slot, n as f64 / 1000.0 / seconds)));
         }
     }
     collect(control, collector);

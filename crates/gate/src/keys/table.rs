@@ -57,9 +57,13 @@ pub struct Entry {
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
+    /// Requests let through of which other gateways do not know yet.
+    pub(crate) untold: AtomicU32,
     state: AtomicU32,
     /// What of the rate is used.
     pub used: Gcra,
+    /// What of its share of the ceiling is used.
+    pub shared: Gcra,
     /// Requests in flight.
     pub in_flight: AtOnce,
     /// Requests of the day.
@@ -104,6 +108,12 @@ impl Entry {
     /// The number that people know it by.
     pub fn id(&self) -> u64 {
         self.id.load(Ordering::Relaxed)
+    }
+
+    /// What gateways that share limits know it by: half of its digest.
+    pub(crate) fn name(&self) -> String {
+        let word = |at: usize| self.digest[at].load(Ordering::Relaxed);
+        format!("{:016x}{:016x}", word(0), word(1))
     }
 
     /// Its tier's number.

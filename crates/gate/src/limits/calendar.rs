@@ -34,6 +34,13 @@ impl Periods {
     }
 }
 
+/// Year, month (1..=12) and day (1..=31) of seconds since the epoch, in UTC.
+pub fn date(unix_s: i64) -> (i64, i64, i64) {
+    let days = unix_s.div_euclid(DAY_S);
+    let (year, month) = year_and_month(days);
+    (year, month, days - first_day(year, month) + 1)
+}
+
 /// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,
 /// whose months before the last have a regular length.
 fn year_and_month(days: i64) -> (i64, i64) {
@@ -112,6 +119,9 @@ mod tests {
             let left = i64::from(periods.month_left_s) + unix_s % DAY_S;
             assert_eq!(left, days_left * DAY_S, "{unix_s}");
         }
+        assert_eq!(date(951_782_400), (2000, 2, 29));
+        assert_eq!(date(951_868_799), (2000, 2, 29));
+        assert_eq!(date(1_735_689_599), (2024, 12, 31));
         assert_eq!(Periods::at(DAY_S - 1).day_left_s, 1);
         assert_eq!(Periods::at(-5), Periods::at(0));
     }

@@ -80,6 +80,12 @@ impl Gcra {
         });
     }
 
+    /// Lets nothing through before all that is known elsewhere would be let through: `due_ns` is when the next request
+    /// would be due by that.
+    pub fn raise(&self, due_ns: u64) {
+        self.due_ns.fetch_max(due_ns, Ordering::Relaxed);
+    }
+
     /// Mean requests that would be let through at once now.
     pub fn left(&self, rate: &Rate, now_ns: u64) -> u64 {
         let ahead = self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns);

@@ -35,6 +35,14 @@ impl Quota {
         used(self.0.load(Ordering::Relaxed), period)
     }
 
+    /// Counts what is known elsewhere: `used` in all, this count's own included.
+    pub fn raise(&self, period: u32, used: u64) {
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+            let own = self::used(word, period);
+            (used > own).then(|| packed(period, used.min(COUNT_MASK)))
+        });
+    }
+
     /// Begins with what an earlier process counted.
     pub fn set(&self, period: u32, used: u64) {
         self.0.store(packed(period, used.min(COUNT_MASK)), Ordering::Relaxed);
@@ -73,5 +81,8 @@ mod tests {
         assert_eq!(quota.take(10, 700), Some(0));
         assert_eq!(quota.take(10, 700), None);
         assert_eq!(quota.take(0, 701), None);
+        quota.raise(702, 5);
+        quota.raise(702, 3);
+        assert_eq!((quota.used(702), quota.take(6, 702), quota.take(6, 702)), (5, Some(0), None));
     }
 }

@@ -79,6 +79,9 @@ impl Worker {
         if up.check != NONE {
             return self.check_received(net, up, bytes);
         }
+        if up.mirror.is_some() {
+            return self.mirror_received(net, up, bytes);
+        }
         let Some(mut client) = self.clients.take(up.client) else {
             // Bytes that nobody asked for: nothing that is sent on this connection later could be told from them.
             self.leave_idle(&up);
@@ -200,6 +203,9 @@ impl Worker {
 
     /// An idle connection, or one that carried a check, has ended.
     fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<Up>) {
+        if up.mirror.is_some() {
+            return self.mirror_ended(net, up);
+        }
         if up.check != NONE {
             self.check_failed(&up);
         } else {

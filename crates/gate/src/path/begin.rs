@@ -8,9 +8,11 @@ use wire::{Framing, RequestHead};
 use super::client::{Client, Exchange};
 use super::fields::Connection;
 use super::key::{self, Found};
+use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
 use super::response::Sent;
+use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Target};
 use super::up::NONE;
@@ -67,6 +69,7 @@ impl Worker {
         let now = net.taken_in().at;
         client.head_began_ns = 0;
         count(&self.counts().requests);
+        self.note(client, head, now);
         let checked = match check(head, self.policy.key_source()) {
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),
@@ -133,6 +136,13 @@ impl Worker {
         };
         request::write_head(&mut client.request, &forward);
         let idempotent = request::is_idempotent(head.method);
+        let shadow = match &route.shadow {
+            Some(shadow) if upgrade.is_none() && self.shadows.draw(shadow) => Shadowing::Wanted {
+                pool: self.pools.of_policy(shadow.upstream),
+                compare: shadow.compare,
+            },
+            _ => Shadowing::No,
+        };
         client.exchange = Some(Exchange {
             ticket,
             timeouts: route.timeouts,
@@ -148,7 +158,8 @@ impl Worker {
             expects_continue: head.expect_continue,
             chunked: head.framing == Framing::Chunked,
             read_whole: false,
-            replayable: idempotent,
+            kept: idempotent || shadow != Shadowing::No,
+            shadow,
             any_sent: false,
             head_ns: now,
             connect_ns: 0,
@@ -190,9 +201,12 @@ impl Worker {
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
+        let bytes_out = out.len();
         self.out = out;
+        let now = net.taken_in().at;
+        self.log(client, Ending::early(refusal.status(), head.bytes, bytes_out), now);
         if keep_alive {
-            Self::discard_body(client, net.taken_in().at);
+            Self::discard_body(client, now);
         } else {
             self.close_client(net, client);
         }
@@ -215,7 +229,10 @@ impl Worker {
             Manner { keep_alive: false, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
+        let bytes_out = out.len();
         self.out = out;
+        let ending = Ending::early(fault.status(), head.bytes, bytes_out);
+        self.log(client, ending, net.taken_in().at);
         self.close_client(net, client);
     }
 }

@@ -5,8 +5,10 @@ use std::net::IpAddr;
 use net::{ConnId, Net};
 use wire::{Limits, RequestParser};
 
+use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
+use super::shadow::Shadowing;
 use super::tls::Tls;
 use crate::policy::{Ticket, Timeouts};
 
@@ -34,6 +36,8 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
+    /// What the log is told of the request in flight, where it is.
+    pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
     pub(super) handed: usize,
     /// Plaintext to be read once the request in flight has ended.
@@ -80,8 +84,9 @@ pub(super) struct Exchange {
     pub(super) chunked: bool,
     /// The whole request has been read.
     pub(super) read_whole: bool,
-    /// All of it that was handed on is still in [`Client::request`].
-    pub(super) replayable: bool,
+    /// All of it that was handed on is still in [`Client::request`], for a retry or a shadow.
+    pub(super) kept: bool,
+    pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
     pub(super) head_ns: u64,
@@ -135,6 +140,7 @@ impl Client {
             preface: None,
             exchange: None,
             request: Vec::new(),
+            noted: None,
             handed: 0,
             held: Vec::new(),
             discard: None,

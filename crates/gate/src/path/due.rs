@@ -105,15 +105,15 @@ impl Worker {
     fn late<N: Net>(&mut self, net: &mut N, client: &mut Client) {
         if let Some(exchange) = &mut client.exchange {
             // Too late to be sent again.
-            (exchange.attempts_left, exchange.replayable) = (0, false);
+            (exchange.attempts_left, exchange.kept) = (0, false);
         }
         self.fail(net, client, Close::Now, Fault::Late, false);
     }
 
     fn up_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
         let Some(up) = self.ups.get(token) else { return };
-        let (idle, check) = (up.client == NONE, up.check != NONE);
-        if idle && !check {
+        let carries = up.client != NONE || up.check != NONE || up.mirror.is_some();
+        if !carries {
             if let Some(up) = self.ups.take(token) {
                 self.leave_idle(&up);
                 self.drop_up(net, &up, Close::Now);

@@ -6,6 +6,7 @@
 use net::{Close, Net};
 
 use super::client::{Client, Exchange};
+use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
 use super::up::{NONE, Up};
@@ -46,7 +47,7 @@ impl Worker {
         } else {
             self.drop_up(net, &up, Close::Now);
         }
-        self.finish(&exchange, now);
+        self.finish(client, &exchange, now);
         if exchange.keep_alive && !self.draining() {
             self.after_answer(net, client);
         } else {
@@ -100,7 +101,7 @@ impl Worker {
     /// Whether the client's request may be sent again, taking it from the budget.
     fn may_send_again(&mut self, client: &mut Client, stale: bool) -> bool {
         let Some(exchange) = &mut client.exchange else { return false };
-        let whole = !exchange.any_sent || (exchange.idempotent && exchange.replayable);
+        let whole = !exchange.any_sent || (exchange.idempotent && exchange.kept);
         if !whole || (!stale && exchange.attempts_left == 0) {
             return false;
         }
@@ -134,7 +135,7 @@ impl Worker {
             self.close_up(net, token, Close::Now);
             if exchange.status != 0 {
                 // Part of another answer is out: nothing can follow it.
-                self.finish(exchange, now);
+                self.finish(client, exchange, now);
                 client.forget_request();
                 return self.cut_client(net, client, Close::Flush);
             }
@@ -154,7 +155,9 @@ impl Worker {
             exchange.upstream_failed = matches!(fault, Fault::Upstream | Fault::Busy | Fault::Late);
             exchange.bytes_out = bytes_out;
             whole = exchange.read_whole;
-            self.finish(exchange, now);
+            self.finish(client, exchange, now);
+        } else {
+            self.log_unread(client, fault.status(), bytes_out as usize, now);
         }
         client.forget_request();
         match (manner.keep_alive, whole) {
@@ -167,8 +170,8 @@ impl Worker {
         }
     }
 
-    /// Tells the policy what came of a request.
-    fn finish(&mut self, exchange: &Exchange, now: u64) {
+    /// Tells the policy, and the log, what came of a request.
+    fn finish(&mut self, client: &mut Client, exchange: &Exchange, now: u64) {
         let Exchange { ticket, sent_ns, first_byte_ns, .. } = exchange;
         let outcome = Outcome {
             status: exchange.status,
@@ -183,6 +186,15 @@ impl Worker {
             upstream_failed: exchange.upstream_failed,
         };
         self.policy.finish(ticket, &outcome, now, &mut self.usage);
+        self.first_ended(exchange.shadow, exchange.status);
+        let ending = Ending {
+            key: ticket.key,
+            route: ticket.route,
+            status: exchange.status,
+            bytes_in: exchange.bytes_in,
+            bytes_out: exchange.bytes_out,
+        };
+        self.log(client, ending, now);
     }
 
     /// Takes a request away from its server's count.
@@ -208,7 +220,7 @@ impl Worker {
         let token = exchange.up;
         self.give_back(&mut exchange);
         self.close_up(net, token, Close::Now);
-        self.finish(&exchange, net.taken_in().at);
+        self.finish(client, &exchange, net.taken_in().at);
     }
 
     /// The next request may begin.

@@ -9,6 +9,7 @@ use wire::ResponseTo;
 use super::client::{Client, REPLAY_BYTES};
 use super::due::NEVER;
 use super::refusal::Fault;
+use super::shadow::Shadowing;
 use super::shared::count;
 use super::up::{NONE, Up};
 use super::worker::{ANSWER_LIMITS, UP, Worker};
@@ -79,7 +80,7 @@ impl Worker {
         let token = self.ups.next();
         let state = &self.pools.servers[server as usize];
         let address = &self.pools.pools[state.pool as usize].upstream.addresses[state.place];
-        let tls = match (&address.tls, &self.shared.trust) {
+        let tls = match (&address.tls, self.policy.trust()) {
             (None, _) => None,
             (Some(name), Some(trust)) => Some(Box::new(trust.connect(name)?)),
             (Some(_), None) => return None,
@@ -120,6 +121,9 @@ impl Worker {
         if up.check != NONE {
             return self.send_check(net, token);
         }
+        if up.mirror.is_some() {
+            return self.send_mirror(net, token);
+        }
         self.up_due[token as usize] = NEVER;
         if let Some(mut client) = self.clients.take(client) {
             self.hand_on(net, &mut client);
@@ -131,6 +135,7 @@ impl Worker {
     /// Hands on what there is of the client's request.
     pub(super) fn hand_on<N: Net>(&mut self, net: &mut N, client: &mut Client) {
         let Some(exchange) = &mut client.exchange else { return };
+        let mirrors = exchange.read_whole && exchange.shadow != Shadowing::No;
         let left = client.request.len() - client.handed;
         let up = self.ups.get_mut(exchange.up).filter(|up| up.open);
         let Some(up) = up else {
@@ -140,6 +145,9 @@ impl Worker {
             return;
         };
         if left == 0 {
+            if mirrors {
+                self.mirror(net, client);
+            }
             return;
         }
         let bytes = &client.request[client.handed..];
@@ -154,13 +162,16 @@ impl Worker {
             net.want_drained(up.id);
         }
         client.handed = client.request.len();
-        exchange.replayable &= client.request.len() <= REPLAY_BYTES;
-        if !exchange.replayable {
+        exchange.kept &= client.request.len() <= REPLAY_BYTES;
+        if !exchange.kept {
             client.request.clear();
             client.handed = 0;
         }
         if backlog {
             client.pause(net);
+        }
+        if mirrors {
+            self.mirror(net, client);
         }
     }
 
@@ -185,6 +196,7 @@ impl Worker {
     pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
         net.close(up.id, how);
         self.pools.servers[up.server as usize].open -= 1;
+        self.pools.forget(up.server);
         self.up_due[up.token as usize] = NEVER;
         self.ups.release(up.token);
     }

@@ -15,8 +15,10 @@ use crate::policy::{Balance, Policy, Upstream};
 pub(super) struct Pools {
     pub(super) pools: Vec<Pool>,
     pub(super) servers: Vec<Server>,
-    /// Of each upstream of the policy in force: its pool.
+    /// Of each upstream of the policy in force, by its number: its pool.
     of_policy: Vec<u32>,
+    /// What is known of servers that nobody asks about any more.
+    forgotten: Arc<ServerHealth>,
 }
 
 /// One upstream.
@@ -52,6 +54,10 @@ impl Pools {
         self.servers.iter_mut().for_each(|server| server.retired = true);
         self.of_policy.clear();
         for upstream in policy.upstreams() {
+            let Some(upstream) = upstream else {
+                self.of_policy.push(NONE);
+                continue;
+            };
             let known = self.pools.iter().position(|pool| pool.upstream.name == upstream.name);
             let number = known.unwrap_or(self.pools.len());
             let servers = self.servers_of(upstream, number as u32, health);
@@ -63,32 +69,69 @@ impl Pools {
             }
             self.of_policy.push(number as u32);
         }
+        for number in 0..self.servers.len() {
+            self.forget(number as u32);
+        }
+    }
+
+    /// Lets go of what is known of a server that no policy names and no connection leads to. Its place may be used
+    /// for another, once its own pool does not list it either.
+    pub(super) fn forget(&mut self, number: u32) {
+        let server = &mut self.servers[number as usize];
+        if server.retired && server.open == 0 {
+            server.health = Arc::clone(&self.forgotten);
+        }
     }
 
     fn servers_of(&mut self, upstream: &Upstream, pool: u32, health: &Health) -> Vec<u32> {
         let mut numbers = Vec::new();
         for (place, address) in upstream.addresses.iter().enumerate() {
+            let health = health.of(&upstream.name, address.socket);
             let same = |server: &Server| {
                 server.retired && server.pool == pool && server.socket == address.socket
             };
-            let number = self.servers.iter().position(same).unwrap_or_else(|| {
-                self.servers.push(Server {
-                    socket: address.socket,
-                    pool,
-                    place,
-                    health: health.of(&upstream.name, address.socket),
-                    idle: Vec::new(),
-                    open: 0,
-                    retired: false,
-                    check_ns: 0,
-                });
-                self.servers.len() - 1
-            });
+            let number = match self.servers.iter().position(same) {
+                Some(number) => number,
+                None => self.new_server(address.socket, pool, Arc::clone(&health)),
+            };
             let server = &mut self.servers[number];
-            (server.place, server.retired) = (place, false);
+            (server.place, server.retired, server.health) = (place, false, health);
             numbers.push(number as u32);
         }
         numbers
+    }
+
+    /// A server of its own, in a place that is free. Those of pools without an upstream keep theirs, since requests in
+    /// flight may turn to them again.
+    fn new_server(&mut self, socket: SocketAddr, pool: u32, health: Arc<ServerHealth>) -> usize {
+        let new = Server {
+            socket,
+            pool,
+            place: 0,
+            health,
+            idle: vec![],
+            open: 0,
+            retired: true,
+            check_ns: 0,
+        };
+        let listed = |number: usize, server: &Server| {
+            let own = self.pools.get(server.pool as usize);
+            own.is_some_and(|own| own.servers.contains(&(number as u32)))
+        };
+        // The list of the pool itself is being replaced.
+        let is_free = |(number, server): (usize, &Server)| {
+            server.retired && server.open == 0 && (server.pool == pool || !listed(number, server))
+        };
+        match self.servers.iter().enumerate().position(is_free) {
+            Some(number) => {
+                self.servers[number] = new;
+                number
+            }
+            None => {
+                self.servers.push(new);
+                self.servers.len() - 1
+            }
+        }
     }
 
     /// The pool of an upstream of the policy in force.
@@ -203,12 +246,44 @@ mod tests {
     #[test]
     fn a_new_policy_keeps_servers_and_retires_others() {
         let (mut pools, health) = pools(&[1, 2], Balance::RoundRobin);
-        pools.servers[1].open = 1;
+        // A connection still leads to each.
+        pools.servers.iter_mut().for_each(|server| server.open = 1);
         pools.adopt(&Policy::open(upstream(&[2, 3], Balance::RoundRobin)), &health);
         assert_eq!(pools.pools.len(), 1);
         let retired: Vec<bool> = pools.servers.iter().map(|server| server.retired).collect();
         assert_eq!(retired, [true, false, false]);
         assert_eq!(pools.servers[1].open, 1);
         assert!((0..9).all(|_| pools.choose(0, NONE, 0) != 0));
+    }
+
+    /// An upstream whose servers change with every policy, as a scaled one's do, and one whose name does.
+    #[test]
+    fn reloads_pile_up_neither_servers_nor_what_is_known_of_them() {
+        let (mut pools, health) = pools(&[1, 2], Balance::RoundRobin);
+        for round in 0..100u16 {
+            let ports = [3 + 2 * round, 4 + 2 * round];
+            pools.adopt(&Policy::open(upstream(&ports, Balance::RoundRobin)), &health);
+            let chosen: Vec<_> = (0..2).map(|_| pools.choose(0, NONE, 0)).collect();
+            let mut found: Vec<u16> =
+                chosen.iter().map(|&n| pools.servers[n as usize].socket.port()).collect();
+            found.sort_unstable();
+            assert_eq!(found, ports);
+        }
+        assert!(pools.servers.len() <= 4, "{}", pools.servers.len());
+        assert_eq!(health.view(0).len(), 2);
+    }
+
+    #[test]
+    fn an_upstream_that_is_gone_is_known_while_a_connection_leads_to_it() {
+        let (mut pools, health) = pools(&[1], Balance::RoundRobin);
+        pools.servers[0].open = 1;
+        let other = Upstream { name: "other".into(), ..upstream(&[2], Balance::RoundRobin) };
+        pools.adopt(&Policy::open(other), &health);
+        assert!(pools.servers[0].retired && health.view(0).len() == 2);
+        // A request in flight may still turn to it.
+        assert_eq!(pools.choose(0, NONE, 0), 0);
+        pools.servers[0].open = 0;
+        pools.forget(0);
+        assert_eq!(health.view(0).len(), 1);
     }
 }

@@ -12,8 +12,9 @@ use std::time::Duration;
 use net::{limits, socket};
 
 use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, RUN, Shared};
-use super::tls::{Identity, Trust};
+use super::tls::Identity;
 use super::worker::Worker;
+use crate::access::Shelf;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -31,12 +32,14 @@ pub struct Listener {
     pub identity: Option<Identity>,
     /// Insists on a PROXY protocol header (version 1 or 2) on each connection.
     pub proxy: bool,
+    /// Sockets that listen there already, a worker for each; empty: as many are made as there are to be workers.
+    pub sockets: Vec<Arc<TcpListener>>,
 }
 
 impl Listener {
     /// Plain HTTP.
     pub fn plain(address: SocketAddr) -> Self {
-        Self { address, identity: None, proxy: false }
+        Self { address, identity: None, proxy: false, sockets: Vec::new() }
     }
 }
 
@@ -49,8 +52,8 @@ pub struct Options {
     pub workers: Option<usize>,
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
-    /// Whom upstreams are checked against that speak TLS; without it none may.
-    pub trust: Option<Trust>,
+    /// Where requests are logged; `None`: nowhere.
+    pub log: Option<Arc<Shelf>>,
 }
 
 /// Why the data path did not start. Nothing of it keeps running.
@@ -96,6 +99,8 @@ pub struct Gate {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<io::Result<()>>>,
     addresses: Vec<SocketAddr>,
+    /// Of each listener; the workers have their own descriptors of them.
+    sockets: Vec<Vec<Arc<TcpListener>>>,
     io: net::Io,
 }
 
@@ -111,43 +116,50 @@ impl Gate {
     ) -> Result<Self, StartError> {
         limits::raise_file_limit();
         let workers = options.workers.unwrap_or_else(|| limits::allowed_cpus().len().max(1));
-        let threads = workers * options.listeners.len();
+        let (mut addresses, mut sockets) = (Vec::new(), Vec::new());
+        for listener in &options.listeners {
+            let (address, own) = listen(listener, workers)?;
+            addresses.push(address);
+            sockets.push(own);
+        }
+        let threads: usize = sockets.iter().map(Vec::len).sum();
         if threads == 0 {
             return Err(StartError::Nothing);
         }
         let shared = Arc::new(Shared {
             current,
             health,
-            trust: options.trust,
+            log: options.log,
             caps: super::caps::Caps::default(),
             stop: RUN.into(),
             counts: (0..threads).map(|_| Counts::default()).collect(),
         });
         let io = options.io.unwrap_or_else(best_io);
-        let mut gate = Self { shared, threads: Vec::new(), addresses: Vec::new(), io };
-        for listener in &options.listeners {
-            let address = claim(listener.address)?;
-            gate.addresses.push(address);
+        let mut gate = Self { shared, threads: Vec::new(), addresses, sockets, io };
+        for (number, listener) in options.listeners.iter().enumerate() {
             let entrance = Entrance { identity: listener.identity.clone(), proxy: listener.proxy };
-            for _ in 0..workers {
+            for socket in gate.sockets[number].clone() {
+                let address = gate.addresses[number];
+                let own = socket.try_clone();
+                let own = own.map_err(|cause| StartError::Listen { address, cause })?;
                 // An error drops, and so ends, what runs.
-                gate.add_worker(address, entrance.clone())?;
+                gate.add_worker(own, entrance.clone())?;
             }
         }
         Ok(gate)
     }
 
-    fn add_worker(&mut self, address: SocketAddr, entrance: Entrance) -> Result<(), StartError> {
+    fn add_worker(&mut self, socket: TcpListener, entrance: Entrance) -> Result<(), StartError> {
         let (started, heard) = channel();
         let (shared, number, io) = (Arc::clone(&self.shared), self.threads.len(), self.io);
         let spawned = thread::Builder::new()
             .name(format!("gate-{number}"))
-            .spawn(move || serve(shared, number, io, address, entrance, started))
+            .spawn(move || serve(shared, number, io, socket, entrance, started))
             .map_err(StartError::Thread)?;
         self.threads.push(spawned);
         // The sender is dropped unused when the thread fails before it serves: then its end says why.
-        if let Ok(outcome) = heard.recv() {
-            return outcome.map_err(|cause| StartError::Listen { address, cause });
+        if heard.recv().is_ok() {
+            return Ok(());
         }
         let end = self.threads.pop().map(JoinHandle::join);
         Err(StartError::Thread(match end {
@@ -159,6 +171,11 @@ impl Gate {
     /// Where it listens, in the order of [`Options::listeners`], with the ports that were found.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The listening sockets of each address, in the order of [`Options::listeners`].
+    pub fn sockets(&self) -> &[Vec<Arc<TcpListener>>] {
+        &self.sockets
     }
 
     /// Workers.
@@ -180,6 +197,8 @@ impl Gate {
     /// once the workers have ended; a worker that failed says why.
     pub fn drain(mut self) -> Vec<String> {
         self.shared.stop.store(DRAIN, Relaxed);
+        // Clients must not queue where nobody accepts.
+        self.sockets.clear();
         while self.threads.iter().any(|thread| !thread.is_finished()) {
             thread::sleep(LOOK);
         }
@@ -204,6 +223,21 @@ impl Drop for Gate {
     }
 }
 
+/// The sockets of a listener, and their address.
+fn listen(
+    listener: &Listener,
+    workers: usize,
+) -> Result<(SocketAddr, Vec<Arc<TcpListener>>), StartError> {
+    if !listener.sockets.is_empty() {
+        return Ok((listener.address, listener.sockets.clone()));
+    }
+    let address = claim(listener.address)?;
+    let socket = |_| socket::listen(address).map(Arc::new);
+    let sockets: io::Result<_> = (0..workers).map(socket).collect();
+    let sockets = sockets.map_err(|cause| StartError::Listen { address, cause })?;
+    Ok((address, sockets))
+}
+
 /// The address with a port on which no other process listens. A listener that shares its port would not notice: the
 /// kernel would let it share with another server, and give each a part of the clients.
 fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
@@ -220,18 +254,10 @@ fn serve(
     shared: Arc<Shared>,
     number: usize,
     io: net::Io,
-    address: SocketAddr,
+    listener: TcpListener,
     entrance: Entrance,
-    started: Sender<io::Result<()>>,
+    started: Sender<()>,
 ) -> io::Result<()> {
-    let listener = match socket::listen(address) {
-        Ok(listener) => listener,
-        Err(error) => {
-            // The starter waits for this; it cannot have gone away.
-            let _ = started.send(Err(error));
-            return Ok(());
-        }
-    };
     let options =
         net::Options { connections: EXPECTED, long_lived: true, listener: Some(listener) };
     let mut worker = Worker::new(shared, number, entrance, Some(started));

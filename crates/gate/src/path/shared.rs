@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use super::caps::Caps;
 use super::refusal::Fault;
-use super::tls::{Identity, Trust};
+use super::tls::Identity;
+use crate::access::Shelf;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -14,7 +15,7 @@ use crate::policy::Current;
 pub(super) struct Shared {
     pub(super) current: Arc<Current>,
     pub(super) health: Arc<Health>,
-    pub(super) trust: Option<Trust>,
+    pub(super) log: Option<Arc<Shelf>>,
     pub(super) caps: Caps,
     pub(super) stop: AtomicU8,
     pub(super) counts: Vec<Counts>,

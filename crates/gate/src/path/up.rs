@@ -3,6 +3,7 @@
 use net::ConnId;
 use wire::{Limits, ResponseParser};
 
+use super::shadow::Mirrored;
 use super::tls::Tls;
 
 /// Stands for no connection, no client and no server.
@@ -28,6 +29,8 @@ pub(super) struct Up {
     pub(super) draining: bool,
     /// It carries a check, not a client's request: of this upstream (see `checks`).
     pub(super) check: u32,
+    /// It carries a shadow request.
+    pub(super) mirror: Option<Box<Mirrored>>,
 }
 
 impl Up {
@@ -44,6 +47,7 @@ impl Up {
             paused: false,
             draining: false,
             check: NONE,
+            mirror: None,
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Owns the tables. What an event means is in `reading` (clients) and `answering` (upstreams), what time brings in
 //! `due`. A connection is taken out of its table while it is worked on.
 
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,9 +15,11 @@ use super::client::Client;
 use super::due::{NEVER, SWEEP_NS};
 use super::pool::Pools;
 use super::proxy::Preface;
+use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
 use super::up::Up;
+use crate::access::Pen;
 use crate::policy::Policy;
 use crate::usage::Local;
 
@@ -38,12 +39,15 @@ pub(super) struct Worker {
     pub(super) policy: Arc<Policy>,
     generation: u64,
     pub(super) usage: Local,
+    /// What requests are logged with, where they are.
+    pub(super) pen: Option<Pen>,
     pub(super) clients: Slab<Client>,
     pub(super) ups: Slab<Up>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
+    pub(super) shadows: Shadows,
     pub(super) next_sweep_ns: u64,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
@@ -51,7 +55,7 @@ pub(super) struct Worker {
     pub(super) out: Vec<u8>,
     pub(super) plain: Vec<u8>,
     pub(super) records: Vec<u8>,
-    started: Option<Sender<io::Result<()>>>,
+    started: Option<Sender<()>>,
 }
 
 impl Worker {
@@ -59,12 +63,13 @@ impl Worker {
         shared: Arc<Shared>,
         number: usize,
         entrance: Entrance,
-        started: Option<Sender<io::Result<()>>>,
+        started: Option<Sender<()>>,
     ) -> Self {
         let (policy, generation) = shared.current.get();
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
+        let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
         Self {
             shared,
             number,
@@ -72,11 +77,13 @@ impl Worker {
             policy,
             generation,
             usage,
+            pen,
             clients: Slab::default(),
             ups: Slab::default(),
             client_due: Vec::new(),
             up_due: Vec::new(),
             pools,
+            shadows: Shadows::default(),
             next_sweep_ns: 0,
             draining_since_ns: None,
             out: Vec::new(),
@@ -203,11 +210,14 @@ impl<N: Net> Handler<N> for Worker {
     fn tick(&mut self, net: &mut N) -> Next {
         if let Some(started) = self.started.take() {
             // The starter waits for this; it cannot have gone away.
-            let _ = started.send(Ok(()));
+            let _ = started.send(());
         }
         self.adopt(net);
         let now = net.now();
         self.usage.tick(now);
+        if let Some(pen) = &mut self.pen {
+            pen.tick(now);
+        }
         match self.shared.stop.load(Relaxed) {
             END => {
                 self.usage.hand_over();

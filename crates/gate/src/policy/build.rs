@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::finder::Finder;
 use super::limits_of::shares_milli;
 use super::state::{NAMES_MOST, Names, State};
 use super::{ClientBounds, KeySource, Limits, Policy, Route, Tier, Upstream};
 use crate::admission::Line;
 use crate::keys::Digester;
+use crate::path::Trust;
 
 /// All that a policy is made of.
 #[derive(Debug, Clone)]
@@ -30,6 +32,26 @@ pub struct PolicySettings {
     pub address: Limits,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
+    /// Whom upstreams are checked against that speak TLS; without it none may.
+    pub trust: Option<Trust>,
+}
+
+impl PolicySettings {
+    /// Forwards everything to one upstream, and asks for no key.
+    pub fn open(upstream: Upstream) -> Self {
+        Self {
+            routes: vec![Route::to(0)],
+            upstreams: vec![upstream],
+            tiers: Vec::new(),
+            key_source: KeySource::none(),
+            digester: None,
+            client: ClientBounds::default(),
+            all: Limits::default(),
+            address: Limits::default(),
+            line: None,
+            trust: None,
+        }
+    }
 }
 
 /// Why there is no policy.
@@ -67,24 +89,17 @@ impl Policy {
             all,
             address,
             line,
+            trust,
             ..
         } = settings;
-        let mut numbered = before.map(|before| before.upstreams.clone()).unwrap_or_default();
-        let mut numbers = Vec::with_capacity(upstreams.len());
-        for upstream in upstreams {
-            let name = upstream.name.clone();
-            numbers.push(place(&mut numbered, &state.upstream_names, &name, upstream)?);
-        }
-        for (number, upstream) in numbered.iter_mut().enumerate() {
-            if !numbers.contains(&(number as u32)) {
-                // It is kept for requests in flight alone.
-                upstream.active = None;
-            }
-        }
+        let (upstreams, numbers) = numbered(state, upstreams)?;
         let mut routes = before.map(|before| before.routes.clone()).unwrap_or_default();
         let mut order = Vec::with_capacity(settings.routes.len());
         for mut route in settings.routes {
             route.upstream = numbers[route.upstream as usize];
+            if let Some(shadow) = &mut route.shadow {
+                shadow.upstream = numbers[shadow.upstream as usize];
+            }
             let name = route.name.clone();
             order.push(place(&mut routes, &state.route_names, &name, route)?);
         }
@@ -99,6 +114,7 @@ impl Policy {
                 !route.methods.0.is_empty(),
             ))
         });
+        let finder = Finder::new(order.iter().map(|&number| &routes[number as usize]));
         let shares = shares_milli(&tiers);
         let mut by_number = Vec::new();
         let mut default = None;
@@ -116,7 +132,8 @@ impl Policy {
             state: Arc::clone(state),
             routes,
             order,
-            upstreams: numbered,
+            finder,
+            upstreams,
             tiers: by_number,
             default,
             key_source: if digester.is_some() { key_source } else { KeySource::none() },
@@ -125,8 +142,24 @@ impl Policy {
             all,
             address,
             line,
+            trust,
         })
     }
+}
+
+/// Upstreams by the numbers of their names, and the number of each in the order given. What data paths need for
+/// requests in flight to upstreams that are no longer configured they keep themselves.
+type Numbered = (Vec<Option<Upstream>>, Vec<u32>);
+
+fn numbered(state: &State, upstreams: Vec<Upstream>) -> Result<Numbered, TooManyNames> {
+    let (mut by_number, mut numbers) = (Vec::new(), Vec::new());
+    for upstream in upstreams {
+        let number = state.upstream_names.number(&upstream.name).ok_or(TooManyNames)?;
+        by_number.resize(by_number.len().max(number as usize + 1), None);
+        by_number[number as usize] = Some(upstream);
+        numbers.push(number);
+    }
+    Ok((by_number, numbers))
 }
 
 /// Puts a thing where its name's number says.

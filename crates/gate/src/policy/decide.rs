@@ -1,8 +1,8 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
 use super::{
-    Decision, Facts, Held, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal, Route,
-    Ticket, Tier,
+    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
+    Route, Ticket, Tier,
 };
 use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
@@ -20,11 +20,11 @@ const TAKES: usize = 16;
 impl Policy {
     /// Decides about a request. Counts a refusal in `usage`.
     pub fn decide(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
-        let mut asked = Asked { key: NONE, route: NONE };
+        let mut asked = Asked { key: NONE, route: NONE, cost_milli: 0 };
         match self.admit(facts, now_ns, &mut asked) {
             Ok(ticket) => Decision::Forward(ticket),
             Err(refusal) => {
-                usage.refuse(asked.key, asked.route, refusal.problem);
+                usage.refuse(asked.key, asked.route, refusal.problem, asked.cost_milli);
                 Decision::Refuse(refusal)
             }
         }
@@ -52,7 +52,7 @@ impl Policy {
         let waited_ns =
             if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
         state.ceiling.finish(ticket.cost_milli, waited_ns);
-        usage.count(ticket.key, ticket.route, outcome);
+        usage.count(ticket.key, ticket.route, ticket.cost_milli, outcome);
     }
 
     fn admit(&self, facts: &Facts, now_ns: u64, asked: &mut Asked) -> Result<Ticket, Refusal> {
@@ -76,6 +76,11 @@ impl Policy {
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
         }
+        let shared = state.shared.is_on();
+        if shared && limits.closed && key.is_some() && !state.shared.is_fresh(now_ns) {
+            let refusal = taken.refuse(Problem::LimitsUnknown);
+            return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
+        }
         let mut held = Held { address: self.address.at_once.is_some(), ..Held::default() };
         if let Some(entry) = key {
             held.key = self.take_key(entry, limits, now_ns, &mut taken)?;
@@ -86,13 +91,25 @@ impl Policy {
         held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
         let used = &state.all;
         held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
-        let cost_milli = self.take_of_line(facts, share_milli, now_ns, &taken)?;
+        asked.cost_milli = self.cost_milli(facts);
+        if let Some(entry) = key {
+            let share = &state.tiers[tier as usize].share;
+            match share.take(entry, asked.cost_milli, now_ns) {
+                Ok(0) => {}
+                Ok(increment_ns) => taken.note(Take::Rate(&entry.shared, increment_ns)),
+                Err(wait_ns) => return Err(self.at_line(&taken, wait_ns)),
+            }
+        }
+        self.take_of_line(asked.cost_milli, share_milli, now_ns, &taken)?;
+        if shared {
+            self.tell_others(asked, key);
+        }
         Ok(Ticket {
             route: route.number,
             key: asked.key,
             tier,
             address_slot,
-            cost_milli,
+            cost_milli: asked.cost_milli,
             admitted_at_ns: now_ns,
             body_max_bytes,
             held,
@@ -100,18 +117,9 @@ impl Policy {
     }
 
     /// The first route that takes a request; else whether one would, by another method.
-    fn find(&self, facts: &Facts) -> Result<&Route, Problem> {
-        let mut problem = Problem::NoRoute;
-        for &number in &self.order {
-            let route = &self.routes[number as usize];
-            if route.path.takes(facts.path) && route.host.takes(facts.host) {
-                if route.methods.take(facts.method) {
-                    return Ok(route);
-                }
-                problem = Problem::MethodNotAllowed;
-            }
-        }
-        Err(problem)
+    pub(super) fn find(&self, facts: &Facts) -> Result<&Route, Problem> {
+        let route = |place: u32| &self.routes[self.order[place as usize] as usize];
+        self.finder.find(facts, route).map(route)
     }
 
     fn check_address<'a>(
@@ -160,17 +168,15 @@ impl Policy {
         taken: &mut Taken<'a>,
     ) -> Result<bool, Refusal> {
         let calendar = &self.state.calendar;
-        let own = Limits {
-            rate: entry.rate().or(tier.each.rate),
-            at_once: entry.at_once_most().or(tier.each.at_once),
-        };
+        let limits = KeyLimits::of(entry, tier);
+        let own = Limits { rate: limits.rate, at_once: limits.at_once };
         let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
-        if let Some(quota) = entry.day_most().or(tier.day_quota) {
+        if let Some(quota) = limits.day_quota {
             let left_s = |periods: Periods| periods.day_left_s;
             let period = (calendar.day(), DAY_S, calendar.unix_s());
             taken.quota("day", &entry.day, quota, period, left_s)?;
         }
-        if let Some(quota) = entry.month_most().or(tier.month_quota) {
+        if let Some(quota) = limits.month_quota {
             let left_s = |periods: Periods| periods.month_left_s;
             let period = (calendar.month(), MONTH_S, calendar.unix_s());
             taken.quota("month", &entry.month, quota, period, left_s)?;
@@ -178,34 +184,45 @@ impl Policy {
         Ok(held)
     }
 
-    /// Takes from the ceiling; what the request costs.
+    /// Has other gateways told of a request that was let through.
+    fn tell_others(&self, asked: &Asked, key: Option<&Entry>) {
+        if let Some(entry) = key {
+            self.state.shared.took(asked.key, entry);
+        }
+        if self.line.is_some() {
+            self.state.shared.took_of_line(asked.cost_milli);
+        }
+    }
+
+    /// What a request costs the upstream, in thousandths of the mean request.
+    fn cost_milli(&self, facts: &Facts) -> u32 {
+        self.line.as_ref().map_or(MEAN_MILLI, |line| line.cost_milli(facts.method, facts.path))
+    }
+
+    /// Takes from the ceiling.
     fn take_of_line(
         &self,
-        facts: &Facts,
+        cost_milli: u32,
         share_milli: u32,
         now_ns: u64,
         taken: &Taken,
-    ) -> Result<u32, Refusal> {
-        let Some(line) = &self.line else {
-            self.state.ceiling.add(MEAN_MILLI);
-            return Ok(MEAN_MILLI);
-        };
-        let cost_milli = line.cost_milli(facts.method, facts.path);
+    ) -> Result<(), Refusal> {
         let ceiling = &self.state.ceiling;
-        ceiling.take(cost_milli, share_milli, now_ns).map_err(|wait_ns| {
-            let refusal = taken.refuse(Problem::AtLoadLine);
-            let quota = ceiling.rate_per_s() as u64;
-            let retry_after_s = seconds(wait_ns);
-            let limit = RateLimit {
-                name: "load line",
-                quota,
-                window_s: 1,
-                remaining: 0,
-                reset_s: retry_after_s,
-            };
-            Refusal { retry_after_s: Some(retry_after_s), limit: Some(limit), ..refusal }
-        })?;
-        Ok(cost_milli)
+        if self.line.is_none() {
+            ceiling.add(cost_milli);
+            return Ok(());
+        }
+        let took = ceiling.take(cost_milli, share_milli, now_ns);
+        took.map_err(|wait_ns| self.at_line(taken, wait_ns))
+    }
+
+    /// The refusal of a request for which the load line has no room.
+    fn at_line(&self, taken: &Taken, wait_ns: u64) -> Refusal {
+        let refusal = taken.refuse(Problem::AtLoadLine);
+        let reset_s = seconds(wait_ns);
+        let quota = self.state.ceiling.rate_per_s() as u64;
+        let limit = RateLimit { name: "load line", quota, window_s: 1, remaining: 0, reset_s };
+        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }
 }
 
@@ -217,6 +234,8 @@ const MONTH_S: u32 = 30 * DAY_S;
 struct Asked {
     key: u32,
     route: u32,
+    /// What it costs the upstream; 0 while nobody asked.
+    cost_milli: u32,
 }
 
 /// What was taken of limits, to be given back.

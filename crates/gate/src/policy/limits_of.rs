@@ -1,5 +1,6 @@
 //! Limits as they are configured: of a tier, a route, an address, or of all requests.
 
+use crate::keys::Entry;
 use crate::limits::Rate;
 
 /// Limits of one thing; what is `None` is not limited.
@@ -28,6 +29,9 @@ pub struct Tier {
     pub together: Limits,
     /// The longest body, where that is shorter than the route's.
     pub body_max_bytes: Option<u64>,
+    /// Where limits are shared with other gateways: its keys are refused while what these do cannot be known. Else the
+    /// gateway goes by what it knows itself.
+    pub closed: bool,
 }
 
 impl Tier {
@@ -41,6 +45,27 @@ impl Tier {
             month_quota: None,
             together: Limits::default(),
             body_max_bytes: None,
+            closed: false,
+        }
+    }
+}
+
+/// The limits of one key: its own, and its tier's where it has none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct KeyLimits {
+    pub rate: Option<Rate>,
+    pub at_once: Option<u32>,
+    pub day_quota: Option<u64>,
+    pub month_quota: Option<u64>,
+}
+
+impl KeyLimits {
+    pub(super) fn of(entry: &Entry, tier: &Tier) -> Self {
+        Self {
+            rate: entry.rate().or(tier.each.rate),
+            at_once: entry.at_once_most().or(tier.each.at_once),
+            day_quota: entry.day_most().or(tier.day_quota),
+            month_quota: entry.month_most().or(tier.month_quota),
         }
     }
 }

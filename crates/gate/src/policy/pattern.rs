@@ -48,6 +48,9 @@ impl Methods {
     }
 }
 
+/// Segments of a pattern at most.
+const SEGMENTS_MOST: usize = 64;
+
 /// Paths that a route takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPattern {
@@ -68,6 +71,9 @@ impl PathPattern {
         }
         if text.contains(['?', '#', ' ']) {
             return Err("a path has no query, fragment or space".into());
+        }
+        if text.split('/').count() > SEGMENTS_MOST {
+            return Err(format!("a path has at most {SEGMENTS_MOST} segments"));
         }
         if !text.contains(['{', '}']) {
             let trimmed = text.trim_end_matches('/');

@@ -49,10 +49,12 @@ pub enum Problem {
     TooManyAtOnce,
     /// 429: the API is at its load line.
     AtLoadLine,
+    /// 503: what other gateways let through cannot be known, and the key's tier is refused then.
+    LimitsUnknown,
 }
 
 /// Every problem.
-pub const PROBLEMS: [Problem; 10] = [
+pub const PROBLEMS: [Problem; 11] = [
     Problem::KeyMissing,
     Problem::KeyUnknown,
     Problem::KeyNotForRoute,
@@ -63,6 +65,7 @@ pub const PROBLEMS: [Problem; 10] = [
     Problem::QuotaUsedUp,
     Problem::TooManyAtOnce,
     Problem::AtLoadLine,
+    Problem::LimitsUnknown,
 ];
 
 impl Problem {
@@ -75,6 +78,7 @@ impl Problem {
             Self::MethodNotAllowed => 405,
             Self::BodyTooLarge => 413,
             Self::RateLimited | Self::QuotaUsedUp | Self::TooManyAtOnce | Self::AtLoadLine => 429,
+            Self::LimitsUnknown => 503,
         }
     }
 
@@ -91,6 +95,7 @@ impl Problem {
             Self::QuotaUsedUp => "quota_used_up",
             Self::TooManyAtOnce => "too_many_at_once",
             Self::AtLoadLine => "at_load_line",
+            Self::LimitsUnknown => "limits_unknown",
         }
     }
 
@@ -126,6 +131,9 @@ impl Problem {
             }
             Self::AtLoadLine => {
                 r#"{"type":"about:blank","title":"Too Many Requests","status":429,"code":"at_load_line","detail":"The API carries no more at the moment."}"#
+            }
+            Self::LimitsUnknown => {
+                r#"{"type":"about:blank","title":"Service Unavailable","status":503,"code":"limits_unknown","detail":"The limits of the key cannot be checked at the moment."}"#
             }
         }
     }

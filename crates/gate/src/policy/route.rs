@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use super::limits_of::Limits;
 use super::pattern::{Host, Methods, PathPattern};
+use super::shadowed::Shadow;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -23,6 +24,8 @@ pub struct Route {
     pub path: PathPattern,
     /// Index into [`super::Policy::upstreams`].
     pub upstream: u32,
+    /// Another upstream that is sent some of its requests too.
+    pub shadow: Option<Shadow>,
     /// Bounds on time.
     pub timeouts: Timeouts,
     /// What is sent upstream instead of the path's beginning.
@@ -53,6 +56,7 @@ impl Route {
             methods: Methods::default(),
             path: PathPattern::Prefix("/".into()),
             upstream,
+            shadow: None,
             timeouts: Timeouts::default(),
             rewrite: None,
             request_headers: HeaderRules::default(),

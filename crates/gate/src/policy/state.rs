@@ -3,9 +3,12 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::addresses::Addresses;
+use super::shadowed::Shadowed;
+use super::sharing::Share;
 use crate::admission::Ceiling;
 use crate::keys::Keys;
 use crate::limits::{AtOnce, Calendar, Gcra};
+use crate::shared::Meter;
 use crate::usage::Hub;
 
 /// Names of one kind that a process may ever have.
@@ -16,6 +19,8 @@ pub(super) const NAMES_MOST: usize = 1024;
 pub(super) struct Used {
     pub rate: Gcra,
     pub in_flight: AtOnce,
+    /// Of a tier: the share of each of its keys.
+    pub share: Share,
 }
 
 /// Names of one kind, numbered as they come. A name keeps its number.
@@ -47,6 +52,10 @@ pub struct State {
     pub ceiling: Ceiling,
     /// Where workers hand over what they counted.
     pub usage: Arc<Hub>,
+    /// What came of shadow requests.
+    pub shadowed: Shadowed,
+    /// What other gateways are told.
+    pub shared: Meter,
     pub(super) all: Used,
     pub(super) routes: Box<[Used]>,
     pub(super) tiers: Box<[Used]>,
@@ -69,6 +78,8 @@ impl State {
             calendar: Calendar::default(),
             ceiling: Ceiling::default(),
             usage: Arc::default(),
+            shadowed: Shadowed::default(),
+            shared: Meter::default(),
             all: Used::default(),
             routes: used(),
             tiers: used(),
@@ -92,13 +103,17 @@ impl State {
 
     /// The number of a set of routes by their names, for [`crate::keys::Settings::routes`]. `None` after 1,024 sets.
     pub fn route_set(&self, names: &[String]) -> Option<u32> {
+        if names.is_empty() {
+            return Some(0);
+        }
         let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
         let set = self.route_sets.number(&names.join(","))?;
         let numbers: Option<Box<[u32]>> =
             names.iter().map(|name| self.route_names.number(name)).collect();
-        let numbers = numbers?;
+        let mut numbers = numbers?;
+        numbers.sort_unstable();
         self.routes_of_sets[set as usize].get_or_init(|| numbers);
         Some(set)
     }
@@ -106,6 +121,6 @@ impl State {
     /// Whether a set, as [`Self::route_set`] numbered it, has a route.
     pub(super) fn set_has(&self, set: u32, route: u32) -> bool {
         let routes = self.routes_of_sets.get(set as usize).and_then(OnceLock::get);
-        set == 0 || routes.is_some_and(|routes| routes.contains(&route))
+        set == 0 || routes.is_some_and(|routes| routes.binary_search(&route).is_ok())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::*;
 use crate::keys::{Digester, Settings};
 use crate::limits::Rate;
-use crate::usage::{Hub, Local};
+use crate::usage::{Collector, Local};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -31,8 +31,10 @@ impl Desk {
             all: Limits::default(),
             address: Limits::default(),
             line: None,
+            trust: None,
         };
-        Self { state, settings, usage: Local::new(Arc::new(Hub::default())) }
+        let usage = Local::new(Arc::clone(&state.usage));
+        Self { state, settings, usage }
     }
 
     fn key(&self, key: &str, settings: Settings) {
@@ -223,7 +225,8 @@ fn a_ticket_is_finished_under_a_later_policy() {
     desk.finish(&after, &held);
     let next = ticket(desk.ask(&after, None, "/", SECOND));
     assert_eq!(after.route(next.route).name, "other");
-    assert_eq!(before.upstreams()[before.route(held.route).upstream as usize].name, "api");
+    let upstream = before.upstreams()[before.route(held.route).upstream as usize].as_ref();
+    assert_eq!(upstream.unwrap().name, "api");
 }
 
 /// At twice the load line from two tiers, the more important one keeps all that it asks for.
@@ -257,4 +260,61 @@ fn under_pressure_the_lowest_tier_is_refused_first() {
     }
     assert_eq!(golden, 3500);
     assert!((4950..=5050).contains(&(golden + freed)), "{golden} + {freed}");
+}
+
+/// What came of a key's requests.
+#[derive(Default)]
+struct Luck {
+    asked: u32,
+    passed: u32,
+}
+
+/// Virtual time in which keys ask at their rates per second, evenly; what came of each but in the first three seconds.
+fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) -> Vec<Luck> {
+    let policy = desk.policy();
+    let (mut collector, _reporter) = Collector::new(Arc::clone(&desk.state.usage), 1);
+    let mut luck: Vec<Luck> = rates.iter().map(|_| Luck::default()).collect();
+    for second in seconds.clone() {
+        for step in 0..10_000u64 {
+            let now = second * SECOND + step * SECOND / 10_000;
+            for ((key, rate), luck) in rates.iter().zip(&mut luck) {
+                let due = |at: u64| at * rate / 10_000;
+                for _ in due(step)..due(step + 1) {
+                    let decision = desk.ask(&policy, Some(key), "/", now);
+                    let counts = u32::from(second >= seconds.start + 3);
+                    luck.asked += counts;
+                    if let Decision::Forward(ticket) = decision {
+                        luck.passed += counts;
+                        desk.finish(&policy, &ticket);
+                    }
+                }
+            }
+        }
+        desk.usage.hand_over();
+        collector.collect(second as i64, u64::from, |number| number.to_string());
+        policy.share_out(collector.asked_milli().map(|(slot, n)| (slot, n as f64 / 1000.0)));
+    }
+    luck
+}
+
+/// One key asks for five times what the API carries: the others keep what they ask for, and the API is not idle.
+#[test]
+fn a_greedy_key_takes_nothing_from_honest_ones() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0);
+    desk.settings.line = Some(Arc::new(line));
+    let rates = [("a", 150), ("b", 150), ("c", 20), ("greedy", 5000)];
+    for (key, _) in rates {
+        desk.key(key, Settings::default());
+    }
+    let luck = crowd(&mut desk, &rates, 10..23);
+    for (luck, (key, _)) in luck[..3].iter().zip(rates) {
+        assert!(f64::from(luck.passed) >= 0.95 * f64::from(luck.asked), "{key}: {}", luck.passed);
+    }
+    let passed: u32 = luck.iter().map(|luck| luck.passed).sum();
+    assert!((9_500..=10_100).contains(&passed), "{passed}");
+    // Once it asks for no more than there is, it is held to nothing.
+    let calm = crowd(&mut desk, &[("a", 150), ("greedy", 700)], 23..30);
+    assert!(calm.iter().all(|luck| luck.passed == luck.asked), "{}", calm[1].passed);
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::local::Hub;
 use super::sum::Sum;
-use crate::policy::PROBLEMS;
+use crate::policy::{NONE, PROBLEMS};
 
 /// Keys and routes that are kept apart, in a batch and since the start. Further ones are dropped from batches, and
 /// counted together since the start.
@@ -123,6 +123,8 @@ impl Shared {
 pub struct Collector {
     shared: Arc<Shared>,
     pending: HashMap<By, Sum>,
+    /// What the slot of each key asked for in the last collection, in thousandths of a mean request.
+    asked_milli: HashMap<u32, u64>,
     dropped: u64,
     batches: SyncSender<Batch>,
     every_s: i64,
@@ -146,6 +148,7 @@ impl Collector {
         let collector = Self {
             shared,
             pending: HashMap::new(),
+            asked_milli: HashMap::new(),
             dropped: 0,
             batches,
             every_s: i64::from(every_s.max(1)),
@@ -163,11 +166,15 @@ impl Collector {
         route_name: impl Fn(u32) -> String,
     ) {
         let mut second = Sum::default();
+        self.asked_milli.clear();
         let mut snapshot = lock(&self.shared.snapshot);
         self.shared.hub.each_full(|table| {
             self.dropped += table.dropped;
             for row in table.rows() {
                 second.add(row);
+                if row.key != NONE && row.asked_milli > 0 {
+                    *self.asked_milli.entry(row.key).or_default() += row.asked_milli;
+                }
                 let by = (key_id(row.key), row.route);
                 let full = self.pending.len() >= ROWS_MOST && !self.pending.contains_key(&by);
                 if full {
@@ -197,6 +204,11 @@ impl Collector {
     pub fn flush(&mut self, unix_s: i64, route_name: impl Fn(u32) -> String) {
         self.hand_on(unix_s, route_name);
         self.settle();
+    }
+
+    /// What the slot of each key asked of the ceiling in the last collection, in thousandths of a mean request.
+    pub fn asked_milli(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.asked_milli.iter().map(|(slot, milli)| (*slot, *milli))
     }
 
     /// What pages and `/metrics` show.
@@ -332,7 +344,7 @@ mod tests {
         let mut kept = Kept(Vec::new());
         for second in 1..=5 {
             for _ in 0..100 {
-                local.refuse(3, 0, Problem::RateLimited);
+                local.refuse(3, 0, Problem::RateLimited, 0);
             }
             local.tick(second * 1_000_000_000);
             collector.collect(second as i64, u64::from, |number| number.to_string());
@@ -358,7 +370,7 @@ mod tests {
         let keys = 30_000;
         for second in 1..=4u32 {
             for key in 0..keys {
-                local.refuse(key, 0, Problem::RateLimited);
+                local.refuse(key, 0, Problem::RateLimited, 0);
                 if key % 500 == 0 {
                     local.hand_over();
                     collector.collect(i64::from(second), u64::from, |number| number.to_string());
@@ -384,7 +396,7 @@ mod tests {
         let (mut collector, _reporter) = Collector::new(Arc::clone(&hub), 1);
         let mut local = Local::new(Arc::clone(&hub));
         for key in 0..10_000 {
-            local.refuse(key, 0, Problem::RateLimited);
+            local.refuse(key, 0, Problem::RateLimited, 0);
         }
         collector.collect(1, u64::from, |number| number.to_string());
         let account = collector.reader().read(|snapshot| snapshot.account);
@@ -412,7 +424,7 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
         let mut local = Local::new(hub);
-        local.refuse(1, 1, Problem::KeyUnknown);
+        local.refuse(1, 1, Problem::KeyUnknown, 0);
         local.hand_over();
         let reading = collector.reader();
         collector.collect(1, u64::from, |number| number.to_string());
@@ -446,7 +458,7 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
         let mut local = Local::new(hub);
-        local.refuse(1, 1, Problem::KeyUnknown);
+        local.refuse(1, 1, Problem::KeyUnknown, 0);
         local.hand_over();
         let reading = collector.reader();
         collector.collect(1, u64::from, |number| number.to_string());

@@ -51,27 +51,33 @@ pub(super) fn refusals(sum: &Sum) -> BTreeMap<&'static str, u64> {
     named.map(|(problem, n)| (problem.code(), n)).collect()
 }
 
+/// A batch as JSON lines.
+pub(super) fn lines(batch: &Batch) -> Result<Vec<u8>, String> {
+    let mut text = Vec::new();
+    for (key, route, sum) in &batch.rows {
+        let line = Line {
+            at_s: batch.at_s,
+            key: *key,
+            route,
+            forwarded: sum.forwarded,
+            upstream_failed: sum.upstream_failed,
+            bytes_in: sum.bytes_in,
+            bytes_out: sum.bytes_out,
+            latency_sum_ns: sum.latency_sum_ns,
+            p50_ns: sum.latency.at_quantile(0.5),
+            p99_ns: sum.latency.at_quantile(0.99),
+            statuses: &sum.statuses,
+            refused: refusals(sum),
+        };
+        serde_json::to_writer(&mut text, &line).map_err(|error| error.to_string())?;
+        text.push(b'\n');
+    }
+    Ok(text)
+}
+
 impl Sink for JsonLines {
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
-        let mut text = Vec::new();
-        for (key, route, sum) in &batch.rows {
-            let line = Line {
-                at_s: batch.at_s,
-                key: *key,
-                route,
-                forwarded: sum.forwarded,
-                upstream_failed: sum.upstream_failed,
-                bytes_in: sum.bytes_in,
-                bytes_out: sum.bytes_out,
-                latency_sum_ns: sum.latency_sum_ns,
-                p50_ns: sum.latency.at_quantile(0.5),
-                p99_ns: sum.latency.at_quantile(0.99),
-                statuses: &sum.statuses,
-                refused: refusals(sum),
-            };
-            serde_json::to_writer(&mut text, &line).map_err(|error| error.to_string())?;
-            text.push(b'\n');
-        }
+        let text = lines(batch)?;
         let before = self.file.metadata().map_err(|error| error.to_string())?.len();
         self.file.write_all(&text).map_err(|error| {
             // What was written of it is taken back, so that trying again counts nothing twice.

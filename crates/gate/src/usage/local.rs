@@ -112,13 +112,13 @@ impl Local {
     }
 
     /// Counts a request that was forwarded.
-    pub(crate) fn count(&mut self, key: u32, route: u32, outcome: &Outcome) {
-        self.add(|table| table.count(key, route, outcome));
+    pub(crate) fn count(&mut self, key: u32, route: u32, cost_milli: u32, outcome: &Outcome) {
+        self.add(|table| table.count(key, route, cost_milli, outcome));
     }
 
-    /// Counts a refusal.
-    pub(crate) fn refuse(&mut self, key: u32, route: u32, problem: Problem) {
-        self.add(|table| table.refuse(key, route, problem));
+    /// Counts a refusal. `cost_milli`: what the request would have cost, where that was found out.
+    pub(crate) fn refuse(&mut self, key: u32, route: u32, problem: Problem, cost_milli: u32) {
+        self.add(|table| table.refuse(key, route, problem, cost_milli));
     }
 
     fn add(&mut self, count: impl Fn(&mut Table) -> bool) {

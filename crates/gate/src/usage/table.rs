@@ -20,6 +20,8 @@ pub(super) struct Row {
     pub bytes_in: u64,
     pub bytes_out: u64,
     pub latency_sum_ns: u64,
+    /// What requests that got as far as the ceiling cost, in thousandths of a mean request; refused ones included.
+    pub asked_milli: u64,
     /// Statuses in the order they came, with their counts.
     pub statuses: [(u16, u32); STATUSES],
     /// Of further statuses.
@@ -38,6 +40,7 @@ impl Row {
             bytes_in: 0,
             bytes_out: 0,
             latency_sum_ns: 0,
+            asked_milli: 0,
             statuses: [(0, 0); STATUSES],
             other_statuses: 0,
             refused: [0; PROBLEMS.len()],
@@ -97,21 +100,23 @@ impl Table {
     }
 
     /// Counts a request that was forwarded; whether there was room.
-    pub fn count(&mut self, key: u32, route: u32, outcome: &Outcome) -> bool {
+    pub fn count(&mut self, key: u32, route: u32, cost_milli: u32, outcome: &Outcome) -> bool {
         let Some(row) = self.row(key, route) else { return false };
         row.forwarded += 1;
         row.upstream_failed += u32::from(outcome.upstream_failed);
         row.bytes_in += outcome.bytes_in;
         row.bytes_out += outcome.bytes_out;
         row.latency_sum_ns += outcome.latency_ns;
+        row.asked_milli += u64::from(cost_milli);
         row.latency[bucket_of(outcome.latency_ns)] += 1;
         row.count_status(outcome.status);
         true
     }
 
     /// Counts a refusal; whether there was room.
-    pub fn refuse(&mut self, key: u32, route: u32, problem: Problem) -> bool {
+    pub fn refuse(&mut self, key: u32, route: u32, problem: Problem, cost_milli: u32) -> bool {
         let Some(row) = self.row(key, route) else { return false };
+        row.asked_milli += u64::from(cost_milli);
         row.refused[problem as usize] += 1;
         row.count_status(problem.status());
         true
@@ -150,15 +155,15 @@ mod tests {
         let mut table = Table::new();
         for round in 1..=3u64 {
             for key in 0..ROWS as u32 {
-                assert!(table.refuse(key * 7, key % 3, Problem::RateLimited));
+                assert!(table.refuse(key * 7, key % 3, Problem::RateLimited, 0));
             }
             let requests: u64 = table.rows().iter().map(Row::requests).sum();
             assert_eq!(requests, round * ROWS as u64);
-            assert!(!table.refuse(1_000_000, 0, Problem::RateLimited));
+            assert!(!table.refuse(1_000_000, 0, Problem::RateLimited, 0));
         }
         assert_eq!(table.rows().len(), ROWS);
         table.clear();
-        assert!(table.is_empty() && table.refuse(1_000_000, 0, Problem::RateLimited));
+        assert!(table.is_empty() && table.refuse(1_000_000, 0, Problem::RateLimited, 0));
         assert_eq!(table.rows()[0].requests(), 1);
     }
 
@@ -174,7 +179,7 @@ mod tests {
                 upstream_ns: 3,
                 upstream_failed: false,
             };
-            table.count(1, 1, &outcome);
+            table.count(1, 1, 1000, &outcome);
         }
         let row = &table.rows()[0];
         assert_eq!((row.statuses[7], row.other_statuses), ((207, 1), 4));

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gate::health::Health;
+use gate::keys::Keys;
 use gate::path::{Gate, Listener, Options};
-use gate::policy::{Current, Policy, Upstream, UpstreamAddress};
+use gate::policy::{Current, Policy, PolicySettings, State, Upstream, UpstreamAddress};
 use target::Server;
 use testkit::peer::{End, RawClient};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
@@ -68,10 +69,20 @@ pub fn front(upstream: Upstream, io: net::Io) -> Front {
     )
 }
 
+/// A gateway of these settings.
+pub fn front_with(settings: PolicySettings, io: net::Io) -> Front {
+    front_at(settings, io, Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))))
+}
+
+/// A gateway of these settings on this listener.
+pub fn front_at(settings: PolicySettings, io: net::Io, listener: Listener) -> Front {
+    let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
+    front_of(Policy::new(&state, settings, None).expect("few names"), io, listener)
+}
+
 pub fn front_of(policy: Policy, io: net::Io, listener: Listener) -> Front {
     let (current, health) = (Arc::new(Current::new(Arc::new(policy))), Arc::new(Health::default()));
-    let options =
-        Options { listeners: vec![listener], workers: Some(1), io: Some(io), trust: None };
+    let options = Options { listeners: vec![listener], workers: Some(1), io: Some(io), log: None };
     let gate = Gate::start(options, Arc::clone(&current), Arc::clone(&health))
         .expect("the gateway starts");
     Front { gate, current, health }

@@ -1,8 +1,14 @@
 //! The data path over real sockets, in front of the built-in API and of scripted peers.
 
 mod bodies;
+mod changes;
 mod failures;
 mod harness;
 mod keep_alive;
 mod life;
+mod many;
+mod reports;
+mod secure;
+mod shadows;
+mod timeouts;
 mod tunnels;

@@ -22,7 +22,7 @@ pub fn gateway(mirror: &Mirror, io: net::Io) -> Gate {
         listeners: vec![Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
         workers: Some(1),
         io: Some(io),
-        trust: None,
+        log: None,
     };
     let current = Arc::new(Current::new(Arc::new(policy)));
     Gate::start(options, current, Arc::new(Health::default())).expect("it starts")

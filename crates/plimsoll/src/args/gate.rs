@@ -18,7 +18,8 @@ Keys are asked for as soon as the store has one; before that, and with --open, e
 said at the start. A key is sent as `Authorization: Bearer KEY`, `X-API-Key: KEY` or `?user_key=KEY`. Refusals are \
 401 (no key), 403 (a key that is not valid), 429 with Retry-After (limits, load line) and 413 (body), as JSON \
 problems.
-SIGHUP reads the configuration again: whole or not at all. SIGTERM and Ctrl-C let requests in flight end.
+SIGHUP reads the configuration again, whole or not at all, and opens the access log anew; SIGUSR1 does the \
+latter alone. SIGTERM and Ctrl-C let requests in flight end.
 Examples:
   plimsoll gate --listen 127.0.0.1:9090 --upstream http://127.0.0.1:8080 \\
     --loadline capacity.json --admin 127.0.0.1:9091
@@ -58,12 +59,22 @@ pub struct GateArgs {
     /// Append usage to this file as JSON lines, instead of counting it in the store
     #[arg(long, value_name = "FILE")]
     pub usage_lines: Option<PathBuf>,
+    /// Append a line for each request to this file, in the combined format with the time taken
+    #[arg(long, value_name = "FILE")]
+    pub access_log: Option<PathBuf>,
     /// Threads, each with a listener of its own [default: one per processor]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub workers: Option<u64>,
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
+    /// Read the configuration and the load line again when their files change
+    #[arg(long)]
+    pub watch: bool,
+    /// Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and
+    /// no connection is lost
+    #[arg(long)]
+    pub take_over: bool,
     /// Check the configuration, and start nothing
     #[arg(long)]
     pub check: bool,

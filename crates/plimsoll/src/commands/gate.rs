@@ -5,18 +5,20 @@
 
 mod keys;
 mod usage;
+mod watch;
 
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
 use gate::gateway::{Gateway, GatewayError, Setup};
-use signal_hook::consts::SIGHUP;
+use signal_hook::consts::{SIGHUP, SIGUSR1};
 
+use self::watch::Watched;
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
 use crate::results::output;
@@ -53,19 +55,21 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         };
     }
     let stop = stop_on_signal()?;
-    let again = Arc::new(AtomicBool::new(false));
-    if let Err(error) = signal_hook::flag::register(SIGHUP, Arc::clone(&again)) {
-        return cannot_run(format!("cannot catch signals: {error}"));
-    }
+    let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
-    while !stopped(&stop) {
+    let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
+    while !stopped(&stop) && !gateway.is_replaced() {
         thread::sleep(LOOK_EVERY);
-        if again.swap(false, Ordering::SeqCst) {
-            match gateway.control().reload("SIGHUP") {
-                Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
-                Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
-            }
+        let again = again.swap(false, Ordering::SeqCst);
+        if rotated.swap(false, Ordering::SeqCst) || again {
+            gateway.control().log().inspect(|log| log.reopen());
+        }
+        if again {
+            reload(&gateway, "SIGHUP");
+        }
+        if watched.as_mut().is_some_and(|files| files.changed(Instant::now())) {
+            reload(&gateway, "changed file");
         }
     }
     let usage = gateway.control().usage().clone();
@@ -77,6 +81,23 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),
+    }
+}
+
+/// Reads the configuration again, and says what came of it.
+fn reload(gateway: &Gateway, by: &str) {
+    match gateway.control().reload(by) {
+        Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
+        Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
+    }
+}
+
+/// A flag that a signal sets.
+fn flag(signal: i32) -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    match signal_hook::flag::register(signal, Arc::clone(&flag)) {
+        Ok(_) => Ok(flag),
+        Err(error) => cannot_run(format!("cannot catch signals: {error}")),
     }
 }
 
@@ -93,11 +114,13 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
         store: args.store.clone(),
         open: args.open,
         usage_lines: args.usage_lines.clone(),
+        access_log: args.access_log.clone(),
         workers: args.workers.map(|workers| workers as usize),
     };
     Ok(Setup {
         file: args.config.clone(),
         flags: Config::from(flags),
+        take_over: args.take_over,
         io: match args.io {
             IoArg::Auto => None,
             IoArg::Uring => Some(net::Io::Uring),

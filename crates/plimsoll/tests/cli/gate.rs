@@ -1,5 +1,9 @@
 //! `plimsoll gate`: keys, limits, the load line and usage, as a client and an operator meet them.
 
+mod life;
+mod page;
+mod shared;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -67,8 +71,13 @@ impl Gate {
     }
 
     /// Ends it as an operator does; what it printed after its opening.
-    fn end(mut self) -> String {
+    fn end(self) -> String {
         signal(&self.child, "TERM");
+        self.ended()
+    }
+
+    /// Waits for its end; what it printed after its opening.
+    fn ended(mut self) -> String {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).expect("its last words");
         assert_eq!(self.child.wait().expect("its end").code(), Some(0), "{rest}");

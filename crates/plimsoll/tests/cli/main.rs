@@ -5,7 +5,7 @@
 //! - `capacity`: a search, killed, resumed, and against targets that give it nothing.
 //! - `endpoints`: a search over several endpoints, each with its objective, share and cost.
 //! - `fill`: databases filled, stopped and cleaned.
-//! - `gate`: the gateway: keys, limits, the load line, usage, its admin API.
+//! - `gate`: the gateway: keys, limits, the load line, usage, its admin API; what it lives through.
 //! - `gone`: servers that are killed while they are measured.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.

@@ -147,7 +147,47 @@ pub fn gate(bench: &Bench) -> Result<Vec<Row>> {
     let (many, _) = cost(bench, &server, &proxies, 1000)?;
     let mut rows = vec![few, many];
     rows.extend(latency(bench, &server, &proxies, (rate / 2.0) as u32)?);
+    drop(proxies);
+    rows.extend(many_keys(bench)?);
     Ok(rows)
+}
+
+/// A million keys: the start with them, their memory, and how long one is looked for.
+fn many_keys(bench: &Bench) -> Result<Vec<Row>> {
+    let program = repo::build(&["--release", "--package", "gate", "--example", "many_keys"])?;
+    let mut figures: [Vec<f64>; 5] = Default::default();
+    for _ in 0..bench.rounds {
+        let mut command = pinned("1", &program);
+        let text = repo::output(command.arg("1000000"))?;
+        let value: serde_json::Value = serde_json::from_str(&text)?;
+        let names =
+            ["start_s", "table_bytes_per_key", "resident_bytes_per_key", "find_ns", "digest_ns"];
+        for (values, name) in figures.iter_mut().zip(names) {
+            values.push(value[name].as_f64().with_context(|| format!("no {name} in {text}"))?);
+        }
+    }
+    let [start, table, resident, find, digest] = &figures;
+    let us = |ns: &[f64]| Spread::of(&ns.iter().map(|ns| ns / 1e3).collect::<Vec<_>>());
+    let row = |what: &str, unit, spread, most, detail| Row {
+        what: format!("gate: a million keys, {what}"),
+        unit,
+        spread,
+        reach: Reach::AtMost(most),
+        detail,
+    };
+    let resident = format!("{:.0} B a key more are resident", Spread::of(resident).median);
+    let digest = format!("its digest takes {:.2} us beside", us(digest).median);
+    Ok(vec![
+        row(
+            "start",
+            Unit::Seconds,
+            Spread::of(start),
+            2.0,
+            "from the store to the first client".into(),
+        ),
+        row("memory of one", Unit::Bytes, Spread::of(table), 200.0, resident),
+        row("finding one", Unit::Microseconds, us(find), 1.0, digest),
+    ])
 }
 
 /// A closed loop, and the rate that the gateway reached in it.

@@ -1,6 +1,7 @@
 //! What configurations mean, and what is said of wrong ones.
 
 use super::*;
+use crate::policy::{Host, PathRewrite};
 
 const WHOLE: &str = r#"
 loadline = "capacity.json"
@@ -78,7 +79,7 @@ fn built(text: &str) -> Result<Built, ConfigError> {
 
 #[test]
 fn every_part_is_read() {
-    let Built { policy, listeners, admin } = built(WHOLE).unwrap();
+    let Built { policy, listeners, admin, .. } = built(WHOLE).unwrap();
     assert_eq!(listeners.len(), 1);
     assert!(listeners[0].proxy);
     assert_eq!(admin.map(|admin| admin.port()), Some(9091));

@@ -1,0 +1,111 @@
+//! The thread of the log: pages to lines, lines to the file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Entry, LogFormat, Shelf};
+use crate::policy::Current;
+
+/// How often pages are looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// Between two attempts to open a file that could not be written.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Writes the log of a gateway.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    format: LogFormat,
+    shelf: Arc<Shelf>,
+    reopen: AtomicBool,
+    error: Mutex<Option<String>>,
+}
+
+impl Writer {
+    /// Of a shelf, to a file that is appended to. The file is opened once to see that it can be.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn new(path: &Path, format: LogFormat, shelf: Arc<Shelf>) -> io::Result<Self> {
+        open(path)?;
+        let (reopen, error) = (AtomicBool::new(false), Mutex::default());
+        Ok(Self { path: path.to_owned(), format, shelf, reopen, error })
+    }
+
+    /// Where pages come from.
+    pub fn shelf(&self) -> &Arc<Shelf> {
+        &self.shelf
+    }
+
+    /// Opens the file anew before the next line: after it was renamed.
+    pub fn reopen(&self) {
+        self.reopen.store(true, Ordering::SeqCst);
+    }
+
+    /// Why the file cannot be written, if it cannot.
+    pub fn error(&self) -> Option<String> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Writes until it is told to stop, and then what is left. `current` has the names of routes.
+    pub fn run(&self, current: &Current, stop: &AtomicBool) {
+        let mut file = None;
+        let mut tried: Option<Instant> = None;
+        loop {
+            let last = stop.load(Ordering::SeqCst);
+            if self.reopen.swap(false, Ordering::SeqCst) {
+                (file, tried) = (None, None);
+            }
+            if file.is_none() && tried.is_none_or(|at| at.elapsed() >= AGAIN) {
+                tried = Some(Instant::now());
+                file = self.noted(open(&self.path));
+            }
+            for page in self.shelf.take_full() {
+                self.write(&page, &mut file, current);
+                self.shelf.give_back(page);
+            }
+            if last {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Writes the lines of a page, all or none.
+    fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current) {
+        let (policy, _) = current.get();
+        let wall_ns = (net::clock::wall() as i64).wrapping_sub(net::clock::now() as i64);
+        let (mut lines, mut count, mut rest) = (Vec::with_capacity(2 * page.len()), 0, page);
+        while let Some(entry) = Entry::read(&mut rest) {
+            count += 1;
+            self.format.write(&mut lines, &entry, wall_ns, policy.route_name(entry.route));
+        }
+        let written = match file {
+            Some(open) => self.noted(open.write_all(&lines)).is_some(),
+            None => false,
+        };
+        if !written {
+            *file = None;
+        }
+        let counter = if written { &self.shelf.written } else { &self.shelf.failed };
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Keeps the reason of a failure for people, and forgets the one before it.
+    fn noted<T>(&self, result: io::Result<T>) -> Option<T> {
+        let why = result.as_ref().err().map(|error| format!("{}: {error}", self.path.display()));
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        result.ok()
+    }
+}
+
+/// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o640).open(path)
+}

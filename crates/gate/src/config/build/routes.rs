@@ -1,0 +1,188 @@
+//! Routes: from what is written to what they mean.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
+use super::super::file::*;
+use super::super::place::{ConfigError, nearest};
+use super::{Builder, set};
+use crate::policy::{
+    HeaderRules, Host, Methods, PathPattern, PathRewrite, Route, Shadow, Timeouts, Upstream,
+};
+
+impl Builder<'_> {
+    pub(super) fn route(
+        &self,
+        written: &RouteConfig,
+        upstreams: &[Upstream],
+    ) -> Result<Route, ConfigError> {
+        let mut route = Route::to(self.upstream_of(&written.upstream, upstreams)?);
+        route.shadow =
+            written.shadow.as_ref().map(|shadow| self.shadow(shadow, upstreams)).transpose()?;
+        route.name = written.name.get_ref().clone();
+        if let Some(host) = &written.host {
+            route.host = self.host(host)?;
+        }
+        if let Some(path) = &written.path {
+            let parsed = PathPattern::parse(path.get_ref());
+            route.path = parsed.map_err(|why| self.wrong(path, why))?;
+        }
+        route.methods = self.methods(&written.methods)?;
+        route.public = written.public;
+        route.rewrite =
+            written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
+        route.upstream_host = match &written.upstream_host {
+            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
+            host => host.as_ref().map(|host| host.get_ref().clone()),
+        };
+        route.request_headers = self.headers(&written.request_headers)?;
+        route.response_headers = self.headers(&written.response_headers)?;
+        route.timeouts = timeouts(&written.timeouts);
+        route.upgrade = written.upgrade.unwrap_or(route.upgrade);
+        route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
+        route.limits = self.limits(&written.limits)?;
+        Ok(route)
+    }
+
+    /// The place of an upstream that is named.
+    fn upstream_of(
+        &self,
+        written: &Spanned<String>,
+        upstreams: &[Upstream],
+    ) -> Result<u32, ConfigError> {
+        let name = written.get_ref();
+        if let Some(place) = upstreams.iter().position(|upstream| upstream.name == *name) {
+            return Ok(place as u32);
+        }
+        let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
+        let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        Err(self.wrong(written, format!("there is no upstream `{name}`{hint}")))
+    }
+
+    fn shadow(
+        &self,
+        written: &ShadowConfig,
+        upstreams: &[Upstream],
+    ) -> Result<Shadow, ConfigError> {
+        let upstream = self.upstream_of(&written.upstream, upstreams)?;
+        let share = match &written.share {
+            Some(share) if !(0.0..=1.0).contains(share.get_ref()) => {
+                return Err(self.wrong(share, "a share is from 0 to 1"));
+            }
+            share => share.as_ref().map_or(1.0, |share| *share.get_ref()),
+        };
+        Ok(Shadow { upstream, share_ppm: (share * 1e6).round() as u32, compare: written.compare })
+    }
+
+    fn host(&self, written: &Spanned<String>) -> Result<Host, ConfigError> {
+        let text = written.get_ref().to_ascii_lowercase();
+        let (below, name) = match text.strip_prefix("*.") {
+            Some(name) => (true, name),
+            None => (false, &*text),
+        };
+        if !is_host(name) || name.contains(':') {
+            return Err(self.wrong(
+                written,
+                "a host is a name such as api.example.com or *.example.com, without port",
+            ));
+        }
+        Ok(if below { Host::Below(format!(".{name}")) } else { Host::Exact(name.to_owned()) })
+    }
+
+    fn methods(&self, written: &[Spanned<String>]) -> Result<Methods, ConfigError> {
+        let method = |method: &Spanned<String>| match method.get_ref() {
+            text if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                Ok(text.clone())
+            }
+            _ => Err(self.wrong(method, "a method is written in capitals, such as GET")),
+        };
+        written.iter().map(method).collect::<Result<_, _>>().map(Methods)
+    }
+
+    fn rewrite(&self, written: &RewriteConfig) -> Result<PathRewrite, ConfigError> {
+        let (from, to) = (written.from.get_ref(), written.to.get_ref());
+        let plain = |text: &str| {
+            !text.bytes().any(|byte| byte <= b' ' || byte >= 127 || b"?#".contains(&byte))
+        };
+        if !from.starts_with('/') || !plain(from) {
+            return Err(
+                self.wrong(&written.from, "begins with / and has no query, fragment or space")
+            );
+        }
+        if !(to.is_empty() || to.starts_with('/')) || !plain(to) {
+            return Err(self.wrong(
+                &written.to,
+                "is empty or begins with /, and has no query, fragment or space",
+            ));
+        }
+        let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
+        Ok(PathRewrite { from: trimmed(from), to: trimmed(to) })
+    }
+
+    fn headers(&self, written: &HeaderConfig) -> Result<HeaderRules, ConfigError> {
+        let name = |name: &Spanned<String>| {
+            let text = name.get_ref().to_ascii_lowercase();
+            if text.is_empty() || !text.bytes().all(is_token) {
+                return Err(self.wrong(name, format!("`{text}` is no name of a header")));
+            }
+            if KEPT_HEADERS.contains(&&*text) {
+                return Err(
+                    self.wrong(name, format!("the header {text} is the gateway's own to set"))
+                );
+            }
+            Ok(text)
+        };
+        let mut set: BTreeMap<String, String> = BTreeMap::new();
+        for (key, value) in &written.set {
+            let text = value.get_ref();
+            if text.trim() != text || text.bytes().any(|byte| byte < b' ' || byte == 127) {
+                return Err(
+                    self.wrong(value, "a value has no control characters and no spaces around it")
+                );
+            }
+            set.insert(name(key)?, text.clone());
+        }
+        let remove = written.remove.iter().map(name).collect::<Result<_, _>>()?;
+        Ok(HeaderRules { remove, set: set.into_iter().collect() })
+    }
+}
+
+/// Headers that rules may not touch: those of the connection and of framing, and what the gateway overwrites.
+pub(super) const KEPT_HEADERS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+];
+
+/// RFC 9110, section 5.6.2.
+pub(super) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_host(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    !text.is_empty() && text.len() <= 255 && text.bytes().all(fits)
+}
+
+fn timeouts(written: &TimeoutConfig) -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    set(&mut timeouts.connect_ns, written.connect);
+    set(&mut timeouts.first_byte_ns, written.first_byte);
+    set(&mut timeouts.whole_ns, written.whole);
+    set(&mut timeouts.idle_ns, written.idle);
+    timeouts
+}

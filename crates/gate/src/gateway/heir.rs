@@ -1,0 +1,143 @@
+//! One gateway in the place of another, with no connection lost: the later one is given the listening sockets of the
+//! earlier one, which then ends as if it had been asked to.
+//!
+//! The way is a Unix socket beside the store, which its owner alone may use: `FILE.PORT.sock`, after the port of the
+//! first listener.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use net::handing_over::{give, take};
+use serde::{Deserialize, Serialize};
+
+use super::GatewayError;
+
+/// How often a later gateway is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a later gateway may take to start, and an earlier one to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What a later gateway says once it serves.
+const READY: u8 = b'!';
+
+/// Where a gateway of this store and first address is found.
+pub(super) fn place(store: &Path, port: u16) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(format!(".{port}.sock"));
+    PathBuf::from(name)
+}
+
+/// What the sockets are that are given, in their order.
+#[derive(Debug, Serialize, Deserialize)]
+struct Given {
+    /// Of each listener: its address, and how many sockets it has.
+    listeners: Vec<(SocketAddr, usize)>,
+    /// Whether the admin API's socket comes last.
+    admin: bool,
+    uring: bool,
+}
+
+/// The sockets of a gateway.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    pub(super) listeners: Vec<(SocketAddr, Vec<Arc<TcpListener>>)>,
+    pub(super) admin: Option<TcpListener>,
+    pub(super) io: Option<net::Io>,
+}
+
+/// The earlier gateway, which still serves.
+#[derive(Debug)]
+pub(super) struct Earlier(UnixStream);
+
+impl Earlier {
+    /// Asks the gateway at a place for its sockets.
+    pub(super) fn ask(place: &Path) -> Result<(Self, Sockets), GatewayError> {
+        let words = |error: io::Error| {
+            GatewayError::File(format!(
+                "{}: {error}: no gateway of this store and address gives its listeners away; start without --take-over",
+                place.display()
+            ))
+        };
+        let mut stream = UnixStream::connect(place).map_err(words)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(words)?;
+        let (text, sockets) = take(&mut stream).map_err(words)?;
+        let given: Given = serde_json::from_slice(&text).map_err(|e| words(e.into()))?;
+        let mut sockets = sockets.into_iter().map(TcpListener::from);
+        let mut of =
+            |count: usize| -> Vec<_> { sockets.by_ref().take(count).map(Arc::new).collect() };
+        let listeners: Vec<_> =
+            given.listeners.iter().map(|(address, count)| (*address, of(*count))).collect();
+        let admin = if given.admin { sockets.next() } else { None };
+        let io = Some(if given.uring { net::Io::Uring } else { net::Io::Epoll });
+        Ok((Self(stream), Sockets { listeners, admin, io }))
+    }
+
+    /// Tells it to end.
+    pub(super) fn end(mut self) {
+        // If it is gone, it has ended.
+        let _ = self.0.write_all(&[READY]);
+    }
+}
+
+/// Waits for a later gateway, until it is told to stop; removes its place then.
+#[derive(Debug)]
+pub(super) struct Door {
+    listener: UnixListener,
+    place: PathBuf,
+}
+
+impl Door {
+    /// Opens a place; one that an earlier process left behind is replaced. `None` where there can be none, for its name
+    /// is too long or the folder is read only: then this gateway cannot be taken over.
+    pub(super) fn open(place: PathBuf) -> Option<Self> {
+        // A later gateway replaces the place of the one that it takes over.
+        let _ = fs::remove_file(&place);
+        let listener = UnixListener::bind(&place).ok()?;
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).ok()?;
+        listener.set_nonblocking(true).ok()?;
+        Some(Self { listener, place })
+    }
+
+    /// Serves it. `replaced` is set once a later gateway serves.
+    pub(super) fn serve(self, sockets: &Sockets, replaced: &AtomicBool, stop: &AtomicBool) {
+        while !stop.load(Ordering::SeqCst) && !replaced.load(Ordering::SeqCst) {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    let given = hand_over(stream, sockets).unwrap_or(false);
+                    replaced.store(given, Ordering::SeqCst);
+                }
+                Err(_) => thread::sleep(LOOK),
+            }
+        }
+        if !replaced.load(Ordering::SeqCst) {
+            let _ = fs::remove_file(&self.place);
+        }
+    }
+}
+
+/// Gives the sockets; whether the later gateway serves.
+fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<bool> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let of_listeners = sockets.listeners.iter().flat_map(|(_, sockets)| sockets);
+    let mut all: Vec<BorrowedFd<'_>> = of_listeners.map(|socket| socket.as_fd()).collect();
+    all.extend(sockets.admin.iter().map(AsFd::as_fd));
+    let given = Given {
+        listeners: sockets.listeners.iter().map(|(at, sockets)| (*at, sockets.len())).collect(),
+        admin: sockets.admin.is_some(),
+        uring: sockets.io == Some(net::Io::Uring),
+    };
+    give(&mut stream, &serde_json::to_vec(&given)?, &all)?;
+    let mut said = [0];
+    // A later gateway that does not start closes the connection instead: this one goes on.
+    Ok(stream.read(&mut said)? == 1 && said[0] == READY)
+}

@@ -1,0 +1,262 @@
+//! Shadow requests: some of a route's requests are sent to another upstream too, whose answers nobody gets.
+//!
+//! Owns their bounds: so many in flight, bodies so long, connections of their own. A shadow that is slow or gone costs
+//! the request that it is a shadow of the copying of its bytes, and nothing else.
+
+use net::{Close, Net};
+use wire::{Eof, ResponseEvent, ResponseTo};
+
+use super::client::Client;
+use super::handing::send_up;
+use super::up::{NONE, Up};
+use super::worker::Worker;
+use crate::policy::Shadow;
+
+/// Shadow requests of a worker in flight at most.
+const MOST: usize = 64;
+
+/// Whether a request has a shadow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shadowing {
+    /// It has none.
+    No,
+    /// It is to be sent to this pool once all of it is here.
+    Wanted { pool: u32, compare: bool },
+    /// It was sent; its number among those of the worker, where statuses are compared.
+    Sent(u32),
+}
+
+/// A shadow request on its connection.
+#[derive(Debug)]
+pub(super) struct Mirrored {
+    /// Its number among those of the worker.
+    number: u32,
+    status: u16,
+    /// What is to be sent once the connection stands.
+    waiting: Vec<u8>,
+    due_ns: u64,
+}
+
+/// The shadow requests of a worker.
+#[derive(Debug)]
+pub(super) struct Shadows {
+    drawn: u64,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+}
+
+/// A request and its shadow, until both have ended.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    /// Statuses of the first upstream and of the shadow; 0 for none.
+    statuses: [u16; 2],
+    /// Which of them is still to come.
+    open: [bool; 2],
+}
+
+impl Default for Shadows {
+    fn default() -> Self {
+        let free = (0..MOST as u32).collect();
+        Self { drawn: 0, entries: vec![Entry::default(); MOST], free }
+    }
+}
+
+impl Shadows {
+    /// Whether the next request of a route is one of its share.
+    pub(super) fn draw(&mut self, shadow: &Shadow) -> bool {
+        self.drawn = self.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        // The finisher of MurmurHash3 (public domain).
+        let mut mixed = (self.drawn ^ (self.drawn >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed = (mixed ^ (mixed >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        (mixed ^ (mixed >> 33)) % 1_000_000 < u64::from(shadow.share_ppm)
+    }
+
+    fn begin(&mut self, compare: bool) -> Option<u32> {
+        let number = self.free.pop()?;
+        self.entries[number as usize] = Entry { statuses: [0; 2], open: [compare, true] };
+        Some(number)
+    }
+
+    /// Of one that was not sent.
+    fn give_back(&mut self, number: u32) {
+        self.free.push(number);
+    }
+
+    /// Notes that the first (0) or the shadow (1) has ended; both statuses, once both have.
+    fn end(&mut self, number: u32, which: usize, status: u16) -> Option<[u16; 2]> {
+        let entry = &mut self.entries[number as usize];
+        (entry.statuses[which], entry.open[which]) = (status, false);
+        if entry.open.contains(&true) {
+            return None;
+        }
+        self.free.push(number);
+        Some(entry.statuses)
+    }
+}
+
+impl Worker {
+    /// Sends the shadow of a request that is here whole.
+    pub(super) fn mirror<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+        let Some(exchange) = &mut client.exchange else { return };
+        let Shadowing::Wanted { pool, compare } = exchange.shadow else { return };
+        exchange.shadow = Shadowing::No;
+        let timeouts = exchange.timeouts;
+        let to = if exchange.head_only { ResponseTo::Head } else { ResponseTo::Other };
+        let number = if exchange.kept { self.shadows.begin(compare) } else { None };
+        let Some(number) = number else { return self.policy.state().shadowed.dropped() };
+        let now = net.taken_in().at;
+        let Some(token) =
+            self.shadow_connection(net, pool, now.saturating_add(timeouts.connect_ns))
+        else {
+            self.shadows.give_back(number);
+            return self.policy.state().shadowed.dropped();
+        };
+        let due_ns = now.saturating_add(timeouts.whole_ns);
+        let Some(up) = self.ups.get_mut(token) else { return };
+        up.parser.begin(to);
+        let mut waiting = Vec::new();
+        if up.open {
+            send_up(net, up.id, up.tls.as_deref_mut(), &client.request, &mut self.records);
+            self.up_due[token as usize] = due_ns;
+        } else {
+            waiting.extend_from_slice(&client.request);
+        }
+        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns }));
+        self.policy.state().shadowed.sent();
+        if compare {
+            exchange.shadow = Shadowing::Sent(number);
+        }
+    }
+
+    /// An idle connection to a shadow's server, or a new one.
+    fn shadow_connection<N: Net>(&mut self, net: &mut N, pool: u32, due: u64) -> Option<u32> {
+        let server = self.pools.choose(pool, NONE, net.taken_in().at);
+        if server == NONE {
+            return None;
+        }
+        let state = &mut self.pools.servers[server as usize];
+        let idle = state.idle.pop();
+        let token = idle.or_else(|| self.open_up(net, server, NONE, due))?;
+        self.pools.servers[server as usize].health.begin();
+        Some(token)
+    }
+
+    /// The connection of a shadow request stands.
+    pub(super) fn send_mirror<N: Net>(&mut self, net: &mut N, token: u32) {
+        let Some(up) = self.ups.get_mut(token) else { return };
+        let Some(mirrored) = &mut up.mirror else { return };
+        let waiting = std::mem::take(&mut mirrored.waiting);
+        self.up_due[token as usize] = mirrored.due_ns;
+        send_up(net, up.id, up.tls.as_deref_mut(), &waiting, &mut self.records);
+    }
+
+    /// Bytes of an answer that nobody gets.
+    pub(super) fn mirror_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+        let mut input = bytes;
+        loop {
+            match up.parser.next(&mut input) {
+                Ok(Some(ResponseEvent::Head(head))) if head.status != 101 => {
+                    if let Some(mirrored) = &mut up.mirror {
+                        mirrored.status = head.status;
+                    }
+                }
+                Ok(Some(ResponseEvent::Body(_))) => {}
+                Ok(None) => return self.ups.put(up.token, up),
+                Ok(Some(ResponseEvent::End { keep_alive })) => {
+                    let keep = keep_alive && input.is_empty();
+                    return self.mirror_answered(net, up, keep);
+                }
+                Ok(Some(ResponseEvent::Head(_))) | Err(_) => {
+                    self.mirror_failed(net, &mut up);
+                    return self.drop_up(net, &up, Close::Now);
+                }
+            }
+        }
+    }
+
+    fn mirror_answered<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, keep: bool) {
+        let Some(mirrored) = up.mirror.take() else { return };
+        up.answers += 1;
+        let server = &mut self.pools.servers[up.server as usize];
+        server.health.succeeded();
+        server.health.end();
+        let upstream = &self.pools.pools[server.pool as usize].upstream;
+        let idle_until = net.taken_in().at.saturating_add(upstream.keep_alive_ns);
+        if keep && !server.retired && self.draining_since_ns.is_none() {
+            server.idle.push(up.token);
+            self.up_due[up.token as usize] = idle_until;
+            self.ups.put(up.token, up);
+        } else {
+            self.drop_up(net, &up, Close::Now);
+        }
+        self.shadow_ended(mirrored.number, 1, mirrored.status);
+    }
+
+    /// The connection of a shadow request has ended before its answer, or with it.
+    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<Up>) {
+        if up.parser.eof() == Eof::Complete {
+            return self.mirror_answered(net, up, false);
+        }
+        self.mirror_failed(net, &mut up);
+        self.drop_up(net, &up, Close::Now);
+    }
+
+    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut Up) {
+        let Some(mirrored) = up.mirror.take() else { return };
+        let server = &self.pools.servers[up.server as usize];
+        let rule = self.pools.pools[server.pool as usize].upstream.passive;
+        // One that was used before may have been closed just then.
+        if up.answers == 0 {
+            server.health.did_not_answer(&rule, net.taken_in().at);
+        }
+        server.health.end();
+        server.health.not_tried();
+        self.policy.state().shadowed.failed();
+        self.shadow_ended(mirrored.number, 1, 0);
+    }
+
+    /// The first upstream's part has ended, with the status that the client was sent.
+    pub(super) fn first_ended(&mut self, shadow: Shadowing, status: u16) {
+        if let Shadowing::Sent(number) = shadow {
+            self.shadow_ended(number, 0, status);
+        }
+    }
+
+    fn shadow_ended(&mut self, number: u32, which: usize, status: u16) {
+        if let Some([first, second]) = self.shadows.end(number, which, status)
+            && first != 0
+            && second != 0
+        {
+            self.policy.state().shadowed.compared(first, second);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_have_to_end_in_any_order() {
+        let mut shadows = Shadows::default();
+        let [one, other] = [true, false].map(|compare| shadows.begin(compare).unwrap());
+        assert_eq!(shadows.end(one, 1, 500), None);
+        assert_eq!(shadows.end(one, 0, 200), Some([200, 500]));
+        // Where nothing is compared the shadow's end is the end.
+        assert_eq!(shadows.end(other, 1, 500), Some([0, 500]));
+        let all: Vec<_> = std::iter::from_fn(|| shadows.begin(true)).collect();
+        assert_eq!(all.len(), MOST);
+    }
+
+    #[test]
+    fn a_share_is_drawn() {
+        let mut shadows = Shadows::default();
+        let mut drawn = |share_ppm| {
+            let shadow = Shadow { upstream: 0, share_ppm, compare: false };
+            (0..100_000).filter(|_| shadows.draw(&shadow)).count()
+        };
+        assert_eq!((drawn(0), drawn(1_000_000)), (0, 100_000));
+        let tenth = drawn(100_000);
+        assert!((9_500..=10_500).contains(&tenth), "{tenth}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Fair shares between keys, put in force: what each key may have of the ceiling while it is asked for more.
+//!
+//! `admission` works the shares out; here they are found for tiers, and taken from.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Policy;
+use crate::admission::{Asked, shares};
+use crate::keys::Entry;
+
+/// A key may come so far ahead of an even pace of its share.
+const AHEAD_NS: f64 = 500e6;
+/// Mean requests that it may come ahead by at least.
+const AHEAD_LEAST: f64 = 10.0;
+
+/// The share of each key of a tier: nanoseconds that a mean request takes up, as bits of an `f64`; 0 where keys are
+/// not held to one.
+#[derive(Debug, Default)]
+pub(super) struct Share(AtomicU64);
+
+impl Share {
+    fn set(&self, per_s: Option<f64>) {
+        let ns = per_s.map_or(0.0, |per_s| 1e9 / per_s);
+        self.0.store(ns.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Takes a request of a key; what it took of [`Entry::shared`], 0 where keys are not held to a share.
+    ///
+    /// # Errors
+    /// How long until there is room, in nanoseconds.
+    pub(super) fn take(&self, entry: &Entry, cost_milli: u32, now_ns: u64) -> Result<u64, u64> {
+        let ns = f64::from_bits(self.0.load(Ordering::Relaxed));
+        if ns == 0.0 {
+            return Ok(0);
+        }
+        let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
+        let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
+        entry.shared.take_within(increment_ns, ahead_ns, now_ns).map(|()| increment_ns)
+    }
+}
+
+impl Policy {
+    /// Shares the ceiling out by what keys asked for lately: each slot of a key, with mean requests per second,
+    /// refused ones included. To be called about once a second.
+    pub fn share_out(&self, asked: impl Iterator<Item = (u32, f64)>) {
+        let priority = |slot| self.tier(self.state.keys.entry(slot).tier()).1.priority;
+        let mut asked: Vec<Asked> =
+            asked.map(|(slot, per_s)| Asked { priority: priority(slot), per_s }).collect();
+        let tiers =
+            || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
+        let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
+        let found = match &self.line {
+            Some(_) => shares(&mut asked, self.state.ceiling.rate_per_s(), &priorities),
+            None => Vec::new(),
+        };
+        for (number, (tier, _)) in tiers() {
+            let share = found.iter().find(|(priority, _)| *priority == tier.priority);
+            self.state.tiers[number].share.set(share.map(|(_, per_s)| *per_s));
+        }
+    }
+}

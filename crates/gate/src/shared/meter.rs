@@ -1,0 +1,80 @@
+//! What decisions ask of shared limits, and tell them. Never waits.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+use crate::keys::Entry;
+
+/// Keys that may wait to be told of. One that finds no room is told of with its next request.
+const WAITING: usize = 1 << 16;
+/// The server counts as silent after so long without an answer.
+const SILENT_NS: u64 = 1_000_000_000;
+
+/// Stands for the load line among slots of keys.
+pub(super) const LINE: u32 = u32::MAX;
+
+/// Between decisions and the thread that talks to the server.
+#[derive(Debug)]
+pub struct Meter {
+    on: AtomicBool,
+    answered_ns: AtomicU64,
+    /// What was let through of the load line and not told, in thousandths of a mean request.
+    pub(super) line_milli: AtomicU64,
+    tell: SyncSender<u32>,
+    heard: Mutex<Option<Receiver<u32>>>,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        let (tell, heard) = sync_channel(WAITING);
+        Self {
+            on: AtomicBool::new(false),
+            answered_ns: AtomicU64::new(0),
+            line_milli: AtomicU64::new(0),
+            tell,
+            heard: Mutex::new(Some(heard)),
+        }
+    }
+}
+
+impl Meter {
+    /// Whether limits are shared.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+
+    /// Whether the server has answered lately.
+    pub fn is_fresh(&self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.answered_ns.load(Ordering::Relaxed)) <= SILENT_NS
+    }
+
+    /// A request of a key was let through.
+    pub(crate) fn took(&self, slot: u32, entry: &Entry) {
+        if entry.untold.fetch_add(1, Ordering::Relaxed) == 0 {
+            // Full: the next request tells.
+            if self.tell.try_send(slot).is_err() {
+                entry.untold.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A request was let through by the load line.
+    pub(crate) fn took_of_line(&self, cost_milli: u32) {
+        if self.line_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed) == 0 {
+            let _ = self.tell.try_send(LINE);
+        }
+    }
+
+    /// The server has answered.
+    pub(super) fn answered(&self, now_ns: u64) {
+        self.answered_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// Switches sharing on; what is told comes out here. `None` the second time.
+    pub(super) fn switch_on(&self) -> Option<Receiver<u32>> {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        self.on.store(true, Ordering::Relaxed);
+        Some(heard)
+    }
+}

@@ -1,0 +1,118 @@
+//! Each bound on time: towards upstreams, and of clients.
+
+use std::time::Duration;
+
+use gate::policy::{ClientBounds, PolicySettings, Route, Timeouts};
+use testkit::peer::{End, Peer, RawClient, Step};
+
+use crate::harness::{Front, all, api, front_with, interfaces, upstream};
+
+const MS: u64 = 1_000_000;
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc";
+
+/// A gateway in front of a peer, with time-outs of its route.
+fn patient(peer: &Peer, io: net::Io, timeouts: Timeouts) -> Front {
+    let settings = PolicySettings::open(upstream(&[peer.addr()]));
+    let routes = vec![Route { timeouts, ..Route::to(0) }];
+    front_with(PolicySettings { routes, ..settings }, io)
+}
+
+fn status_and_code(front: &Front) -> (u16, String) {
+    let answers = front.ask(GET);
+    let problem: serde_json::Value = serde_json::from_slice(&answers[0].body).expect("JSON");
+    (answers[0].status, problem["code"].as_str().expect("a code").to_owned())
+}
+
+#[test]
+fn a_connection_that_does_not_stand_in_time_gives_504() {
+    for io in interfaces() {
+        let peer = Peer::never_accepting(0);
+        // Takes the only place there is: those that come later wait.
+        let _first = RawClient::connect(peer.addr());
+        let timeouts = Timeouts { connect_ns: 200 * MS, ..Timeouts::default() };
+        let front = patient(&peer, io, timeouts);
+        assert_eq!(status_and_code(&front), (504, "late".to_owned()));
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_begin_in_time_gives_504_and_is_not_asked_for_again() {
+    for io in interfaces() {
+        let peer = Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Hang]);
+        let timeouts = Timeouts { first_byte_ns: 200 * MS, ..Timeouts::default() };
+        let front = patient(&peer, io, timeouts);
+        assert_eq!(status_and_code(&front), (504, "late".to_owned()));
+        assert_eq!(peer.requests(), 1);
+    }
+}
+
+#[test]
+fn an_answer_that_takes_too_long_or_pauses_too_long_is_cut_off() {
+    for io in interfaces() {
+        let dripping = Step::SendSlowly(vec![b'x'; 97], 1, Duration::from_millis(20));
+        let whole = Timeouts { whole_ns: 400 * MS, ..Timeouts::default() };
+        let idle = Timeouts { idle_ns: 200 * MS, ..Timeouts::default() };
+        for (last, timeouts) in [(dripping, whole), (Step::Hang, idle)] {
+            let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(HEAD.to_vec()), last];
+            let peer = Peer::start(script);
+            let front = patient(&peer, io, timeouts);
+            let mut client = front.client();
+            client.send(GET);
+            let (came, end) = client.receive_all(Duration::from_secs(10));
+            assert!(came.starts_with(b"HTTP/1.1 200 OK\r\n") && came.len() < 200);
+            assert_eq!((end, front.gate.counts().aborted), (End::Reset, 1), "{timeouts:?}");
+        }
+    }
+}
+
+/// A gateway with bounds of clients.
+fn strict(bounds: ClientBounds, io: net::Io) -> (target::Server, Front) {
+    let api = api();
+    let settings = PolicySettings::open(upstream(&[api.addr()]));
+    let front = front_with(PolicySettings { client: bounds, ..settings }, io);
+    (api, front)
+}
+
+#[test]
+fn heads_and_bodies_that_take_too_long_give_408() {
+    for io in interfaces() {
+        let bounds =
+            ClientBounds { head_ns: 200 * MS, body_ns: 200 * MS, ..ClientBounds::default() };
+        let (_api, front) = strict(bounds, io);
+        for begun in [
+            &b"GET / HTTP/1.1\r\nHos"[..],
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nab",
+        ] {
+            let mut client = front.client();
+            client.send(begun);
+            let (came, end) = client.receive_all(Duration::from_secs(10));
+            let text = String::from_utf8_lossy(&came);
+            assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("\"slow\""), "{text}");
+            assert_eq!(end, End::Closed);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_asks_nothing_more_or_takes_nothing_is_let_go() {
+    for io in interfaces() {
+        let bounds =
+            ClientBounds { idle_ns: 200 * MS, send_idle_ns: 300 * MS, ..ClientBounds::default() };
+        let (_api, front) = strict(bounds, io);
+        let mut idle = front.client();
+        idle.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        let (text, end) = (idle.receive_until(b"}"), idle.receive_all(Duration::from_secs(10)).1);
+        assert!(text.starts_with(b"HTTP/1.1 200 OK\r\n") && end == End::Closed);
+        let mut deaf = front.client();
+        deaf.send(b"GET /bytes/100000000 HTTP/1.1\r\nHost: a\r\n\r\n");
+        for _ in 0..200 {
+            if front.gate.counts().aborted == 1 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(front.gate.counts().aborted, 1);
+        assert!(all(&mut deaf).0.len() < 100_000_000);
+    }
+}

@@ -1,0 +1,83 @@
+//! Files that are looked at for changes.
+//!
+//! By their times and sizes, once a second, rather than by the kernel's notices: those miss network file systems and
+//! files that are replaced through links, as orchestrators do, and a second late is early enough.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What a file is known by: file system, number, size, time in seconds and nanoseconds. `None` while it is not there.
+type Mark = Option<(u64, u64, u64, i64, i64)>;
+
+/// Files, as they were when they were last looked at.
+#[derive(Debug)]
+pub struct Watched {
+    paths: Vec<PathBuf>,
+    /// As they were when they were last read.
+    read: Vec<Mark>,
+    /// As they were at the last look.
+    seen: Vec<Mark>,
+    next: Option<Instant>,
+}
+
+impl Watched {
+    /// Of files that have just been read.
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        let read: Vec<Mark> = paths.iter().map(mark).collect();
+        Self { paths, seen: read.clone(), read, next: None }
+    }
+
+    /// Whether one of them has changed since it was read, and no more since the last look: who writes a file in pieces
+    /// is waited for.
+    pub fn changed(&mut self, now: Instant) -> bool {
+        if self.next.is_some_and(|next| now < next) {
+            return false;
+        }
+        self.next = Some(now + EVERY);
+        let marks: Vec<Mark> = self.paths.iter().map(mark).collect();
+        let settled = marks == self.seen && marks != self.read && !marks.contains(&None);
+        self.seen.clone_from(&marks);
+        if settled {
+            self.read = marks;
+        }
+        settled
+    }
+}
+
+fn mark(path: &PathBuf) -> Mark {
+    let about = fs::metadata(path).ok()?;
+    Some((about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_once_and_when_it_has_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.toml");
+        fs::write(&path, "one").unwrap();
+        let mut watched = Watched::new(vec![path.clone()]);
+        let mut now = Instant::now();
+        let mut look = |watched: &mut Watched| {
+            now += EVERY;
+            watched.changed(now)
+        };
+        assert!(!look(&mut watched));
+        fs::write(&path, "two!").unwrap();
+        assert!(!look(&mut watched), "it may be written still");
+        fs::write(&path, "three").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        // Replaced, as editors do: in between it is not there.
+        fs::remove_file(&path).unwrap();
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(&path, "three").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched));
+    }
+}

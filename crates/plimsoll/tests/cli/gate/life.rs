@@ -1,0 +1,251 @@
+//! What a gateway lives through: files that move, stores that are locked, upstreams that die, changes under load.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::{Gate, PATIENCE, signal, soon};
+use crate::harness::{Folder, Target};
+
+/// Asks on one connection until it is told to stop; panics where an answer is not 200.
+fn ask_on(address: &str, headers: &str, stop: &AtomicBool, answered: &AtomicU64) {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+    let request = format!("GET /bytes/2 HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n");
+    while !stop.load(Ordering::SeqCst) {
+        stream.write_all(request.as_bytes()).expect("a request sent");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("an answer");
+            answer.push(byte[0]);
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", answer.escape_ascii());
+        stream.read_exact(&mut [0; 2]).expect("its body");
+        answered.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn requests_are_logged_in_a_form_that_is_mined() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let key = folder.plimsoll("gate keys add --owner ada").ok().stdout.trim_end().to_owned();
+    let line =
+        format!("--listen 127.0.0.1:0 --upstream {} --access-log access.log", target.url(""));
+    let gate = Gate::start(&folder, &line);
+    for n in 0..40 {
+        assert_eq!(gate.get(&format!("/bytes/{n}?user_key={key}&page=1"), "").status, 200);
+    }
+    assert_eq!(gate.get("/bytes/1", "Referer: http://x/?a=secret\r\n").status, 401);
+    // Moved away while it runs, as logrotate does.
+    soon(|| folder.text("access.log").lines().count() == 41);
+    fs::rename(folder.path().join("access.log"), folder.path().join("access.log.1"))
+        .expect("moved");
+    signal(&gate.child, "USR1");
+    soon(|| folder.path().join("access.log").exists());
+    for n in 0..20 {
+        assert_eq!(gate.get(&format!("/bytes/{n}"), &format!("X-API-Key: {key}\r\n")).status, 200);
+    }
+    let metrics = gate.admin("GET", "/metrics", "").body;
+    assert!(metrics.contains("plimsoll_gate_log_lines_total{place=\"dropped\"} 0"), "{metrics}");
+    gate.end();
+    let (first, second) = (folder.text("access.log.1"), folder.text("access.log"));
+    assert_eq!((first.lines().count(), second.lines().count()), (41, 20));
+    for text in [&first, &second] {
+        assert!(!text.contains(&key) && !text.contains("secret"), "{text}");
+    }
+    assert!(first.contains("\"GET /bytes/7?page=1 HTTP/1.1\" 200 "), "{first}");
+    assert!(
+        first.contains(" - 1 [") && first.contains("\"GET /bytes/1 HTTP/1.1\" 401 "),
+        "{first}"
+    );
+    let mined =
+        folder.plimsoll("mine access.log.1 access.log --with-bots --out mined --format json");
+    let mined: serde_json::Value = serde_json::from_str(&mined.ok().stdout).expect("JSON");
+    assert!(mined.to_string().contains("combined with the time taken"), "{mined}");
+    assert!(folder.text("mined/workload.yaml").contains("/bytes/{"), "its endpoint is found");
+}
+
+/// What was recorded is replayed: the arrivals as they came, by `run`.
+#[test]
+fn recorded_traffic_is_replayed() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[access_log]\npath = \
+         \"traffic.jsonl\"\nformat = \"json\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    folder.put("wrong.toml", config.clone() + "sample = 2.0\n");
+    folder
+        .plimsoll("gate wrong.toml --check")
+        .refuses(2, "line 9, column 10: a share is from 0 to 1");
+    let gate = Gate::start(&folder, "gate.toml");
+    for n in 0..30 {
+        assert_eq!(gate.get(&format!("/bytes/{n}"), "User-Agent: test\r\n").status, 200);
+        thread::sleep(Duration::from_millis(10));
+    }
+    gate.end();
+    for line in folder.text("traffic.jsonl").lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((entry["status"].as_u64(), entry["route"].as_str()), (Some(200), Some("all")));
+    }
+    let url = target.url("");
+    folder.plimsoll(&format!("mine traffic.jsonl --trace --target {url} --out mined")).ok();
+    let arrivals = folder.text("mined/arrivals.txt");
+    let last: f64 = arrivals.lines().last().expect("a line").parse().expect("seconds");
+    assert!(arrivals.lines().count() == 30 && last >= 0.25, "{arrivals}");
+    folder.plimsoll("run mined/workload.yaml --out replayed --format json").measured();
+    let run: serde_json::Value =
+        serde_json::from_str(&folder.text("replayed/run.json")).expect("JSON");
+    assert_eq!(run["totals"]["attempts"], 30, "{}", run["totals"]);
+}
+
+#[test]
+fn an_upstream_that_is_killed_is_missed_and_found_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate =
+        Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {} --open", target.url("")));
+    assert_eq!(gate.get("/healthz", "").status, 200);
+    let target = target.pause(|| {
+        for _ in 0..10 {
+            let answer = gate.get("/healthz", "");
+            assert_eq!((answer.status, answer.json()["code"].as_str()), (502, Some("upstream")));
+        }
+    });
+    soon(|| gate.get("/healthz", "").status == 200);
+    drop(target);
+    let usage = gate.end();
+    assert!(!usage.contains("lost"), "{usage}");
+}
+
+/// Another process holds the store for seconds: requests of a key go on being answered, and all of them are in the
+/// usage afterwards.
+#[test]
+fn a_locked_store_holds_no_request_and_loses_no_usage() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let key = folder.plimsoll("gate keys add --owner ada").ok().stdout.trim_end().to_owned();
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[usage]\nevery = \
+         \"1s\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    let gate = Gate::start(&folder, "gate.toml");
+    let connection =
+        rusqlite::Connection::open(folder.path().join("plimsoll-gate.db")).expect("it opens");
+    let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        let headers = format!("X-API-Key: {key}\r\n");
+        let (address, stop, answered) = (&gate.address, &stop, &answered);
+        scope.spawn(move || ask_on(address, &headers, stop, answered));
+        connection.execute_batch("BEGIN IMMEDIATE").expect("the store is ours");
+        for _ in 0..6 {
+            let before = answered.load(Ordering::SeqCst);
+            thread::sleep(Duration::from_secs(1));
+            assert!(answered.load(Ordering::SeqCst) > before, "nobody is answered meanwhile");
+        }
+        connection.execute_batch("COMMIT").expect("the store is given back");
+        stop.store(true, Ordering::SeqCst);
+    });
+    let last = gate.end();
+    assert!(!last.contains("lost"), "{last}");
+    let usage = folder.plimsoll("gate usage --format json").ok().stdout;
+    let usage: serde_json::Value = serde_json::from_str(&usage).expect("JSON");
+    assert_eq!(usage["rows"][0]["forwarded"], answered.load(Ordering::SeqCst), "{usage}");
+}
+
+#[test]
+fn no_request_fails_while_the_configuration_is_changed() {
+    let (folder, targets) = (Folder::new(), [Target::start(), Target::start()]);
+    let config = |n: usize| {
+        format!(
+            "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api{n}\"\nservers = \
+             [\"{}\"]\n[[route]]\nname = \"all\"\nupstream = \"api{n}\"\n",
+            targets[n].url("")
+        )
+    };
+    folder.put("gate.toml", config(0));
+    let gate = Gate::start(&folder, "gate.toml --open");
+    let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let (address, stop, answered) = (&gate.address, &stop, &answered);
+            scope.spawn(move || ask_on(address, "", stop, answered));
+        }
+        for round in 0..20 {
+            let before = answered.load(Ordering::SeqCst);
+            if round % 2 == 0 {
+                assert_eq!(gate.admin("PUT", "/v1/config", &config(1)).status, 204);
+            } else {
+                signal(&gate.child, "HUP");
+            }
+            soon(|| answered.load(Ordering::SeqCst) > before + 20);
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    let state = gate.admin("GET", "/v1/state", "").json();
+    assert_eq!(state["servers"].as_array().map(Vec::len), Some(1), "{state}");
+    gate.end();
+}
+
+#[test]
+fn a_watched_file_is_read_again_when_it_changes() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let config = |path: &str| {
+        format!(
+            "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = \
+             [\"{}\"]\n[[route]]\nname = \"all\"\npath = \"{path}\"\nupstream = \"api\"\n",
+            target.url("")
+        )
+    };
+    folder.put("gate.toml", config("/healthz"));
+    let gate = Gate::start(&folder, "gate.toml --open --watch");
+    assert_eq!((gate.get("/healthz", "").status, gate.get("/bytes/1", "").status), (200, 404));
+    folder.put("gate.toml", "[[rout]]\n");
+    thread::sleep(Duration::from_secs(3));
+    assert_eq!(gate.get("/healthz", "").status, 200, "what is wrong changes nothing");
+    folder.put("gate.toml", config("/bytes"));
+    soon(|| gate.get("/bytes/1", "").status == 200);
+    assert_eq!(gate.get("/healthz", "").status, 404);
+    gate.end();
+}
+
+/// A later gateway in the place of the one that runs, twice: clients that ask all the time notice nothing.
+#[test]
+fn a_gateway_is_taken_over_without_a_failed_request() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = |address: &str| format!("--listen {address} --upstream {} --open", target.url(""));
+    folder
+        .plimsoll(&format!("gate {} --take-over", line("127.0.0.1:1")))
+        .refuses(1, "no gateway of this store and address gives its listeners away");
+    let mut gate = Gate::start(&folder, &line("127.0.0.1:0"));
+    let address = gate.address.clone();
+    let (stop, answered) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let (address, stop, answered) = (&address, &stop, &answered);
+            scope.spawn(move || {
+                while !stop.load(Ordering::SeqCst) {
+                    // A connection for each: none may be refused or reset.
+                    assert_eq!(super::ask(address, "GET", "/bytes/2", "", "").status, 200);
+                    answered.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        for _ in 0..3 {
+            let line = format!("{} --take-over", line(&address));
+            let later = Gate::start(&folder, &line);
+            assert_eq!(later.address, address);
+            let earlier = std::mem::replace(&mut gate, later);
+            assert!(earlier.ended().contains("requests answered"));
+            let before = answered.load(Ordering::SeqCst);
+            soon(|| answered.load(Ordering::SeqCst) > before + 50);
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    gate.end();
+}

@@ -1,0 +1,67 @@
+//! The usage page in headless Chromium.
+
+use std::path::Path;
+use std::process::Command;
+
+use testkit::needs;
+
+use super::{Gate, soon};
+use crate::harness::{Folder, Target, ended};
+
+/// The page as it is after some seconds, and what the browser's console said.
+fn look(folder: &Folder, url: &str) -> (String, String) {
+    let mut command: Command = folder.command(Path::new("chromium"), "--headless --no-sandbox");
+    command.args(["--disable-gpu", "--no-first-run", "--disable-sync", "--enable-logging=stderr"]);
+    command.args(["--disable-background-networking", "--virtual-time-budget=4000", "--dump-dom"]);
+    command.arg(format!("--user-data-dir={}", folder.path().join("profile").display())).arg(url);
+    let ended = ended(&mut command);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let console: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("CONSOLE")).collect();
+    (ended.stdout, console.join("\n"))
+}
+
+/// The cells of the row of the usage table that holds a text.
+fn row(page: &str, text: &str) -> Vec<String> {
+    let (_, body) = page.split_once("<tbody id=\"usage\">").expect("the table");
+    let (body, _) = body.split_once("</tbody>").expect("its end");
+    let found = body.split("<tr>").find(|row| row.contains(text));
+    let found = found.unwrap_or_else(|| panic!("no {text} in {body}"));
+    let cell = |cell: &str| cell.split("</td>").next().unwrap_or_default().to_owned();
+    found.split("<td>").skip(1).map(cell).collect()
+}
+
+#[test]
+fn the_page_shows_what_is_served_and_refused() {
+    if !needs::has("chromium") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let key =
+        folder.plimsoll("gate keys add --rate 5/h --burst 5").ok().stdout.trim_end().to_owned();
+    // A name is text on the page, whatever it looks like.
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[[route]]\nname = \
+         \"<img src=x>\"\nupstream = \"api\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    let gate = Gate::start(&folder, "gate.toml");
+    let statuses: Vec<u16> =
+        (0..7).map(|_| gate.get("/healthz", &format!("X-API-Key: {key}\r\n")).status).collect();
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
+    soon(|| gate.admin("GET", "/v1/state", "").json()["usage"][0]["forwarded"] == 5);
+
+    let (page, console) = look(&folder, &format!("http://{}/#token={}", gate.admin, gate.token));
+    assert_eq!(console, "");
+    assert!(page.contains("Live, every second."), "{page}");
+    let cells = row(&page, "src=x");
+    assert_eq!(cells[..5], ["1", "&lt;img src=x&gt;", "5", "2", "0"].map(str::to_owned));
+    assert!(page.contains("<polyline class=\"forwarded\" points=\""), "the chart is drawn");
+    assert!(page.contains("7 served = ") && page.contains("No load line."), "{page}");
+    assert!(!page.contains(&gate.token) && !page.contains(&key));
+
+    // Without the token it shows nothing but the question for it.
+    let (page, _) = look(&folder, &format!("http://{}/", gate.admin));
+    assert!(page.contains("The token is missing or wrong.") && !page.contains("src=x"), "{page}");
+    gate.end();
+}
