@@ -148,6 +148,25 @@ fn claim(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     met
 }
 
+/// Profiles the server with all of its middlewares in each round, and measures it without each case's: their mean rates.
+fn measure(bench: &Bench, binary: &Path) -> [f64; CASES.len()] {
+    let mut measured = [0.0; CASES.len()];
+    for round in 0..ROUNDS {
+        {
+            let before = bench.api(binary, &[]);
+            let flags = format!("-c 64 -d 12s --profile {}", before.url);
+            bench.run(&format!("{}/healthz", before.url), &flags, &format!("before{round}"));
+        }
+        for (at, without) in CASES.iter().enumerate() {
+            let after = bench.api(binary, without);
+            let out = format!("after{round}-{at}");
+            let qps = bench.run(&format!("{}/healthz", after.url), "-c 64 -d 5s", &out);
+            measured[at] += qps / ROUNDS as f64;
+        }
+    }
+    measured
+}
+
 #[test]
 #[ignore = "minutes of measuring; `cargo xtask truth predictions` runs it"]
 fn removing_middlewares_does_what_was_predicted() {
@@ -156,20 +175,7 @@ fn removing_middlewares_does_what_was_predicted() {
     }
     let bench = Bench::new();
     let binary = bench.build("apiserver", &["./cmd/apiserver"], "../../casestudy");
-    let mut measured = [0.0; CASES.len()];
-    for round in 0..ROUNDS {
-        {
-            let before = bench.api(&binary, &[]);
-            let flags = format!("-c 64 -d 12s --profile {}", before.url);
-            bench.run(&format!("{}/healthz", before.url), &flags, &format!("before{round}"));
-        }
-        for (at, without) in CASES.iter().enumerate() {
-            let after = bench.api(&binary, without);
-            let out = format!("after{round}-{at}");
-            let qps = bench.run(&format!("{}/healthz", after.url), "-c 64 -d 5s", &out);
-            measured[at] += qps / ROUNDS as f64;
-        }
-    }
+    let measured = measure(&bench, &binary);
     let (mut errors, mut inside, mut refused) = (Vec::new(), 0, 0);
     for (without, qps) in CASES.iter().zip(measured) {
         let function =
