@@ -38,6 +38,11 @@ impl Built {
         }
     }
 
+    /// The program's file.
+    pub fn path(&self) -> &Path {
+        &self.binary
+    }
+
     /// Runs it to its end.
     ///
     /// # Errors

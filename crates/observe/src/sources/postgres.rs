@@ -1,5 +1,5 @@
 //! PostgreSQL, by its statistics views: what `pg_monitor` may read. One transaction a sample, and a second one where
-//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions.
+//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions and statements.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -10,7 +10,7 @@ use model::Sample;
 use postgres::{Client, NoTls, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
-use super::statement::{Calls, Quotes, Seen, shape};
+use super::statement::{Calls, Quotes, Seen, of_others, shape};
 
 /// What a session of ours is called, and how long it may wait for anything.
 const SETTINGS: &str = "SET application_name = 'plimsoll watch'; SET statement_timeout = '2s'; \
@@ -96,7 +96,8 @@ impl Postgres {
             calls = calls.saturating_add(n);
             spent_ms += ms;
             let Some(text) = row.get(0).and_then(|id| self.texts.get(id)) else { continue };
-            let sums = all.entry(text.clone()).or_default();
+            let Some(text) = of_others(text) else { continue };
+            let sums = all.entry(text).or_default();
             *sums = (sums.0.saturating_add(n), sums.1.saturating_add((ms * 1e6) as u64));
         }
         sample.count("db.statements", calls);

@@ -160,6 +160,21 @@ fn word(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
+/// The shape of a statement, unless it is one by which databases are watched, ours or another's.
+pub fn of_others(shape: &str) -> Option<String> {
+    const WATCHING: [&str; 8] = [
+        "pg_stat_",
+        "pg_extension",
+        "application_name",
+        "performance_schema",
+        "information_schema",
+        "SHOW GLOBAL STATUS",
+        "@@GLOBAL",
+        "@@`performance",
+    ];
+    (!WATCHING.iter().any(|word| shape.contains(word))).then(|| shape.to_owned())
+}
+
 /// How often statements were seen running, by shape: a counter that goes on while a source is watched.
 #[derive(Debug, Default)]
 pub struct Seen {

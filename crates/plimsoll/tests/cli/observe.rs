@@ -1,5 +1,7 @@
 //! `--observe`, `plimsoll watch` and `plimsoll explain`.
 
+mod databases;
+
 use std::path::Path;
 
 use serde_json::Value;
