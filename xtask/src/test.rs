@@ -7,8 +7,8 @@ use pico_args::Arguments;
 
 use crate::golang::Go;
 use crate::needs::{
-    self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, MEMCACHED, NGINX, Need, OPENSSL, POSTGRES, REDIS,
-    RUSTFMT, WRK,
+    self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, MEMCACHED, NGINX, Need, OPENSSL, POSTGRES,
+    REDIS, RUSTFMT, WRK,
 };
 use crate::{docs, interrupt, licences, repo, tidy};
 

@@ -34,9 +34,11 @@ fn passwords_are_masked() {
     }
     let address = parse("postgres://ann:hunter2@h/shop", &[], None).unwrap();
     assert!(!format!("{address:?}").contains("hunter2"));
-    for url in
-        ["postgres://ann:hunter2@h:port/shop", "mysql://ann:hunter2@h:port/shop", "oracle://ann:hunter2@h/x"]
-    {
+    for url in [
+        "postgres://ann:hunter2@h:port/shop",
+        "mysql://ann:hunter2@h:port/shop",
+        "oracle://ann:hunter2@h/x",
+    ] {
         let why = parse(url, &[], None).unwrap_err().to_string();
         assert!(!why.contains("hunter2"), "{why}");
     }

@@ -254,7 +254,8 @@ fn nginx(text: &str) -> Result<Nginx, SourceError> {
         (None, None) => (Some(text), None),
     };
     if log.is_some_and(|file| !file.starts_with('/')) {
-        let form = "nginx: the error log needs its whole path: nginx:URL,log=/var/log/nginx/error.log";
+        let form =
+            "nginx: the error log needs its whole path: nginx:URL,log=/var/log/nginx/error.log";
         return Err(SourceError::Form(form.to_owned()));
     }
     let status = status.map(|url| page("nginx", url)).transpose()?;
@@ -349,7 +350,12 @@ mod tests {
                 "proxy",
                 Kind::Nginx(Nginx { status: None, log: Some("/e".into()) }),
             ),
-            ("postgres://u:p=w@h/d", Role::Db, "db", Kind::Postgres(service("postgres://u:p=w@h/d"))),
+            (
+                "postgres://u:p=w@h/d",
+                Role::Db,
+                "db",
+                Kind::Postgres(service("postgres://u:p=w@h/d")),
+            ),
             ("db/b=mysql://h", Role::Db, "b", Kind::Mysql(service("mysql://h"))),
             ("cache=redis://:p@h:1", Role::Cache, "cache", Kind::Redis(service("redis://:p@h:1"))),
             ("memcached://h", Role::Cache, "cache", Kind::Memcached(service("memcached://h"))),
@@ -400,7 +406,10 @@ mod tests {
         assert!(!source.read_from().contains("abcdef"), "{}", source.read_from());
         for url in ["postgres://u:hunter2@h/d", "redis://:hunter2@h:6379", "mysql://u:hunter2@h"] {
             let source = Source::parse(url).unwrap();
-            assert!(!format!("{source:?} {}", source.read_from()).contains("hunter2"), "{source:?}");
+            assert!(
+                !format!("{source:?} {}", source.read_from()).contains("hunter2"),
+                "{source:?}"
+            );
         }
     }
 }

@@ -197,7 +197,8 @@ fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
 }
 
 fn finding(rule: &Rule, cause: Cause) -> Finding {
-    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against, fix } = cause;
+    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against, fix } =
+        cause;
     Finding {
         code: rule.code.to_owned(),
         rank: 0,

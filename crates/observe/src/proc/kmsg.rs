@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn records() {
         for (record, wanted) in [
-            ("4,1,2,-;nf_conntrack: nf_conntrack: table full, dropping packet\n", Some(CONNTRACK_FULL)),
+            (
+                "4,1,2,-;nf_conntrack: nf_conntrack: table full, dropping packet\n",
+                Some(CONNTRACK_FULL),
+            ),
             ("6,1,2,-;TCP: time wait bucket table overflow\n", Some(TIME_WAIT_OVERFLOW)),
             (
                 "6,9,2,-;TCP: request_sock_TCP: Possible SYN flooding on port 127.0.0.1:9000. Sending cookies.\n",

@@ -243,7 +243,8 @@ pub fn stats(text: &str, sample: &mut Sample) -> Result<(), String> {
     let mut told = false;
     for line in text.lines() {
         let mut words = line.split_whitespace();
-        let (Some("STAT"), Some(name), Some(value)) = (words.next(), words.next(), words.next()) else {
+        let (Some("STAT"), Some(name), Some(value)) = (words.next(), words.next(), words.next())
+        else {
             continue;
         };
         told = true;
@@ -259,7 +260,9 @@ pub fn stats(text: &str, sample: &mut Sample) -> Result<(), String> {
                 sample.count(format!("cache.calls{{{}}}", &name[4..]), n);
             }
             _ => {
-                if let Some((_, ours)) = MEMCACHED_COUNTERS.iter().find(|(theirs, _)| *theirs == name) {
+                if let Some((_, ours)) =
+                    MEMCACHED_COUNTERS.iter().find(|(theirs, _)| *theirs == name)
+                {
                     if let Ok(n) = value.parse() {
                         sample.count(*ours, n);
                     }

@@ -37,8 +37,12 @@ const COUNTERS: &[(&str, &str)] = &[
 /// And those that rise and fall.
 const GAUGES: &[(&str, &str)] = &[("Innodb_row_lock_current_waits", "db.lock_waiters")];
 /// And those that are computed with.
-const OTHERS: [&str; 4] =
-    ["Innodb_buffer_pool_read_requests", "Innodb_row_lock_time", "Threads_running", "Threads_connected"];
+const OTHERS: [&str; 4] = [
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_row_lock_time",
+    "Threads_running",
+    "Threads_connected",
+];
 
 const LIMITS: &str = "SELECT @@global.max_connections";
 const RUNNING: &str = "SELECT LEFT(INFO, 400), TIME, STATE FROM information_schema.PROCESSLIST \
@@ -161,7 +165,8 @@ impl Service for Mysql {
                        WHERE PRIVILEGE_TYPE IN ('PROCESS', 'SUPER')";
         let hidden = one(may_see)? == 0.0;
         let digests = one("SELECT @@performance_schema")? == 1.0
-            && one("SELECT COUNT(*) FROM performance_schema.table_io_waits_summary_by_index_usage").is_ok();
+            && one("SELECT COUNT(*) FROM performance_schema.table_io_waits_summary_by_index_usage")
+                .is_ok();
         Ok(Session { connection, digests, hidden })
     }
 
@@ -274,9 +279,15 @@ mod tests {
         ];
         let mut sample = Sample::new(0);
         status(&told.map(|(name, value)| (name.to_owned(), value)).into(), &mut sample);
-        assert_eq!((sample.counters["db.statements"], sample.counters["db.blocks_hit"]), (500, 990));
+        assert_eq!(
+            (sample.counters["db.statements"], sample.counters["db.blocks_hit"]),
+            (500, 990)
+        );
         assert_eq!(sample.counters["db.lock_wait_ns"], 7_000_000);
-        assert_eq!(tight("SELECT COUNT ( * ) FROM `a` . `b` WHERE `c` IN (...)"), "SELECT COUNT(*) FROM `a`.`b` WHERE `c` IN (...)");
+        assert_eq!(
+            tight("SELECT COUNT ( * ) FROM `a` . `b` WHERE `c` IN (...)"),
+            "SELECT COUNT(*) FROM `a`.`b` WHERE `c` IN (...)"
+        );
         assert_eq!((sample.gauges["db.active"], sample.gauges["db.lock_waiters"]), (3.0, 2.0));
     }
 }

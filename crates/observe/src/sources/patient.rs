@@ -28,7 +28,11 @@ pub trait Service: Send + 'static {
     ///
     /// # Errors
     /// In words. The connection is given up then.
-    fn read(&mut self, connection: &mut Self::Connection, sample: &mut Sample) -> Result<(), String>;
+    fn read(
+        &mut self,
+        connection: &mut Self::Connection,
+        sample: &mut Sample,
+    ) -> Result<(), String>;
 }
 
 /// Reads a service, within a time.

@@ -81,16 +81,18 @@ impl Postgres {
 
     fn statements(&mut self, client: &mut Client, sample: &mut Sample) -> Result<(), String> {
         let rows = rows(client, STATEMENTS)?;
-        let unknown = rows.iter().take(50).any(|row| {
-            row.get(0).is_some_and(|id| !self.texts.contains_key(id))
-        });
+        let unknown = rows
+            .iter()
+            .take(50)
+            .any(|row| row.get(0).is_some_and(|id| !self.texts.contains_key(id)));
         if unknown && (self.texts.is_empty() || self.samples.is_multiple_of(TEXTS_EVERY)) {
             self.texts = self::rows(client, TEXTS)?
                 .iter()
                 .filter_map(|row| Some((row.get(0)?.to_owned(), shape(row.get(1)?, Quotes::Names))))
                 .collect();
         }
-        let (mut all, mut calls, mut spent_ms) = (BTreeMap::<String, (u64, u64)>::new(), 0_u64, 0.0);
+        let (mut all, mut calls, mut spent_ms) =
+            (BTreeMap::<String, (u64, u64)>::new(), 0_u64, 0.0);
         for row in &rows {
             let (n, ms) = (integer(row, 1), number(row, 2));
             calls = calls.saturating_add(n);

@@ -71,7 +71,9 @@ struct Shape {
 impl Shape {
     fn ends_with_e(&self) -> bool {
         let mut last = self.text.chars().rev();
-        !self.blank && last.next().is_some_and(|c| matches!(c, 'e' | 'E')) && !last.next().is_some_and(is_of_word)
+        !self.blank
+            && last.next().is_some_and(|c| matches!(c, 'e' | 'E'))
+            && !last.next().is_some_and(is_of_word)
     }
 
     /// Adds a token; whether there is room for more.
@@ -209,7 +211,12 @@ const MOST_TOLD: usize = 12;
 
 impl Calls {
     /// Puts the dearest into `sample`; `all` has the calls and the time in nanoseconds of each shape.
-    pub fn tell(&mut self, all: &BTreeMap<String, (u64, u64)>, stems: (&str, &str), sample: &mut model::Sample) {
+    pub fn tell(
+        &mut self,
+        all: &BTreeMap<String, (u64, u64)>,
+        stems: (&str, &str),
+        sample: &mut model::Sample,
+    ) {
         let first = self.first.get_or_insert_with(|| all.clone());
         let grown = |(shape, (_, ns)): &(&String, &(u64, u64))| {
             ns.saturating_sub(first.get(*shape).map_or(0, |(_, before)| *before))
@@ -232,9 +239,17 @@ mod tests {
     fn shapes_have_no_values() {
         use Quotes::{Names, Strings};
         for (sql, quotes, wanted) in [
-            ("SELECT *  FROM t\n WHERE id = 42 AND n='it''s'", Names, "SELECT * FROM t WHERE id = ? AND n=?"),
+            (
+                "SELECT *  FROM t\n WHERE id = 42 AND n='it''s'",
+                Names,
+                "SELECT * FROM t WHERE id = ? AND n=?",
+            ),
             ("select $1, t2.x -- why\n from t2;", Names, "select $1, t2.x from t2"),
-            ("/* trace=1 */ SELECT 1.5e3, E'a\\'b' FROM \"T 1\"", Names, "SELECT ?, E? FROM \"T 1\""),
+            (
+                "/* trace=1 */ SELECT 1.5e3, E'a\\'b' FROM \"T 1\"",
+                Names,
+                "SELECT ?, E? FROM \"T 1\"",
+            ),
             ("SELECT 'c:\\', 'secret'", Names, "SELECT ?,…"),
             ("SELECT 'a\\'b', x", Strings, "SELECT ?, x"),
             ("SELECT \"secret\" FROM `t` # c", Strings, "SELECT ? FROM `t`"),

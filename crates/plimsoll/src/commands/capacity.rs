@@ -135,7 +135,7 @@ fn runner(
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    let sources = args.observe.sources()?;
+    let sources = args.observe.sources(prepared.input.sources())?;
     let (stop, quiet, take) = (stop_on_signal()?, args.quiet, args.take.clone());
     Ok(SearchRunner { prepared, settings, asked, sources, stop, quiet, take })
 }

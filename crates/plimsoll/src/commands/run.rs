@@ -89,7 +89,7 @@ fn carry_out(
     input.settings.check(shape)?;
     shape.check()?;
     threads(args.load.threads, shape.connections, false)?;
-    let sources = args.observe.sources()?;
+    let sources = args.observe.sources(input.sources())?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut taker = taker(args, shape.duration_ns)?;

@@ -107,6 +107,28 @@ fn sources_that_fail_are_gaps_and_end_no_run() {
 }
 
 #[test]
+fn a_workload_file_says_what_to_watch_but_runs_no_command() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let file = |sources: &str| {
+        format!("target: {}\nobserve:\n{sources}endpoints:\n  - path: /healthz\n", target.url(""))
+    };
+    folder.put("good.yaml", file("  - any/far=prometheus:http://127.0.0.1:1/metrics\n"));
+    folder.plimsoll("run good.yaml -d 1s -c 2 --out out -q --observe app/here=local").measured();
+    let run = json(&folder.text("out/run.json"));
+    assert!(source(&run, "far")["gaps"].to_string().contains("cannot connect"), "{run}");
+    assert!(source(&run, "here")["samples"].is_u64());
+    for (line, words) in [
+        ("app=exec:touch owned", "3:5: a file may not run commands"),
+        ("web=local", "3:5: `web` is no role"),
+    ] {
+        folder.put("bad.yaml", file(&format!("  - {line}\n")));
+        let ended = folder.plimsoll("run bad.yaml -d 1s");
+        assert!(ended.code == 2 && ended.stderr.contains(words), "{ended:?}");
+    }
+    assert!(!folder.path().join("owned").exists());
+}
+
+#[test]
 fn what_is_written_wrongly_is_refused() {
     let folder = Folder::new();
     for (line, words) in [

@@ -21,9 +21,8 @@ use rigs::{DOUBLE, HEALTHY, SINGLE};
 /// Times that each rig is carried out.
 const REPEATS: usize = 3;
 /// What no healthy rig may be told.
-const ACCUSING: [&str; 8] = [
-    "server.", "proxy.", "network.", "conn.", "generator.", "rate_limited", "db.", "dependency.",
-];
+const ACCUSING: [&str; 8] =
+    ["server.", "proxy.", "network.", "conn.", "generator.", "rate_limited", "db.", "dependency."];
 
 /// Carries out the rigs that this machine has the programs for.
 fn all(rigs: &[&'static [Rig]]) -> Vec<(&'static Rig, Explained)> {

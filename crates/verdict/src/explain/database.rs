@@ -32,7 +32,8 @@ const REACHED: f64 = 0.95;
 /// a pool to be too small.
 const POOL: (f64, f64) = (0.9, 2.0);
 /// What databases say when they take no more connections.
-const REFUSALS: [&str; 3] = ["too many clients", "remaining connection slots", "Too many connections"];
+const REFUSALS: [&str; 3] =
+    ["too many clients", "remaining connection slots", "Too many connections"];
 
 const NO_DATABASE: &str = "no database was watched: add --observe db=postgres://USER@HOST/DATABASE or db=mysql://USER@HOST";
 
@@ -67,7 +68,11 @@ impl Statement<'_> {
     fn words(&self) -> String {
         match self.each_ns {
             Some(ns) => format!("{} each: {}", show_duration(ns as u64), self.shape),
-            None => format!("running {} times at once on average: {}", grouped(self.sessions, 1), self.shape),
+            None => format!(
+                "running {} times at once on average: {}",
+                grouped(self.sessions, 1),
+                self.shape
+            ),
         }
     }
 }
@@ -103,7 +108,8 @@ fn is_mysql(source: &ObservedSource) -> bool {
 }
 
 pub(super) fn missing_index(facts: &Facts<'_>) -> Outcome {
-    let lacking = "no database tells which tables are read without an index (MySQL: performance_schema = ON)";
+    let lacking =
+        "no database tells which tables are read without an index (MySQL: performance_schema = ON)";
     each(facts, lacking, |source| {
         let mut scans = source.labelled("db.seq_rows").peekable();
         scans.peek()?;
@@ -140,13 +146,21 @@ fn scanned(facts: &Facts<'_>, source: &ObservedSource, table: &str, per_s: f64) 
         ));
     }
     if let Some(share) = share(facts, source) {
-        cause = cause.with(format!("requests spend {} of their time in {}", percent(share), source.name));
+        cause = cause.with(format!(
+            "requests spend {} of their time in {}",
+            percent(share),
+            source.name
+        ));
     }
     if let Some(statement) = statement {
         cause = cause.with(statement.words());
     }
     let no_where = "the statement has no WHERE: it reads all rows by design, and no index helps";
-    Some(cause.against(whole.then(|| no_where.to_owned())).fixed_by(index_fix(source, table, statement)))
+    Some(
+        cause
+            .against(whole.then(|| no_where.to_owned()))
+            .fixed_by(index_fix(source, table, statement)),
+    )
 }
 
 /// What to type against a missing index, as far as the statement tells the column.
@@ -170,7 +184,8 @@ fn index_fix(source: &ObservedSource, table: &str, statement: Option<&Statement<
 pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
     let databases: Vec<&Server<'_>> =
         facts.servers.iter().filter(|server| server.source.role == Role::Db).collect();
-    let judged: Vec<Option<Cause>> = databases.iter().filter_map(|server| cpu_of(facts, server)).collect();
+    let judged: Vec<Option<Cause>> =
+        databases.iter().filter_map(|server| cpu_of(facts, server)).collect();
     match judged.is_empty() {
         true => Outcome::Lacking(
             "no database's processes or machine were watched: add --observe db=local:name=postgres on its machine, or \
@@ -186,9 +201,9 @@ fn cpu_of(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let cores = server.cores();
     let full = server.host_busy().zip(server.host_cores());
     let shared = server.here
-        && full.zip(cores).is_some_and(|((busy, all), own)| {
-            busy >= SHARED.0 && own >= SHARED.1 * busy * all
-        });
+        && full
+            .zip(cores)
+            .is_some_and(|((busy, all), own)| busy >= SHARED.0 && own >= SHARED.1 * busy * all);
     Some((used >= CPU || shared).then(|| {
         let sentence = match (cores, used >= CPU) {
             (Some(own), true) => {
@@ -239,7 +254,12 @@ fn refusal(source: &ObservedSource) -> Option<&str> {
     errors.find(|error| REFUSALS.iter().any(|words| error.contains(words)))
 }
 
-fn used_up(facts: &Facts<'_>, source: &ObservedSource, (open, free): (f64, f64), refused: f64) -> Cause {
+fn used_up(
+    facts: &Facts<'_>,
+    source: &ObservedSource,
+    (open, free): (f64, f64),
+    refused: f64,
+) -> Cause {
     let run = facts.run;
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);
     let sentence = format!(
@@ -298,7 +318,8 @@ pub(super) fn locks(facts: &Facts<'_>) -> Outcome {
         let mut holders: Vec<_> = source.labelled("db.blocks_others").collect();
         holders.sort_by(|a, b| b.1.max.total_cmp(&a.1.max));
         cause.evidence_for.extend(holders.iter().take(2).map(|(who, _)| format!("held by {who}")));
-        let holder = holders.first().and_then(|(who, _)| who.strip_prefix("session ")?.split(',').next());
+        let holder =
+            holders.first().and_then(|(who, _)| who.strip_prefix("session ")?.split(',').next());
         Some(vec![cause.fixed_by(locks_fix(source, holder))])
     })
 }

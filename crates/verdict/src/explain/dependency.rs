@@ -23,7 +23,9 @@ pub(super) fn slow(facts: &Facts<'_>) -> Outcome {
         .servers
         .iter()
         .filter_map(|server| {
-            behind_a_proxy(facts, server).or_else(|| cache(facts, server.source)).or_else(|| waits(facts, server))
+            behind_a_proxy(facts, server)
+                .or_else(|| cache(facts, server.source))
+                .or_else(|| waits(facts, server))
         })
         .collect();
     match judged.is_empty() {
@@ -107,7 +109,9 @@ fn waits(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
         ));
         let waits = source.labelled("db.waits").max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
         match waits {
-            Some((event, n)) => cause.with(format!("up to {} of them wait for {event}", grouped(n.max, 0))),
+            Some((event, n)) => {
+                cause.with(format!("up to {} of them wait for {event}", grouped(n.max, 0)))
+            }
             None => cause,
         }
     }))

@@ -65,7 +65,9 @@ impl<'a> Facts<'a> {
     pub fn databases(&self) -> impl Iterator<Item = &'a ObservedSource> {
         let told = |source: &&ObservedSource| {
             source.figure("db.connections").is_some()
-                || ["postgres", "mysql:", "mariadb:"].iter().any(|s| source.read_from.starts_with(s))
+                || ["postgres", "mysql:", "mariadb:"]
+                    .iter()
+                    .any(|s| source.read_from.starts_with(s))
         };
         self.servers.iter().map(|server| server.source).filter(told)
     }

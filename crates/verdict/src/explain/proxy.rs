@@ -36,9 +36,8 @@ pub(super) fn worker_connections(facts: &Facts<'_>) -> Outcome {
                     ));
                 }
                 match server.source.figure("nginx.active") {
-                    Some(active) => {
-                        cause.with(format!("up to {} connections were open", grouped(active.max, 0)))
-                    }
+                    Some(active) => cause
+                        .with(format!("up to {} connections were open", grouped(active.max, 0))),
                     None => cause,
                 }
             }))

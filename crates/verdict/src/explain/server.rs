@@ -159,10 +159,15 @@ pub(super) fn files(facts: &Facts<'_>) -> Outcome {
         facts,
         "no server's open files could be counted (needs local:pid= and the right to look)",
         |server| {
-            if let Some(lines) = nginx_said(server.source, "open files").filter(|lines| *lines >= 1.0) {
+            if let Some(lines) =
+                nginx_said(server.source, "open files").filter(|lines| *lines >= 1.0)
+            {
                 let sentence = "nginx has no open files left: its error log says so.".to_owned();
-                let said = format!("{} lines `Too many open files` in its error log", grouped(lines, 0));
-                return Some(Some(Cause::new(High, &server.source.name, sentence).weighing(1.0).with(said)));
+                let said =
+                    format!("{} lines `Too many open files` in its error log", grouped(lines, 0));
+                return Some(Some(
+                    Cause::new(High, &server.source.name, sentence).weighing(1.0).with(said),
+                ));
             }
             let (files, limit) = (
                 server.source.figure("process.files")?,
@@ -229,13 +234,16 @@ pub(super) fn conntrack(facts: &Facts<'_>) -> Outcome {
     for (name, host) in hosts {
         let said = kernel_said(host, "conntrack table full");
         if said >= 1.0 && causes.is_empty() {
-            let sentence = "The table of connection tracking is full, and the kernel drops new connections.";
+            let sentence =
+                "The table of connection tracking is full, and the kernel drops new connections.";
             let said = format!("the kernel log says so, {} times at least", grouped(said, 0));
             let cause = Cause::new(High, name, sentence.to_owned()).weighing(1.0).with(said);
             causes.push(match host.figure("conntrack.count").zip(host.figure("conntrack.max")) {
-                Some((count, most)) => {
-                    cause.with(format!("{} of {} entries", grouped(count.max, 0), grouped(most.max, 0)))
-                }
+                Some((count, most)) => cause.with(format!(
+                    "{} of {} entries",
+                    grouped(count.max, 0),
+                    grouped(most.max, 0)
+                )),
                 None => cause,
             });
         }

@@ -16,7 +16,8 @@ pub(super) fn column_asked(shape: &str) -> Option<&str> {
     let keyword = ["exists", "not", "in"].iter().any(|word| column.eq_ignore_ascii_case(word));
     let called = asked[word.len()..].trim_start().starts_with('(');
     let plain = column.chars().all(|c| c.is_alphanumeric() || c == '_');
-    (plain && !keyword && !called && !column.starts_with(|c: char| c.is_ascii_digit())).then_some(column)
+    (plain && !keyword && !called && !column.starts_with(|c: char| c.is_ascii_digit()))
+        .then_some(column)
 }
 
 /// Names with their schemas, and keywords.
@@ -41,8 +42,18 @@ mod tests {
     fn tables_and_columns_of_shapes() {
         for (shape, table, named, column) in [
             ("SELECT * FROM orders WHERE user_id = $1", "public.orders", true, Some("user_id")),
-            ("select o.x from public.orders o where o.user_id=?", "public.orders", true, Some("user_id")),
-            ("SELECT * FROM `shop`.`orders` WHERE `user_id` = ?", "shop.orders", true, Some("user_id")),
+            (
+                "select o.x from public.orders o where o.user_id=?",
+                "public.orders",
+                true,
+                Some("user_id"),
+            ),
+            (
+                "SELECT * FROM `shop`.`orders` WHERE `user_id` = ?",
+                "shop.orders",
+                true,
+                Some("user_id"),
+            ),
             ("SELECT count(*) FROM reorders", "public.orders", false, None),
             ("SELECT 1 FROM orders WHERE lower(name) = $1", "public.orders", true, None),
             ("SELECT 1 FROM orders WHERE NOT done", "public.orders", true, None),

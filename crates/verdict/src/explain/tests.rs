@@ -254,9 +254,15 @@ fn a_missing_index_is_told_with_its_table_its_statement_and_what_to_type() {
     let finding = &explain(&with_database("postgres://h/d", &figures)).findings[0];
     assert!(finding.sentence.contains("public.orders"), "{finding:?}");
     assert!(finding.evidence_for.iter().any(|line| line.starts_with("1.00ms each")), "{finding:?}");
-    assert!(finding.fix.contains("CREATE INDEX CONCURRENTLY ON public.orders (user_id)"), "{finding:?}");
+    assert!(
+        finding.fix.contains("CREATE INDEX CONCURRENTLY ON public.orders (user_id)"),
+        "{finding:?}"
+    );
     let finding = &explain(&with_database("mysql://h/d", &figures)).findings[0];
-    assert!(finding.fix.contains("CREATE INDEX by_user_id ON public.orders (user_id)"), "{finding:?}");
+    assert!(
+        finding.fix.contains("CREATE INDEX by_user_id ON public.orders (user_id)"),
+        "{finding:?}"
+    );
 }
 
 #[test]
@@ -267,7 +273,10 @@ fn who_holds_the_locks_is_named() {
     ];
     let finding = &explain(&with_database("postgres://h/d", &figures)).findings[0];
     assert_eq!(finding.code, "db.locks");
-    assert!(finding.evidence_for.iter().any(|line| line.contains("idle in transaction")), "{finding:?}");
+    assert!(
+        finding.evidence_for.iter().any(|line| line.contains("idle in transaction")),
+        "{finding:?}"
+    );
     assert!(finding.fix.contains("pg_terminate_backend(77)"), "{finding:?}");
 }
 

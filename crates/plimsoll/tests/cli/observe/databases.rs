@@ -84,7 +84,9 @@ fn locks_in_postgres_are_told_with_who_holds_them() {
     }
     let server = Postgres::start().expect("PostgreSQL starts");
     ready(&server, "CREATE DATABASE shop");
-    server.run("shop", &format!("{ORDERS}; INSERT INTO orders VALUES (1, 1, 'x')")).expect("good SQL");
+    server
+        .run("shop", &format!("{ORDERS}; INSERT INTO orders VALUES (1, 1, 'x')"))
+        .expect("good SQL");
     let folder = Folder::new();
     let told = thread::scope(|scope| {
         let held = "BEGIN; UPDATE orders SET secret = 'hunter2'; SELECT pg_sleep(6); COMMIT";
@@ -121,7 +123,9 @@ fn mariadb_tells_what_show_status_tells() {
     assert_eq!(counter(&sample, "db.commands{insert}").to_string(), own);
     assert_eq!(counter(&sample, "db.seq_rows{shop.orders}"), 60_000);
     let calls = sample["counters"].as_object().expect("counters").iter();
-    let calls: Vec<_> = calls.filter(|(name, n)| name.starts_with("db.calls{SELECT COUNT(*)") && **n == 3).collect();
+    let calls: Vec<_> = calls
+        .filter(|(name, n)| name.starts_with("db.calls{SELECT COUNT(*)") && **n == 3)
+        .collect();
     assert_eq!(calls.len(), 1, "{sample}");
     assert!(sample["gauges"]["db.connections_max"].as_f64().is_some_and(|most| most > 1.0));
     assert!(!sample.to_string().contains("hunter2"), "{sample}");
@@ -150,7 +154,10 @@ fn caches_tell_what_they_were_asked() {
         let mut answer = [0; 10];
         client.read_exact(&mut answer).expect("answered");
         let sample = last(&folder, &server.url());
-        assert_eq!((counter(&sample, "cache.calls{get}"), counter(&sample, "cache.misses")), (2, 2));
+        assert_eq!(
+            (counter(&sample, "cache.calls{get}"), counter(&sample, "cache.misses")),
+            (2, 2)
+        );
     }
 }
 
@@ -189,12 +196,14 @@ fn nginx_is_read_by_its_page_and_its_error_log() {
     };
     let nginx = Nginx::start(&options).expect("nginx starts");
     let folder = Folder::new();
-    let line = format!("run http://{}/late -n 20 -c 1 --out out -q -d 3s", nginx.addr());
-    let of = format!("proxy=nginx:http://{}/,log={}", nginx.status_addr(), nginx.error_log().display());
+    let line = format!("run http://{}/late -R 20 -c 2 --out out -q -d 3s", nginx.addr());
+    let of =
+        format!("proxy=nginx:http://{}/,log={}", nginx.status_addr(), nginx.error_log().display());
     observed(&folder, &line, &[&of]);
     let run = json(&folder.text("out/run.json"));
     let figures = &source(&run, "proxy")["figures"];
     assert!(figures["nginx.requests"]["growth"].is_f64(), "{figures}");
-    assert!(figures["nginx.log{upstream refused}"]["growth"].is_f64(), "{figures}");
+    let refused = &figures["nginx.log{upstream refused}"]["growth"];
+    assert!(refused.as_f64().is_some_and(|lines| lines > 0.0), "{figures}");
     assert!(!codes(&folder, "out").is_empty());
 }
