@@ -61,7 +61,10 @@ fn block(finding: &Finding, style: Style) -> String {
         }
     }
     out += &lines(&finding.fix, "   fix: ", style);
-    out + &lines(&finding.experiment, "   to check: ", style)
+    match &finding.confirmed {
+        Some(confirmation) => out + &lines(&confirmation.sentence, "   checked: ", style),
+        None => out + &lines(&finding.experiment, "   to check: ", style),
+    }
 }
 
 /// Rules that lack the same thing in one line.

@@ -4,6 +4,7 @@
 //! While the generator was the limit no rule accuses anything behind it. Where nothing was found, `none` says that
 //! nothing was at its limit, or `unknown` what to watch to know more.
 
+pub mod confirm;
 mod connections;
 mod database;
 mod dependency;
@@ -209,6 +210,7 @@ fn finding(rule: &Rule, cause: Cause) -> Finding {
         evidence_against,
         fix: fix.unwrap_or_else(|| rule.fix.to_owned()),
         experiment: rule.experiment.to_owned(),
+        confirmed: None,
     }
 }
 

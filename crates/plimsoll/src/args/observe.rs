@@ -63,12 +63,17 @@ pub struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every finding has a code, which docs/reference/findings.md explains. `none` means that nothing was at its limit, \
-`unknown` that something was, and which figures are needed to find out what.
-Exit codes: 0 explained; 1 the folder holds no run; 2 usage.")]
+`unknown` that something was, and which figures are needed to find out what. --confirm runs only what your own records \
+say that this folder was made by.
+Exit codes: 0 explained; 1 the folder holds no run, or a run could not be made; 2 usage.")]
 pub struct ExplainArgs {
     /// A folder that `run` wrote to, or its run.json
     #[arg(default_value = crate::results::folder::LAST_RUN)]
     pub dir: PathBuf,
+    /// Make the run again, as it was and with the change that confirms or refutes each of the first three findings
+    /// (keep-alive, half or twice the load, a second source address ...): loads the server for 10s at most each time
+    #[arg(long)]
+    pub confirm: bool,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,

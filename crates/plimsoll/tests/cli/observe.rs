@@ -129,6 +129,31 @@ fn a_workload_file_says_what_to_watch_but_runs_no_command() {
 }
 
 #[test]
+fn what_was_found_is_confirmed_by_making_the_run_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("run {url} -d 1s -c 4 --no-keepalive --out off -q")).measured();
+    let ended = folder.plimsoll("explain off --confirm --format json").ok();
+    let findings = json(&ended.stdout);
+    folder.follows_schema("findings", &findings);
+    let all = findings["findings"].as_array().expect("findings");
+    let found = all.iter().find(|finding| finding["code"] == "conn.keepalive_off");
+    let confirmed = &found.expect("it is found")["confirmed"];
+    // A busy machine may leave it open, and never refute it.
+    assert_ne!(confirmed["outcome"], "refuted", "{confirmed}");
+    assert!(confirmed["sentence"].as_str().expect("words").contains("keep-alive"), "{confirmed}");
+    for name in ["before", "with-keep-alive"] {
+        folder.follows_schema("run", &json(&folder.text(&format!("off/confirm/{name}/run.json"))));
+    }
+    let again = json(&folder.text("off/confirm/with-keep-alive/run.json"));
+    assert_eq!(again["plan"]["keepalive"], true);
+    // A folder that this user's records do not know is explained, and nothing is run.
+    std::fs::rename(folder.path().join("off"), folder.path().join("moved")).expect("renamed");
+    let moved = folder.plimsoll("explain moved --confirm");
+    assert!(moved.code == 2 && moved.stderr.contains("without your consent"), "{moved:?}");
+}
+
+#[test]
 fn what_is_written_wrongly_is_refused() {
     let folder = Folder::new();
     for (line, words) in [
