@@ -119,6 +119,7 @@ mod tests {
                 evidence_against: vec!["the generator runs there too".into()],
                 fix: "Profile it.".into(),
                 experiment: "Halve its cores.".into(),
+                confirmed: None,
             }],
             dips: vec![DipChanges {
                 start_ns: 5_000_000_000,
