@@ -11,7 +11,7 @@ use mysql::{Conn, OptsBuilder, Row, Value};
 
 use super::patient::Service;
 use super::postgres::longest;
-use super::statement::{Calls, Quotes, Seen, of_others, shape};
+use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
 
 /// Variables of SHOW GLOBAL STATUS that count, and what they are called here.
 const COUNTERS: &[(&str, &str)] = &[
@@ -45,10 +45,10 @@ const OTHERS: [&str; 4] = [
 ];
 
 const LIMITS: &str = "SELECT @@global.max_connections";
-const RUNNING: &str = "SELECT LEFT(INFO, 400), TIME, STATE FROM information_schema.PROCESSLIST \
+const RUNNING: &str = "SELECT LEFT(INFO, 1000), TIME, STATE FROM information_schema.PROCESSLIST \
     WHERE COMMAND NOT IN ('Sleep', 'Daemon', 'Binlog Dump') AND ID <> CONNECTION_ID() AND INFO IS NOT NULL \
     ORDER BY TIME DESC LIMIT 100";
-const DIGESTS: &str = "SELECT LEFT(DIGEST_TEXT, 400), COUNT_STAR, SUM_TIMER_WAIT \
+const DIGESTS: &str = "SELECT LEFT(DIGEST_TEXT, 1000), COUNT_STAR, SUM_TIMER_WAIT, SUM_ROWS_SENT \
     FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT IS NOT NULL \
     ORDER BY SUM_TIMER_WAIT DESC LIMIT 500";
 /// Rows that were read without an index.
@@ -119,17 +119,16 @@ impl Mysql {
     }
 
     fn digests(&mut self, connection: &mut Conn, sample: &mut Sample) -> Result<(), String> {
-        let (mut all, mut spent_ns) = (BTreeMap::<String, (u64, u64)>::new(), 0_u64);
+        let (mut all, mut spent_ns) = (BTreeMap::<String, Total>::new(), 0_u64);
         for row in rows(connection, DIGESTS)? {
             let Some(digest) = text(&row, 0) else { continue };
             let (calls, ns) = (number(&row, 1) as u64, (number(&row, 2) / 1e3) as u64);
             spent_ns = spent_ns.saturating_add(ns);
             let Some(shape) = of_others(&shape(&tight(&digest), Quotes::Strings)) else { continue };
-            let sums = all.entry(shape).or_default();
-            *sums = (sums.0.saturating_add(calls), sums.1.saturating_add(ns));
+            all.entry(shape).or_default().add(calls, ns, number(&row, 3) as u64);
         }
         sample.count("db.statements_ns", spent_ns);
-        self.calls.tell(&all, ("db.calls", "db.exec_ns"), sample);
+        self.calls.tell(&all, sample);
         if self.sizes.is_empty() || self.samples.is_multiple_of(SIZES_EVERY) {
             self.sizes = rows(connection, SIZES)?
                 .iter()

@@ -10,7 +10,7 @@ use model::Sample;
 use postgres::{Client, NoTls, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
-use super::statement::{Calls, Quotes, Seen, of_others, shape};
+use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
 
 /// What a session of ours is called, and how long it may wait for anything.
 const SETTINGS: &str = "SET application_name = 'plimsoll watch'; SET statement_timeout = '2s'; \
@@ -23,30 +23,31 @@ SELECT 'database', xact_commit, xact_rollback, blks_hit, blks_read, tup_returned
   FROM pg_stat_database WHERE datname = current_database();
 SELECT 'sessions', state, wait_event_type, wait_event, count(*) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 2, 3, 4 LIMIT 200;
-SELECT 'running', left(query, 400), extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity
+SELECT 'running', left(query, 1000), extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state = 'active' ORDER BY query_start LIMIT 100;
 SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, coalesce(s.idx_scan, 0),
-    greatest(s.n_live_tup, c.reltuples)
-  FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid ORDER BY s.seq_tup_read DESC LIMIT 20;
+    greatest(s.n_live_tup, c.reltuples), coalesce(s.idx_tup_fetch, 0)
+  FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 20;
 ";
 
 /// Who holds what others wait for, asked only while somebody waits: it looks into the lock table.
 const BLOCKERS: &str = "
-SELECT b.pid, b.state, left(b.query, 400), count(*)
+SELECT b.pid, b.state, left(b.query, 1000), count(*)
   FROM (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' LIMIT 10) w,
     unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity b ON b.pid = p.pid
   WHERE b.wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1, 2, 3 LIMIT 10";
 
 /// Without their texts, which lie in a file.
 const STATEMENTS: &str = "
-SELECT queryid, sum(calls), sum(total_exec_time) FROM pg_stat_statements(false)
+SELECT queryid, sum(calls), sum(total_exec_time), sum(rows) FROM pg_stat_statements(false)
   WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL
   GROUP BY 1 ORDER BY 3 DESC LIMIT 1000";
 const TEXTS: &str = "
-SELECT queryid, left(query, 400) FROM pg_stat_statements
+SELECT queryid, left(query, 1000) FROM pg_stat_statements
   WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL LIMIT 5000";
 /// Samples between two readings of the texts, where statements without a text are among the dearest.
-const TEXTS_EVERY: u64 = 10;
+const TEXTS_EVERY: u64 = 3;
 
 const NO_STATEMENTS: &str = "pg_stat_statements is not there: put it into shared_preload_libraries, restart, and CREATE \
     EXTENSION pg_stat_statements; until then statements are known by those seen running";
@@ -91,20 +92,18 @@ impl Postgres {
                 .filter_map(|row| Some((row.get(0)?.to_owned(), shape(row.get(1)?, Quotes::Names))))
                 .collect();
         }
-        let (mut all, mut calls, mut spent_ms) =
-            (BTreeMap::<String, (u64, u64)>::new(), 0_u64, 0.0);
+        let (mut all, mut calls, mut spent_ms) = (BTreeMap::<String, Total>::new(), 0_u64, 0.0);
         for row in &rows {
             let (n, ms) = (integer(row, 1), number(row, 2));
             calls = calls.saturating_add(n);
             spent_ms += ms;
             let Some(text) = row.get(0).and_then(|id| self.texts.get(id)) else { continue };
             let Some(text) = of_others(text) else { continue };
-            let sums = all.entry(text).or_default();
-            *sums = (sums.0.saturating_add(n), sums.1.saturating_add((ms * 1e6) as u64));
+            all.entry(text).or_default().add(n, (ms * 1e6) as u64, integer(row, 3));
         }
         sample.count("db.statements", calls);
         sample.count("db.statements_ns", (spent_ms * 1e6) as u64);
-        self.calls.tell(&all, ("db.calls", "db.exec_ns"), sample);
+        self.calls.tell(&all, sample);
         Ok(())
     }
 }
@@ -244,7 +243,9 @@ pub(super) fn longest(sample: &mut Sample, shape: &str, age_s: f64) {
 
 fn table(row: &SimpleQueryRow, sample: &mut Sample) {
     let Some(name) = row.get(1) else { return };
-    for (stem, column) in [("db.seq_scans", 2), ("db.seq_rows", 3), ("db.index_scans", 4)] {
+    for (stem, column) in
+        [("db.seq_scans", 2), ("db.seq_rows", 3), ("db.index_scans", 4), ("db.index_rows", 6)]
+    {
         sample.count(format!("{stem}{{{name}}}"), integer(row, column));
     }
     sample.gauge(format!("db.table_rows{{{name}}}"), number(row, 5).max(0.0));

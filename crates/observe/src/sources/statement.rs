@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
-/// Characters of a shape at most: names of values hold 200 bytes.
-const MOST_CHARS: usize = 120;
+/// Characters of a shape at most, of those that are looked at: names of values hold 200 bytes.
+const MOST_CHARS: usize = 140;
+const MOST_READ: usize = 800;
+/// Characters of a list of columns that are shown: what follows it tells more.
+const MOST_OF_LIST: usize = 40;
 /// Shapes that are counted of one source.
 const MOST_SHAPES: usize = 200;
 
@@ -78,7 +81,7 @@ impl Shape {
 
     /// Adds a token; whether there is room for more.
     fn add(&mut self, token: Token, text: &str) -> bool {
-        if self.chars >= MOST_CHARS {
+        if self.chars >= MOST_READ {
             return false;
         }
         if token == Token::Blank {
@@ -103,21 +106,31 @@ impl Shape {
         self.blank = false;
         let text = if token == Token::Value { "?" } else { text };
         let plain = text.chars().filter(|c| !c.is_control());
-        let room = MOST_CHARS.saturating_sub(self.chars);
+        let room = MOST_READ.saturating_sub(self.chars);
         let before = self.text.len();
         self.text.extend(plain.take(room));
         self.chars += self.text[before..].chars().count();
-        self.chars < MOST_CHARS
+        self.chars < MOST_READ
     }
 
-    fn finish(mut self) -> String {
-        if self.chars >= MOST_CHARS {
-            self.text.pop();
-            self.text.push('…');
+    fn finish(self) -> String {
+        let text = without_list(self.text.trim_end_matches([' ', ';']));
+        match text.char_indices().nth(MOST_CHARS) {
+            Some(_) => text.chars().take(MOST_CHARS - 1).chain(['…']).collect(),
+            None => text,
         }
-        let end = self.text.trim_end_matches([' ', ';']).len();
-        self.text.truncate(end);
-        self.text
+    }
+}
+
+/// A SELECT without its list of columns, where that is long: the tables and the conditions say more.
+fn without_list(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let from = lower.find(" from ").filter(|_| lower.starts_with("select "));
+    match from {
+        Some(at) if text[..at].chars().count() > MOST_OF_LIST => {
+            format!("{} …{}", &text[.."select".len()], &text[at..])
+        }
+        _ => text.to_owned(),
     }
 }
 
@@ -199,33 +212,49 @@ impl Seen {
     }
 }
 
+/// What a statement came to: how often it was called, how long that took, and the rows that it gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Calls.
+    pub calls: u64,
+    /// Time in all calls.
+    pub ns: u64,
+    /// Rows in all answers.
+    pub rows: u64,
+}
+
+impl Total {
+    /// Adds what another statement of the same shape came to.
+    pub fn add(&mut self, calls: u64, ns: u64, rows: u64) {
+        self.calls = self.calls.saturating_add(calls);
+        self.ns = self.ns.saturating_add(ns);
+        self.rows = self.rows.saturating_add(rows);
+    }
+}
+
 /// Calls of statements since the watching began, of which those are told that took the most time since then: a server's
 /// list goes back to its start.
 #[derive(Debug, Default)]
 pub struct Calls {
-    first: Option<BTreeMap<String, (u64, u64)>>,
+    first: Option<BTreeMap<String, Total>>,
 }
 
 /// Statements told of one sample.
 const MOST_TOLD: usize = 12;
 
 impl Calls {
-    /// Puts the dearest into `sample`; `all` has the calls and the time in nanoseconds of each shape.
-    pub fn tell(
-        &mut self,
-        all: &BTreeMap<String, (u64, u64)>,
-        stems: (&str, &str),
-        sample: &mut model::Sample,
-    ) {
+    /// Puts the dearest of `all`, by their shapes, into `sample`.
+    pub fn tell(&mut self, all: &BTreeMap<String, Total>, sample: &mut model::Sample) {
         let first = self.first.get_or_insert_with(|| all.clone());
-        let grown = |(shape, (_, ns)): &(&String, &(u64, u64))| {
-            ns.saturating_sub(first.get(*shape).map_or(0, |(_, before)| *before))
+        let grown = |(shape, total): &(&String, &Total)| {
+            total.ns.saturating_sub(first.get(*shape).map_or(0, |before| before.ns))
         };
         let mut dearest: Vec<_> = all.iter().collect();
-        dearest.sort_by_key(|each| (std::cmp::Reverse(grown(each)), std::cmp::Reverse(each.1.1)));
-        for (shape, (calls, ns)) in dearest.into_iter().take(MOST_TOLD) {
-            sample.count(format!("{}{{{shape}}}", stems.0), *calls);
-            sample.count(format!("{}{{{shape}}}", stems.1), *ns);
+        dearest.sort_by_key(|each| (std::cmp::Reverse(grown(each)), std::cmp::Reverse(each.1.ns)));
+        for (shape, total) in dearest.into_iter().take(MOST_TOLD) {
+            sample.count(format!("db.calls{{{shape}}}"), total.calls);
+            sample.count(format!("db.exec_ns{{{shape}}}"), total.ns);
+            sample.count(format!("db.rows{{{shape}}}"), total.rows);
         }
     }
 }
@@ -256,26 +285,32 @@ mod tests {
             ("IN (1, 2, 3, 4)", Names, "IN (?,…)"),
             ("ALTER ROLE a PASSWORD 'hunter2", Names, "ALTER ROLE a PASSWORD ?"),
             ("DO $x$ hunter2 $x$ ; SELECT $$a$$", Names, "DO ? ; SELECT ?"),
+            (
+                "select o.id, o.status, sum(i.quantity * p.price) from orders o where o.user_id = $1",
+                Names,
+                "select … from orders o where o.user_id = $1",
+            ),
             ("", Names, ""),
         ] {
             assert_eq!(shape(sql, quotes), wanted, "{sql}");
         }
-        let long = shape(&"select a ".repeat(100), Names);
-        assert!(long.chars().count() == 120 && long.ends_with('…'), "{long}");
+        let long = shape(&"a ".repeat(100), Names);
+        assert!(long.chars().count() == 140 && long.ends_with('…'), "{long}");
     }
 
     #[test]
     fn the_dearest_since_the_start_are_told() {
-        let all = |extra: u64| -> BTreeMap<String, (u64, u64)> {
-            let old = (0..30).map(|n| (format!("old{n}"), (9, 1_000_000 + n)));
-            old.chain([("new".to_owned(), (extra, extra * 10))]).collect()
+        let all = |extra: u64| -> BTreeMap<String, Total> {
+            let old = |n: u64| (format!("old{n}"), Total { calls: 9, ns: 1_000_000 + n, rows: 0 });
+            let new = Total { calls: extra, ns: extra * 10, rows: extra };
+            (0..30).map(old).chain([("new".to_owned(), new)]).collect()
         };
         let mut calls = Calls::default();
         let [mut first, mut second] = [0; 2].map(model::Sample::new);
-        calls.tell(&all(1), ("c", "t"), &mut first);
-        assert_eq!(first.counters.len(), 2 * MOST_TOLD);
-        calls.tell(&all(5), ("c", "t"), &mut second);
-        assert_eq!((second.counters["c{new}"], second.counters["t{new}"]), (5, 50));
+        calls.tell(&all(1), &mut first);
+        assert_eq!(first.counters.len(), 3 * MOST_TOLD);
+        calls.tell(&all(5), &mut second);
+        assert_eq!((second.counters["db.calls{new}"], second.counters["db.exec_ns{new}"]), (5, 50));
     }
 
     proptest! {

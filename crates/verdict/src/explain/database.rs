@@ -62,6 +62,8 @@ pub(super) struct Statement<'a> {
     sessions: f64,
     /// How long a call takes, where calls are counted.
     each_ns: Option<f64>,
+    /// Rows that it gives a second, where they are counted.
+    rows_per_s: f64,
 }
 
 impl Statement<'_> {
@@ -82,7 +84,8 @@ fn statements(source: &ObservedSource) -> Vec<Statement<'_>> {
     let counted = source.labelled("db.exec_ns").map(|(shape, spent)| {
         let calls = source.growth(&format!("db.calls{{{shape}}}")).filter(|calls| *calls > 0.0);
         let each_ns = spent.growth.zip(calls).map(|(ns, calls)| ns / calls);
-        Statement { shape, sessions: spent.mean / SECOND as f64, each_ns }
+        let rows_per_s = source.mean(&format!("db.rows{{{shape}}}")).unwrap_or(0.0);
+        Statement { shape, sessions: spent.mean / SECOND as f64, each_ns, rows_per_s }
     });
     let mut all: Vec<Statement<'_>> = counted.collect();
     if all.is_empty() {
@@ -91,6 +94,7 @@ fn statements(source: &ObservedSource) -> Vec<Statement<'_>> {
             shape,
             sessions: seen.growth.unwrap_or(0.0) / samples,
             each_ns: None,
+            rows_per_s: 0.0,
         }));
     }
     all.sort_by(|a, b| b.sessions.total_cmp(&a.sessions));
@@ -119,20 +123,36 @@ pub(super) fn missing_index(facts: &Facts<'_>) -> Outcome {
     })
 }
 
-fn scanned(facts: &Facts<'_>, source: &ObservedSource, table: &str, per_s: f64) -> Option<Cause> {
+/// Rows that were read of a table, from end to end or along an index that leads to too many, where far fewer were wanted.
+fn scanned(
+    facts: &Facts<'_>,
+    source: &ObservedSource,
+    table: &str,
+    in_order: f64,
+) -> Option<Cause> {
     let size = source.mean(&format!("db.table_rows{{{table}}}")).filter(|size| *size >= BIG)?;
     let requests_per_s = facts.requests_per_s()?;
+    let by_index = source.mean(&format!("db.index_rows{{{table}}}")).unwrap_or(0.0);
+    let per_s = in_order + by_index;
     let each = per_s / requests_per_s;
     if each < SCANNED * size || per_s * facts.window_s() < 10.0 * size {
         return None;
     }
+    let statements = statements(source);
+    let statement = statements.iter().find(|statement| mentions(statement.shape, table));
+    // What gives as many rows as it reads needs all of them.
+    if statement.is_some_and(|statement| statement.rows_per_s >= 0.5 * per_s) {
+        return None;
+    }
+    let how = match in_order >= by_index {
+        true => "from end to end",
+        false => "along an index that does not fit",
+    };
     let sentence = format!(
-        "Requests read the table {table} from end to end: {} rows for each, of {}; an index is missing.",
+        "Requests read the table {table} {how}: {} rows for each, of {}; an index is missing.",
         grouped(each, 0),
         grouped(size, 0)
     );
-    let statements = statements(source);
-    let statement = statements.iter().find(|statement| mentions(statement.shape, table));
     let whole = statement.is_some_and(|s| !s.shape.to_ascii_lowercase().contains(" where "));
     let confidence = if whole { Low } else { High };
     let mut cause = Cause::new(confidence, &source.name, sentence).weighing(0.9);

@@ -214,8 +214,8 @@ pub const RULES: &[Rule] = &[
         code: "db.missing_index",
         symptom: "QPS falls as the tables grow; the database's processors are busy and the server's are not",
         mechanism: "without an index the database reads a whole table to find a few rows",
-        evidence: "a table of 10,000 rows or more is read so that a request reads 5 % of it or more on average, ten times \
-                   its size in all, and requests spend 20 % of their time or more in the database (sessions at work over \
+        evidence: "of a table of 10,000 rows or more a request reads 5 % or more on average, from end to end or along an index, \
+                   ten times its size in all and twice what its statement gives, and requests spend 20 % of their time or more in the database (sessions at work over \
                    requests on their way); a statement without WHERE makes it a low confidence",
         fix: "EXPLAIN the statement, and CREATE INDEX CONCURRENTLY on the columns of its WHERE. Risk: each index makes \
               writing dearer.",

@@ -4,6 +4,7 @@
 //! Owns the runs and their bounds. What is changed for which finding, and what decides, is `verdict::explain::confirm`'s.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -49,11 +50,12 @@ pub fn confirm(dir: &Path, run: &Run, findings: &mut Findings) -> Result<(), Fai
             verdict::explain(&before).findings.into_iter().map(|finding| finding.code).collect();
         for (finding, change) in findings.findings.iter_mut().zip(&wanted) {
             let Ok(change) = *change else { continue };
-            if !made.contains_key(&change) {
-                made.insert(change, again.run(change.words(), Some(change))?);
-            }
+            let after = match made.entry(change) {
+                Entry::Occupied(made) => made.into_mut(),
+                Entry::Vacant(place) => place.insert(again.run(change.words(), Some(change))?),
+            };
             let is_there = still.contains(&finding.code);
-            let judged = judge(&finding.code, change, &before, &made[&change], is_there);
+            let judged = judge(&finding.code, change, &before, after, is_there);
             finding.confirmed = Some(judged);
         }
         eprintln!("plimsoll: the runs are in {}", again.dir.display());
