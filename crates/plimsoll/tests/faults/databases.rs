@@ -76,7 +76,7 @@ pub const SINGLE: &[Rig] = &[
         "a row locked by another session",
         &["db.locks"],
         "database; shop\n\
-         while :; do echo 'BEGIN; UPDATE products SET stock = 1000000 WHERE id = 1;'; sleep 0.5; echo 'COMMIT;'; sleep 0.02; \
+         while :; do echo 'BEGIN; SELECT id FROM products WHERE id = 1 FOR UPDATE;'; sleep 0.5; echo 'COMMIT;'; sleep 0.02; \
          done | psql -X -q \"$U\" > /dev/null & sleep 0.5\n\
          load -c 6 -T 5s -X POST -H 'Content-Type: application/json' -b '{\"user\": 1, \"product\": 1, \"quantity\": 1}' \
          http://127.0.0.1:9000/api/v1/orders",
@@ -85,7 +85,7 @@ pub const SINGLE: &[Rig] = &[
         "a row locked all the time",
         &["db.locks"],
         "database; shop\n\
-         (echo 'BEGIN; UPDATE products SET stock = 1000000 WHERE id = 1;'; sleep 60) | psql -X -q \"$U\" > /dev/null & sleep 0.5\n\
+         (echo 'BEGIN; SELECT id FROM products WHERE id = 1 FOR UPDATE;'; sleep 60) | psql -X -q \"$U\" > /dev/null & sleep 0.5\n\
          load -c 6 -T 1s -X POST -H 'Content-Type: application/json' -b '{\"user\": 1, \"product\": 1, \"quantity\": 1}' \
          http://127.0.0.1:9000/api/v1/orders",
     ),

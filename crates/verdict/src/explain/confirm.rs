@@ -161,14 +161,15 @@ fn less_trouble(code: &str, before: &Run, after: &Run) -> Judged {
     (outcome, figures)
 }
 
-/// Of a limit, half the load is refused much less, while as much succeeds as before or all of it does.
+/// Under a limit as much succeeds of half the load as of all of it, or nothing is refused any more; what fails by chance
+/// fails as often as before.
 fn fewer_refusals(before: &Run, after: &Run) -> Judged {
     let refused = |run: &Run| {
         let of = |status| run.totals.statuses.get(&status).copied().unwrap_or(0);
         (of(429) + of(503)) as f64 / run.totals.requests.max(1) as f64
     };
     let (was, is) = (refused(before), refused(after));
-    let stayed = successes(after) >= 0.8 * successes(before) || is <= 0.01;
+    let kept = successes(after) / successes(before).max(f64::MIN_POSITIVE);
     let figures = format!(
         "the refusals went from {} to {}, the successes from {} to {} a second",
         percent(was),
@@ -178,8 +179,8 @@ fn fewer_refusals(before: &Run, after: &Run) -> Judged {
     );
     let outcome = match () {
         () if was <= 0.0 => Confirmed::Undecided,
-        () if is <= 0.6 * was && stayed => Confirmed::Confirmed,
-        () if is >= 0.9 * was => Confirmed::Refuted,
+        () if is <= 0.01 || is < was && kept >= 0.8 => Confirmed::Confirmed,
+        () if is >= 0.9 * was && kept <= 0.65 => Confirmed::Refuted,
         () => Confirmed::Undecided,
     };
     (outcome, figures)

@@ -195,8 +195,8 @@ fn index_fix(source: &ObservedSource, table: &str, statement: Option<&Statement<
             column.split(' ').next().unwrap_or("column")
         ),
         false => format!(
-            "Type EXPLAIN {shape}: `Seq Scan` reads the whole table. Then CREATE INDEX CONCURRENTLY ON {table} \
-             ({column}). Risk: each index makes writing dearer, and building it reads the table twice."
+            "Type EXPLAIN {shape}: `Seq Scan`, or a `Filter` below an `Index Scan`, reads what is not wanted. Then CREATE \
+             INDEX CONCURRENTLY ON {table} ({column}). Risk: each index makes writing dearer, and building it reads the table twice."
         ),
     }
 }
@@ -259,11 +259,12 @@ pub(super) fn connections(facts: &Facts<'_>) -> Outcome {
             return Some(vec![cause.with(format!("it refused ours, which watches: {refusal}"))]);
         }
         let (open, most) = (source.figure("db.connections")?, source.mean("db.connections_max")?);
-        let free = most - source.mean("db.connections_reserved").unwrap_or(0.0);
+        let reserved = source.mean("db.connections_reserved").unwrap_or(0.0);
+        let free = most - reserved;
         let refused = source.growth("db.connections_refused").unwrap_or(0.0);
         // One of them is ours, which is not told.
         if refused >= 1.0 || open.max + 1.0 >= REACHED * free {
-            return Some(vec![used_up(facts, source, (open.max, free), refused)]);
+            return Some(vec![used_up(facts, source, (open.max, most, reserved), refused)]);
         }
         Some(pool(facts, source).into_iter().collect())
     })
@@ -277,15 +278,19 @@ fn refusal(source: &ObservedSource) -> Option<&str> {
 fn used_up(
     facts: &Facts<'_>,
     source: &ObservedSource,
-    (open, free): (f64, f64),
+    (open, most, reserved): (f64, f64, f64),
     refused: f64,
 ) -> Cause {
     let run = facts.run;
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);
+    let kept = match reserved > 0.0 {
+        true => format!(", {} of which are reserved for superusers", grouped(reserved, 0)),
+        false => String::new(),
+    };
     let sentence = format!(
-        "The database has no connections left: {} of {} are open.",
+        "The database has no connections left: {} are open beside the one that watches, and it allows {}{kept}.",
         grouped(open, 0),
-        grouped(free, 0)
+        grouped(most, 0)
     );
     let sure = refused >= 1.0 || failed > 0;
     let cause = Cause::new(if sure { High } else { Medium }, &source.name, sentence).weighing(0.95);
