@@ -270,7 +270,7 @@ pub const RULES: &[Rule] = &[
         symptom: "the server is idle and slow: it waits for somebody else",
         mechanism: "a request cannot be answered before what it depends on has answered",
         evidence: "nginx's error log says `upstream timed out` for 0.1 % of the requests or more; or a cache's one thread \
-                   uses 85 % of a core, or requests spend 60 % of their time in its commands; or requests spend 60 % of \
+                   is at work 85 % of the time, or requests spend 60 % of their time in its commands; or requests spend 60 % of \
                    their time and 5 ms or more each in a database, where no `db.` rule names the cause",
         fix: "Measure what it waits for by itself, ask it less often (batches, a cache), and bound the wait.",
         experiment: "Replace it with one that answers at once, and run it again: latency falls by its share.",
