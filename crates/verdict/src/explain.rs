@@ -175,18 +175,21 @@ fn accuses(code: &str) -> bool {
 /// A quota explains that the processor is used up, and that the server stands still; a full queue explains the
 /// retransmits of those who wait to get in; a table that is read from end to end explains that its database is busy.
 fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
+    const WAITS: &str = "server.too_few_workers";
     const IN_DATABASE: &[&str] =
-        &["db.cpu", "db.slow_statement", "db.connections", "dependency.slow", "server.disk"];
-    const EXPLAINS: [(&str, &[&str]); 9] = [
-        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall"]),
-        ("server.single_thread", &["server.cpu"]),
-        ("server.accept_queue", &["network.loss"]),
+        &["db.cpu", "db.slow_statement", "db.connections", "dependency.slow", "server.disk", WAITS];
+    const EXPLAINS: [(&str, &[&str]); 11] = [
+        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall", WAITS]),
+        ("server.single_thread", &["server.cpu", WAITS]),
+        ("server.accept_queue", &["network.loss", WAITS]),
+        ("server.files", &[WAITS]),
+        ("dependency.slow", &[WAITS]),
         ("server.memory", &["server.stall", "server.disk"]),
         ("db.missing_index", IN_DATABASE),
-        ("db.locks", &["db.slow_statement", "db.connections", "dependency.slow"]),
-        ("db.slow_statement", &["db.connections", "dependency.slow"]),
-        ("db.cpu", &["dependency.slow"]),
-        ("db.connections", &["dependency.slow"]),
+        ("db.locks", &["db.slow_statement", "db.connections", "dependency.slow", WAITS]),
+        ("db.slow_statement", &["db.connections", "dependency.slow", WAITS]),
+        ("db.cpu", &["dependency.slow", WAITS]),
+        ("db.connections", &["dependency.slow", WAITS]),
     ];
     let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
     let explained: Vec<&str> = EXPLAINS

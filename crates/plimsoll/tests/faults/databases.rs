@@ -36,6 +36,24 @@ while True:
     threading.Thread(target=serve, args=(c,), daemon=True).start()
 ";
 
+/// A server that serves one connection after the other, or with `threads` as many at once as there are.
+const BLOCKING: &str = "\
+import http.server, sys, time
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        time.sleep(0.005)
+        self.send_response(200)
+        self.send_header('Content-Length', '2')
+        self.end_headers()
+        self.wfile.write(b'ok')
+    def log_message(self, *words):
+        pass
+one = http.server.ThreadingHTTPServer if 'threads' in sys.argv else http.server.HTTPServer
+one.request_queue_size = 128
+one(('127.0.0.1', 9000), Answer).serve_forever()
+";
+
 /// nginx before a server.
 const PROXY: &str = "\
 daemon off; user root; worker_processes 1; worker_rlimit_nofile FILES; pid nginx.pid; error_log error.log;
@@ -57,6 +75,10 @@ const fn shop(name: &'static str, codes: &'static [&'static str], script: &'stat
 const fn redis(name: &'static str, codes: &'static [&'static str], script: &'static str) -> Rig {
     let files = &[("server.py", ON_REDIS)];
     Rig { name, codes, needs: &["redis-server", "python3"], files, before: "", script }
+}
+
+const fn blocking(name: &'static str, codes: &'static [&'static str], script: &'static str) -> Rig {
+    Rig { name, codes, needs: &["python3"], files: &[("server.py", BLOCKING)], before: "", script }
 }
 
 const fn proxy(name: &'static str, codes: &'static [&'static str], script: &'static str) -> Rig {
@@ -123,6 +145,21 @@ pub const SINGLE: &[Rig] = &[
          sleep 1; python3 server.py & up http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -d 5s --warmup 1s --out out --observe redis://127.0.0.1:6390 http://127.0.0.1:9000/ > /dev/null || :",
     ),
+    blocking(
+        "one worker for eight users",
+        &["server.too_few_workers"],
+        "python3 server.py & sleep 1; up http://127.0.0.1:9000/\n\
+         \"$P\" run -q -c 8 -t 1 -d 5s -T 2s --out out http://127.0.0.1:9000/ > /dev/null || :",
+    ),
+    proxy(
+        "no keep-alive to the server behind nginx",
+        &["proxy.upstream_keepalive"],
+        "sed 's/FILES/1024/; s/CONNECTIONS/1024/; s/keepalive 64;//; s/proxy_http_version 1.1;//' nginx.in > nginx.conf\n\
+         sed -i \"s/proxy_set_header Connection '';//\" nginx.conf; api --threads 1\n\
+         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         \"$P\" run -q -c 10 -t 1 -R 300 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log \
+         http://127.0.0.1:9002/delay/5ms > /dev/null || :",
+    ),
     proxy(
         "a slow server behind nginx",
         &["dependency.slow"],
@@ -164,6 +201,12 @@ pub const HEALTHY: &[Rig] = &[
         "database max_connections=50; shop\n\
          load -c 6 -R 40 -X POST -H 'Content-Type: application/json' -b '{\"user\": 1, \"product\": 1, \"quantity\": 1}' \
          http://127.0.0.1:9000/api/v1/orders",
+    ),
+    blocking(
+        "a thread for each user",
+        &[],
+        "python3 server.py threads & sleep 1; up http://127.0.0.1:9000/\n\
+         \"$P\" run -q -c 8 -t 1 --pace 100ms --warmup 1s -d 5s -T 2s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     redis(
         "a cache with room",

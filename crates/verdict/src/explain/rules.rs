@@ -104,6 +104,17 @@ pub const RULES: &[Rule] = &[
         check: proxy::worker_connections,
     },
     Rule {
+        code: "proxy.upstream_keepalive",
+        symptom: "a proxy costs more than the server behind it, and its machine has thousands of connections in TIME_WAIT",
+        mechanism: "without kept connections each request opens one to the upstream: a round trip, and a port for 60 s",
+        evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
+                   the generator, while the generator keeps its own",
+        fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
+              proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
+        experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
+        check: proxy::upstream_keepalive,
+    },
+    Rule {
         code: "server.throttled",
         symptom: "latency has steps of some 100 ms, and the processors look idle",
         mechanism: "a container's quota gives so much processor time per period (100 ms); what has used it up stands \
@@ -160,6 +171,18 @@ pub const RULES: &[Rule] = &[
               let the server accept faster (more workers, reuseport).",
         experiment: "Run it again with a longer backlog: the times of 1 s go.",
         check: server::accept_queue,
+    },
+    Rule {
+        code: "server.too_few_workers",
+        symptom: "some users are served and others wait from the start, while the processors are idle",
+        mechanism: "each worker serves one connection or request at a time, and all of them are taken",
+        evidence: "a connection or more waits in the queue of the server's listener on average, and the server uses less than \
+                   half of its processors; where the queue overflows, or the workers wait for files or a database, those are \
+                   named instead",
+        fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
+              connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
+        experiment: "Start twice as many and run it again: QPS follows.",
+        check: server::too_few_workers,
     },
     Rule {
         code: "server.conntrack",

@@ -379,6 +379,35 @@ fn period(stood: &[&Silence]) -> Option<u64> {
         .then_some(median)
 }
 
+/// Connections that must wait to be accepted on average, and the share of its processors that a server may use
+/// meanwhile, for it to have too few workers.
+const WAITING: (f64, f64) = (1.0, 0.5);
+
+pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
+    let ports: Vec<&str> =
+        facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
+    each(facts, "neither listeners nor processors of a server were watched", |server| {
+        let (host, used) = (server.host?, server.used()?);
+        let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
+        let (at, queue) = host.labelled("listen.queue").find(|(at, _)| ours(at))?;
+        let found = queue.mean >= WAITING.0 && used < WAITING.1;
+        Some(found.then(|| {
+            let sentence = format!(
+                "The server has too few workers: {} connections wait to be accepted, and its processors are idle.",
+                grouped(queue.mean, 0)
+            );
+            let cause = Cause::new(High, &server.source.name, sentence).weighing(0.7);
+            cause
+                .with(format!(
+                    "{} connections waited at {at} on average, up to {}",
+                    grouped(queue.mean, 1),
+                    grouped(queue.max, 0)
+                ))
+                .with(format!("it used {} of its processors", percent(used)))
+        }))
+    })
+}
+
 /// How busy a server's machine is, for those who find nothing.
 pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
     let host = server.host.and_then(busy);

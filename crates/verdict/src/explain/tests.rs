@@ -291,6 +291,39 @@ fn a_database_that_refuses_the_watching_session_has_no_connections_left() {
 }
 
 #[test]
+fn workers_that_are_all_taken_are_told_by_who_waits_at_the_listener() {
+    let ill = |queue: f64, busy: f64| {
+        let mut run = watched(run(), with(machine(busy), &[("listen.queue{0.0.0.0:80}", queue)]));
+        run.plan.addresses = vec!["10.0.0.7:80".into()];
+        run
+    };
+    assert_eq!(codes(&ill(6.0, 0.1)), ["server.too_few_workers"]);
+    // Nobody waits; or the processors are used.
+    assert_eq!(codes(&ill(0.2, 0.1)), ["none"]);
+    assert_eq!(codes(&ill(6.0, 0.7)), ["none"]);
+    let mut other = ill(6.0, 0.1);
+    other.plan.addresses = vec!["10.0.0.7:8080".into()];
+    assert_eq!(codes(&other), ["none"], "who waits elsewhere waits for somebody else");
+}
+
+#[test]
+fn a_proxy_that_keeps_no_connections_is_told_by_those_it_opens() {
+    let proxied = |opened: f64, connects: u64| {
+        let mut run = watched(run(), machine(0.3));
+        run.totals.connects = connects;
+        let proxy = &mut run.observed.as_mut().unwrap().sources[1];
+        proxy.role = Role::Proxy;
+        let figure = Figure { mean: opened, max: opened, min: opened, growth: Some(opened * 10.0) };
+        proxy.figures.insert("tcp.active_opens".into(), figure);
+        run
+    };
+    // A thousand requests a second.
+    assert_eq!(codes(&proxied(990.0, 10)), ["proxy.upstream_keepalive"]);
+    assert_eq!(codes(&proxied(300.0, 10)), ["none"]);
+    assert_eq!(codes(&proxied(990.0, 9_000))[0], "conn.keepalive_off", "clients first");
+}
+
+#[test]
 fn what_logs_say_is_heard() {
     for (code, said) in [
         ("proxy.worker_connections", "nginx.log{worker_connections}"),
