@@ -5,8 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use model::Sample;
 use model::sample::MOST_VALUES;
-use observe::proc::{memory, network, processes, processors, sockets};
-use observe::sources::{exec, nginx, prometheus};
+use observe::proc::{kmsg, memory, network, processes, processors, sockets};
+use observe::sources::statement::{Quotes, shape};
+use observe::sources::{cache, exec, nginx, nginx_log, prometheus};
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
@@ -24,7 +25,15 @@ fuzz_target!(|data: &[u8]| {
     network::softnet(&text, &mut sample);
     network::conntrack(&text, &mut sample);
     let _ = (nginx::parse(&text, &mut sample), prometheus::parse(&text, &mut sample));
+    cache::info(&text, &mut sample);
+    let _ = cache::stats(&text, &mut sample);
     assert!(sample.counters.len() + sample.gauges.len() <= MOST_VALUES);
+    let _ = kmsg::kind(&text);
+    nginx_log::count(&text, &mut std::collections::BTreeMap::new());
+    for quotes in [Quotes::Names, Quotes::Strings] {
+        let shape = shape(&text, quotes);
+        assert!(shape.chars().count() <= 140 && !shape.chars().any(char::is_control));
+    }
     let _ = (processors::cpu_stat(&text), processors::cpu_max(&text), processors::cpus_in(&text));
     let _ = (processes::stat(&text), processes::status(&text), processes::io(&text));
     let _ = (processes::files_limit(&text), processes::schedstat(&text));

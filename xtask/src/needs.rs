@@ -29,10 +29,12 @@ pub const GO: Need = debian("go", &["golang-go"]);
 pub const GOACCESS: Need = debian("goaccess", &["goaccess"]);
 pub const HAPROXY: Need = debian("haproxy", &["haproxy"]);
 pub const MARIADB: Need = debian("mariadbd", &["mariadb-server", "mariadb-client"]);
+pub const MEMCACHED: Need = debian("memcached", &["memcached"]);
 pub const NGINX: Need = debian("nginx", &["nginx"]);
 pub const OPENSSL: Need = debian("openssl", &["openssl"]);
 /// Its programs lie in a folder of their version; this one comes with the server alone.
 pub const POSTGRES: Need = debian("pg_createcluster", &["postgresql"]);
+pub const REDIS: Need = debian("redis-server", &["redis-server", "redis-tools"]);
 pub const VALGRIND: Need = debian("valgrind", &["valgrind"]);
 pub const WRK: Need = debian("wrk", &["wrk"]);
 

@@ -7,7 +7,8 @@ use pico_args::Arguments;
 
 use crate::golang::Go;
 use crate::needs::{
-    self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, NGINX, Need, OPENSSL, POSTGRES, RUSTFMT, WRK,
+    self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, MEMCACHED, NGINX, Need, OPENSSL, POSTGRES,
+    REDIS, RUSTFMT, WRK,
 };
 use crate::{docs, interrupt, licences, repo, tidy};
 
@@ -36,7 +37,7 @@ const STEPS: &[Step] = &[
     step(
         "test",
         "all Rust tests, against real servers, databases and browsers too",
-        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB, HAPROXY],
+        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB, HAPROXY, REDIS, MEMCACHED],
         test,
     ),
     step("docs", "docs/reference is up to date", &[], |_| docs::check()),

@@ -3,7 +3,6 @@
 //! Owns the one interface that the rest of the crate uses, and its three implementations. Identifiers are always
 //! quoted, values are data of COPY and LOAD DATA, bound parameters, or literals of [`Dialect::literal`].
 
-mod connect;
 mod mysql;
 mod postgres;
 mod read_mysql;
@@ -16,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table};
 use crate::value::Value;
 
-pub use connect::{Address, Environment, masked};
+pub use login::{Address, Environment, masked};
 
 /// Makes the row of a number.
 pub type Make<'a> = dyn Fn(u64, &mut Vec<Value>) -> Result<()> + Sync + 'a;
@@ -105,9 +104,15 @@ pub trait Database {
 /// Connects.
 ///
 /// # Errors
-/// When the address is wrong or the database refuses; neither holds the password.
+/// When the address names no database or the database refuses; neither holds the password.
 pub fn connect(address: &Address) -> Result<Box<dyn Database>> {
-    Ok(match address {
+    let mut address = address.clone();
+    address.as_application("plimsoll fill");
+    if address.database().is_empty() {
+        let why = "the URL names no database: mysql://USER@HOST/DATABASE";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    Ok(match &address {
         Address::Postgres(config) => Box::new(postgres::Postgres::connect(config)?),
         Address::Mysql(opts) => Box::new(mysql::Mysql::connect(opts)?),
         Address::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),

@@ -32,6 +32,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<login::WrongUrl> for Error {
+    fn from(wrong: login::WrongUrl) -> Self {
+        Self::Usage(wrong.0)
+    }
+}
+
 /// The result of what may fail so.
 pub type Result<T> = std::result::Result<T, Error>;
 

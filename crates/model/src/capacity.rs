@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Program;
+use crate::finding::Finding;
 use crate::loadline::LoadLine;
 use crate::plan::Arriving;
 use crate::schedule::Arrivals;
@@ -47,6 +48,9 @@ pub struct CapacitySearch {
     pub outcome: Option<String>,
     /// The load line found, as in `capacity.json`; absent while there is none.
     pub load_line: Option<LoadLine>,
+    /// What limits it, most likely first: as `explain` says of the lowest level that broke an objective.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limited_by: Vec<Finding>,
 }
 
 /// How a search is set up. Times in nanoseconds.

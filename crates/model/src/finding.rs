@@ -75,6 +75,31 @@ pub struct Finding {
     pub fix: String,
     /// What would confirm or refute it.
     pub experiment: String,
+    /// What the experiment said, where it was carried out (`explain --confirm`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<Confirmation>,
+}
+
+/// What an experiment said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Confirmation {
+    /// In a word.
+    pub outcome: Confirmed,
+    /// With the figures, or why it was not carried out.
+    pub sentence: String,
+}
+
+/// What came of an experiment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmed {
+    /// The change did what it does where the finding is true.
+    Confirmed,
+    /// It did not.
+    Refuted,
+    /// The figures do not tell, or it could not be carried out.
+    #[default]
+    Undecided,
 }
 
 /// A rule that could not judge.

@@ -72,6 +72,10 @@ pub struct Workload {
     /// Objectives for the whole load, such as `p99<500ms` or `success>=99%`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<String>,
+    /// What is watched beside the load, as `--observe` takes it: `db=postgres://app@db1/shop`. Commands (`exec:`) only the
+    /// command line may name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observe: Vec<String>,
 }
 
 /// TLS settings of a workload. File names are relative to the workload file's folder.

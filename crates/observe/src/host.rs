@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::cgroup::Cgroups;
+use crate::kernel_log::KernelLog;
 use crate::proc::{memory, network, processors, sockets};
 use crate::text::{number, read};
 
@@ -35,19 +36,24 @@ const NETWORK: [Told; 6] = [
 #[derive(Debug)]
 pub struct Host {
     cgroups: Cgroups,
+    log: KernelLog,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
 }
 
 impl Default for Host {
     fn default() -> Self {
-        Self { cgroups: Cgroups::of_this_process(), listeners: [diagnostics(), diagnostics()] }
+        Self {
+            cgroups: Cgroups::of_this_process(),
+            log: KernelLog::default(),
+            listeners: [diagnostics(), diagnostics()],
+        }
     }
 }
 
 impl Host {
     /// Puts everything there is into `sample`.
-    pub fn read(&self, sample: &mut Sample) {
+    pub fn read(&mut self, sample: &mut Sample) {
         let files: [Told; 5] = [
             ("cpu", "/proc/stat", processors::stat),
             ("load", "/proc/loadavg", processors::loadavg),
@@ -68,6 +74,7 @@ impl Host {
                 Err(error) => sample.miss("pressure", why(&path, &error)),
             }
         }
+        self.log.read(sample);
         limits(sample);
         quota(&self.cgroups, sample);
         self.read_listeners(sample);

@@ -2,9 +2,10 @@
 //!
 //! - [`proc`]: parsers of what Linux tells in `/proc`, cgroups and `sock_diag`: text or bytes in, values out.
 //! - [`host`], [`process`]: read those files for one machine, and for the processes of a server.
+//! - `kernel_log`: what the kernel said meanwhile.
 //! - [`server`]: who listens at the address that is measured. [`cgroup`]: what a quota costs.
 //! - [`source`]: how a source is written on the command line.
-//! - [`sources`]: each kind of source read: this machine, a command, a page of figures.
+//! - [`sources`]: each kind of source read: this machine, a command, a page of figures, a database.
 //! - [`watcher`]: sources read at a steady pace, each on its own thread.
 //!
 //! Does not own what figures mean (`verdict`) nor how they are shown. Everything that is read is bounded.
@@ -12,6 +13,7 @@
 pub mod cgroup;
 pub mod host;
 pub mod http;
+mod kernel_log;
 pub mod proc;
 pub mod process;
 pub mod server;

@@ -2,6 +2,7 @@
 //!
 //! A field that is missing or no number is left out, and the rest is read: kernels and containers differ.
 
+pub mod kmsg;
 pub mod memory;
 pub mod network;
 pub mod processes;

@@ -111,9 +111,18 @@ impl Processes {
     fn pids(&self) -> Vec<u32> {
         match &self.which {
             Which::Pids(pids) => pids.iter().copied().take(MOST_PROCESSES).collect(),
-            // A server's workers come and go seldom; looking through all processes costs milliseconds.
-            Which::Name(_) if !self.known.is_empty() && !self.samples.is_multiple_of(SELDOM) => {
-                self.known.keys().copied().collect()
+            // Looking through all processes costs milliseconds: between two searches only those are added that the
+            // known ones have begun, as PostgreSQL does for each connection.
+            Which::Name(name) if !self.known.is_empty() && !self.samples.is_multiple_of(SELDOM) => {
+                let mut pids: Vec<u32> = self.known.keys().copied().collect();
+                let begun = pids.iter().flat_map(|&pid| children(pid));
+                let new: Vec<u32> = begun
+                    .filter(|pid| !self.known.contains_key(pid))
+                    .filter(|&pid| is_named(pid, name))
+                    .collect();
+                pids.extend(new);
+                pids.truncate(MOST_PROCESSES);
+                pids
             }
             Which::Name(name) => named(name),
         }
@@ -252,6 +261,12 @@ fn files(folder: &Path) -> io::Result<u64> {
     Ok(fs::read_dir(folder)?.count() as u64)
 }
 
+/// Processes that a process began; none where the kernel does not tell (`CONFIG_PROC_CHILDREN`).
+fn children(pid: u32) -> Vec<u32> {
+    let told = read_or_empty(format!("/proc/{pid}/task/{pid}/children"));
+    told.split_whitespace().filter_map(|child| child.parse().ok()).take(MOST_PROCESSES).collect()
+}
+
 /// Processes of this name, the lowest number first.
 fn named(name: &str) -> Vec<u32> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
@@ -290,6 +305,23 @@ mod tests {
         if !second.missing.contains_key("process.thread_share") {
             assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
         }
+    }
+
+    #[test]
+    fn processes_that_known_ones_begin_are_found_at_once() {
+        let script = "sleep 0.3; sleep 31.416; :";
+        let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().expect("sh");
+        let told = || children(child.id());
+        let found = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            told().iter().any(|&pid| is_named(pid, "sleep"))
+        });
+        for pid in told() {
+            let _ = std::process::Command::new("kill").arg(pid.to_string()).status();
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(found || !Path::new("/proc/1/task/1/children").exists());
     }
 
     #[test]

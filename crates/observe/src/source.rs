@@ -3,7 +3,9 @@
 //! Owns the syntax and what is wrong with it. Reading a source is [`crate::sources`]'s.
 
 use std::fmt;
+use std::path::PathBuf;
 
+use login::{Address, Environment};
 use model::quote::quote;
 use model::sample::Role;
 use model::secret::mask_text;
@@ -12,8 +14,8 @@ use url::Url;
 use crate::process::Which;
 
 /// Forms of a source, for messages.
-pub const FORMS: &str =
-    "local, local:pid=PID, local:name=NAME, exec:COMMAND, nginx:URL or prometheus:URL";
+pub const FORMS: &str = "local, local:pid=PID, local:name=NAME, exec:COMMAND, nginx:URL, nginx:URL,log=FILE, \
+    prometheus:URL, postgres://…, mysql://…, redis://… or memcached://…";
 /// Sources of one command at most.
 pub const MOST_SOURCES: usize = 32;
 
@@ -39,10 +41,52 @@ pub enum Kind {
     Processes(Which),
     /// A command that prints samples, such as `ssh app1 plimsoll watch --stdio`.
     Exec(String),
-    /// nginx's page of `stub_status`.
-    Nginx(Url),
+    /// nginx.
+    Nginx(Nginx),
     /// A page of metrics in Prometheus's text form.
     Prometheus(Url),
+    /// PostgreSQL.
+    Postgres(ServiceUrl),
+    /// MySQL or MariaDB.
+    Mysql(ServiceUrl),
+    /// Redis, or what speaks its protocol.
+    Redis(ServiceUrl),
+    /// memcached.
+    Memcached(ServiceUrl),
+}
+
+/// What is read of an nginx, one of the two at least.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Nginx {
+    /// Its page of `stub_status`.
+    pub status: Option<Url>,
+    /// Its error log, on this machine.
+    pub log: Option<PathBuf>,
+}
+
+/// The URL of a service, whose password is printed nowhere.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServiceUrl(String);
+
+impl ServiceUrl {
+    /// As written, with the password.
+    pub fn with_password(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Never with the password.
+impl fmt::Debug for ServiceUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Never with the password.
+impl fmt::Display for ServiceUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&login::masked(&self.0))
+    }
 }
 
 /// What is wrong with a source as written.
@@ -83,7 +127,7 @@ impl Source {
             _ => (None, text),
         };
         let (role, name) = match label {
-            None => (Role::App, None),
+            None => (usual_role(kind), None),
             Some(label) => {
                 let (role, name) =
                     label.split_once('/').map_or((label, None), |(r, n)| (r, Some(n)));
@@ -129,10 +173,27 @@ impl Source {
             Kind::Local => "local".to_owned(),
             Kind::LocalProcesses(of) | Kind::Processes(of) => which(of),
             Kind::Exec(command) => format!("exec:{}", mask_text(command)),
-            Kind::Nginx(url) => format!("nginx:{}", masked(url)),
+            Kind::Nginx(Nginx { status, log }) => {
+                let status = status.as_ref().map(masked);
+                let log = log.as_ref().map(|log| format!("log={}", log.display()));
+                let parts: Vec<String> = [status, log].into_iter().flatten().collect();
+                format!("nginx:{}", parts.join(","))
+            }
+            Kind::Postgres(url) | Kind::Mysql(url) | Kind::Redis(url) | Kind::Memcached(url) => {
+                url.to_string()
+            }
             Kind::Prometheus(url) => format!("prometheus:{}", masked(url)),
         };
         shown.chars().take(300).collect()
+    }
+}
+
+/// What a source is when the user does not say it.
+fn usual_role(kind: &str) -> Role {
+    match kind.split_once(':').map_or("", |(scheme, _)| scheme) {
+        "postgres" | "postgresql" | "mysql" | "mariadb" => Role::Db,
+        "redis" | "memcached" => Role::Cache,
+        _ => Role::App,
     }
 }
 
@@ -156,7 +217,11 @@ impl Kind {
                 form("exec: needs a command, such as exec:'ssh app1 plimsoll watch --stdio'".into())
             }
             ("exec", command) => Ok(Self::Exec(command.to_owned())),
-            ("nginx", url) => page("nginx", url).map(Self::Nginx),
+            ("nginx", rest) => nginx(rest).map(Self::Nginx),
+            ("postgres" | "postgresql", _) => database(text).map(Self::Postgres),
+            ("mysql" | "mariadb", _) => database(text).map(Self::Mysql),
+            ("redis", _) => cache(text).map(Self::Redis),
+            ("memcached", _) => cache(text).map(Self::Memcached),
             ("prometheus", url) => page("prometheus", url).map(Self::Prometheus),
             _ => Err(SourceError::Kind(kind.to_owned())),
         }
@@ -178,6 +243,46 @@ fn which(text: &str) -> Result<Which, SourceError> {
         }
         Some(("name", name)) if !name.is_empty() => Ok(Which::Name(name.to_owned())),
         _ => Err(wrong()),
+    }
+}
+
+/// `URL`, `URL,log=FILE` or `log=FILE`.
+fn nginx(text: &str) -> Result<Nginx, SourceError> {
+    let (status, log) = match (text.strip_prefix("log="), text.rsplit_once(",log=")) {
+        (Some(file), _) => (None, Some(file)),
+        (None, Some((url, file))) => (Some(url), Some(file)),
+        (None, None) => (Some(text), None),
+    };
+    if log.is_some_and(|file| !file.starts_with('/')) {
+        let form =
+            "nginx: the error log needs its whole path: nginx:URL,log=/var/log/nginx/error.log";
+        return Err(SourceError::Form(form.to_owned()));
+    }
+    let status = status.map(|url| page("nginx", url)).transpose()?;
+    Ok(Nginx { status, log: log.map(PathBuf::from) })
+}
+
+/// The URL of a database; what it leaves out is looked up when it is watched.
+fn database(text: &str) -> Result<ServiceUrl, SourceError> {
+    match Address::parse(text, Environment::EMPTY) {
+        Ok(_) => Ok(ServiceUrl(text.to_owned())),
+        Err(wrong) => Err(SourceError::Form(wrong.to_string())),
+    }
+}
+
+/// The URL of Redis or memcached.
+fn cache(text: &str) -> Result<ServiceUrl, SourceError> {
+    let shown = ServiceUrl(text.to_owned());
+    let form = |what: &str| Err(SourceError::Form(format!("{shown}: {what}")));
+    match Url::parse(text) {
+        Ok(url) if url.host_str().is_none_or(str::is_empty) => {
+            form("needs a host: redis://HOST:PORT or memcached://HOST:PORT")
+        }
+        Ok(url) if url.scheme() == "memcached" && url.password().is_some() => {
+            form("memcached's text protocol takes no password")
+        }
+        Ok(_) => Ok(shown),
+        Err(_) => form("not a URL: redis://HOST:PORT or memcached://HOST:PORT"),
     }
 }
 
@@ -205,6 +310,7 @@ mod tests {
     fn sources_as_written() {
         let pids = |pids: &[u32]| Which::Pids(pids.to_vec());
         let url = |text: &str| Url::parse(text).unwrap();
+        let service = |text: &str| ServiceUrl(text.to_owned());
         for (text, role, name, kind) in [
             ("local", Role::App, "app", Kind::Local),
             ("app=local", Role::App, "app", Kind::Local),
@@ -227,8 +333,32 @@ mod tests {
                 "proxy=nginx:http://h/status?a=b",
                 Role::Proxy,
                 "proxy",
-                Kind::Nginx(url("http://h/status?a=b")),
+                Kind::Nginx(Nginx { status: Some(url("http://h/status?a=b")), log: None }),
             ),
+            (
+                "proxy=nginx:http://h/a,b,log=/var/log/nginx/error.log",
+                Role::Proxy,
+                "proxy",
+                Kind::Nginx(Nginx {
+                    status: Some(url("http://h/a,b")),
+                    log: Some("/var/log/nginx/error.log".into()),
+                }),
+            ),
+            (
+                "proxy=nginx:log=/e",
+                Role::Proxy,
+                "proxy",
+                Kind::Nginx(Nginx { status: None, log: Some("/e".into()) }),
+            ),
+            (
+                "postgres://u:p=w@h/d",
+                Role::Db,
+                "db",
+                Kind::Postgres(service("postgres://u:p=w@h/d")),
+            ),
+            ("db/b=mysql://h", Role::Db, "b", Kind::Mysql(service("mysql://h"))),
+            ("cache=redis://:p@h:1", Role::Cache, "cache", Kind::Redis(service("redis://:p@h:1"))),
+            ("memcached://h", Role::Cache, "cache", Kind::Memcached(service("memcached://h"))),
             (
                 "any=prometheus:http://h:9/metrics",
                 Role::Any,
@@ -253,6 +383,11 @@ mod tests {
             ("nginx:h/status", "begins with http://"),
             ("prometheus:https://h/", "in the clear only"),
             ("prometheus:http://u:secret@h/", "no user and password"),
+            ("nginx:http://h/,log=error.log", "its whole path"),
+            ("db=postgres://u:secret@h:x/d", "not a connection URL of PostgreSQL"),
+            ("db=mysql://u:secret@h/d?ssl-mode=REQUIRED", "TLS to a database is not supported"),
+            ("cache=redis://:secret@", "redis://HOST:PORT"),
+            ("cache=memcached://u:secret@h", "takes no password"),
         ] {
             let error = Source::parse(text).expect_err(text).to_string();
             assert!(error.contains(words) && !error.contains("secret"), "{text}: {error}");
@@ -269,5 +404,12 @@ mod tests {
         assert_eq!(Source::parse_all(&many), Err(SourceError::TooMany));
         let source = Source::parse("prometheus:http://h/m?token=abcdef0123456789").unwrap();
         assert!(!source.read_from().contains("abcdef"), "{}", source.read_from());
+        for url in ["postgres://u:hunter2@h/d", "redis://:hunter2@h:6379", "mysql://u:hunter2@h"] {
+            let source = Source::parse(url).unwrap();
+            assert!(
+                !format!("{source:?} {}", source.read_from()).contains("hunter2"),
+                "{source:?}"
+            );
+        }
     }
 }

@@ -1,8 +1,14 @@
 //! Each kind of source, read: a [`Reader`] takes one sample. A command prints its own ([`exec`]).
 
+pub mod cache;
 pub mod exec;
+mod mysql;
 pub mod nginx;
+pub mod nginx_log;
+mod patient;
+mod postgres;
 pub mod prometheus;
+pub mod statement;
 
 use std::time::Duration;
 
@@ -12,15 +18,23 @@ use net::clock;
 use crate::host::Host;
 use crate::http;
 use crate::process::Processes;
-use crate::source::Kind;
+use crate::source::{self, Kind};
+
+use cache::{Memcached, Redis};
+use mysql::Mysql;
+use nginx_log::ErrorLog;
+use patient::Patient;
+use postgres::Postgres;
 
 /// Takes samples of a source.
 #[derive(Debug)]
 pub enum Reader {
     /// This machine, and perhaps processes of it.
     Local(Option<Host>, Option<Processes>),
-    /// nginx.
-    Nginx(url::Url),
+    /// nginx: its page, its error log.
+    Nginx(Option<url::Url>, Option<ErrorLog>),
+    /// A database or a cache.
+    Service(Patient),
     /// Metrics.
     Prometheus(url::Url),
 }
@@ -34,7 +48,17 @@ impl Reader {
                 Self::Local(Some(Host::default()), Some(Processes::new(which.clone())))
             }
             Kind::Processes(which) => Self::Local(None, Some(Processes::new(which.clone()))),
-            Kind::Nginx(url) => Self::Nginx(url.clone()),
+            Kind::Nginx(source::Nginx { status, log }) => {
+                Self::Nginx(status.clone(), log.as_deref().map(ErrorLog::new))
+            }
+            Kind::Postgres(url) => {
+                Self::Service(Patient::start(Postgres::new(url.with_password())))
+            }
+            Kind::Mysql(url) => Self::Service(Patient::start(Mysql::new(url.with_password()))),
+            Kind::Redis(url) => Self::Service(Patient::start(Redis::new(url.with_password()))),
+            Kind::Memcached(url) => {
+                Self::Service(Patient::start(Memcached::new(url.with_password())))
+            }
             Kind::Prometheus(url) => Self::Prometheus(url.clone()),
             Kind::Exec(_) => return None,
         })
@@ -42,6 +66,9 @@ impl Reader {
 
     /// One sample, within about `timeout`.
     pub fn sample(&mut self, timeout: Duration) -> Sample {
+        if let Self::Service(service) = self {
+            return service.sample(timeout);
+        }
         let (before_ns, at) = (clock::thread_cpu(), wall());
         let mut sample = Sample::new(at);
         if let Err(error) = self.read(&mut sample, timeout) {
@@ -60,10 +87,28 @@ impl Reader {
                 let now_ns: Nanos = clock::now();
                 processes.as_mut().map_or(Ok(()), |processes| processes.read(now_ns, sample))
             }
-            Self::Nginx(url) => {
-                let page = http::get(url, timeout)?;
-                nginx::parse(&String::from_utf8_lossy(&page), sample)
+            Self::Nginx(status, log) => {
+                if let Some(log) = log {
+                    match (log.read(sample), &status) {
+                        (Err(error), None) => return Err(error),
+                        (Err(error), Some(_)) => sample.miss("nginx.log", error),
+                        (Ok(()), _) => {}
+                    }
+                }
+                let Some(url) = status else { return Ok(()) };
+                let told = http::get(url, timeout)
+                    .and_then(|page| nginx::parse(&String::from_utf8_lossy(&page), sample));
+                match (told, log) {
+                    // A proxy that is full does not serve its page either, and its log says why.
+                    (Err(error), Some(_)) if !sample.counters.is_empty() => {
+                        sample.miss("nginx.active", error);
+                        Ok(())
+                    }
+                    (told, _) => told,
+                }
             }
+            // Takes its own samples.
+            Self::Service(_) => Ok(()),
             Self::Prometheus(url) => {
                 let page = http::get(url, timeout)?;
                 prometheus::parse(&String::from_utf8_lossy(&page), sample)

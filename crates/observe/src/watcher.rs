@@ -203,7 +203,8 @@ mod tests {
     fn a_page_that_is_not_there_is_a_failed_sample() {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let url = url::Url::parse(&format!("http://{port}/status")).unwrap();
-        let watcher = Watcher::start(&[source(Kind::Nginx(url))], Duration::from_millis(50));
+        let nginx = crate::source::Nginx { status: Some(url), log: None };
+        let watcher = Watcher::start(&[source(Kind::Nginx(nginx))], Duration::from_millis(50));
         let reading = watcher.next(Duration::from_secs(20)).expect("a failed sample");
         assert!(reading.sample.error.expect("an error").contains("cannot connect"));
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod endpoints;
 
+use model::Finding;
 use model::capacity::{CapacitySearch, Purpose, SearchStep};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
@@ -53,7 +54,14 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
     }
     facts.push(("Objectives", record.objectives.join(", ")));
     facts.push(("Search", effort(record)));
+    facts.extend(record.limited_by.iter().map(|finding| ("Limited by", cause(finding))));
     facts
+}
+
+/// A finding in `explain`'s words, with what to do.
+fn cause(finding: &Finding) -> String {
+    let Finding { code, confidence, sentence, fix, .. } = finding;
+    format!("{code} (confidence {}): {sentence} {fix}", confidence.name())
 }
 
 /// How many steps in how much of the time allowed.

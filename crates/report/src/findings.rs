@@ -61,7 +61,10 @@ fn block(finding: &Finding, style: Style) -> String {
         }
     }
     out += &lines(&finding.fix, "   fix: ", style);
-    out + &lines(&finding.experiment, "   to check: ", style)
+    match &finding.confirmed {
+        Some(confirmation) => out + &lines(&confirmation.sentence, "   checked: ", style),
+        None => out + &lines(&finding.experiment, "   to check: ", style),
+    }
 }
 
 /// Rules that lack the same thing in one line.
@@ -116,6 +119,7 @@ mod tests {
                 evidence_against: vec!["the generator runs there too".into()],
                 fix: "Profile it.".into(),
                 experiment: "Halve its cores.".into(),
+                confirmed: None,
             }],
             dips: vec![DipChanges {
                 start_ns: 5_000_000_000,

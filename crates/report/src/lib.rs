@@ -44,6 +44,7 @@ pub mod text;
 pub mod timeline;
 pub mod tuning;
 pub mod watch;
+pub mod watched;
 pub mod wrk;
 
 pub use figure::shell;

@@ -74,6 +74,7 @@ fn empty_search() -> CapacitySearch {
         steps: Vec::new(),
         outcome: None,
         load_line: None,
+        limited_by: Vec::new(),
     }
 }
 

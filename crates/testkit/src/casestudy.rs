@@ -45,6 +45,11 @@ impl Built {
         self
     }
 
+    /// The program's file.
+    pub fn path(&self) -> &Path {
+        &self.binary
+    }
+
     /// Runs it to its end.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Databases of others, each in a temporary folder on a free port of the loopback interface, ended on drop.
+//! Databases and caches of others, each in a temporary folder on a free port of the loopback interface, ended on drop.
 //!
 //! PostgreSQL refuses to run as root: there it runs as the user of its Debian package.
 
@@ -49,6 +49,14 @@ impl Postgres {
     /// # Errors
     /// What went wrong, in words.
     pub fn start() -> Result<Self, String> {
+        Self::start_with(&[])
+    }
+
+    /// Starts one with settings of its own: `max_connections=10`.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start_with(settings: &[&str]) -> Result<Self, String> {
         let (folder, user) = (folder_for("postgres")?, user_of("postgres"));
         let data = folder.path().join("data");
         let made = as_user(user, &program("initdb")?)
@@ -64,6 +72,7 @@ impl Postgres {
         let mut command = as_user(user, &program("postgres")?);
         command.arg("-D").arg(&data).arg("-k").arg(folder.path());
         command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-c", "fsync=off"]);
+        command.args(settings.iter().flat_map(|setting| ["-c", setting]));
         Ok(Self { server: Server::start(command, port, folder)? })
     }
 
@@ -109,6 +118,14 @@ impl Mariadb {
     /// # Errors
     /// What went wrong, in words.
     pub fn start(local_files: bool) -> Result<Self, String> {
+        Self::start_with(&[&format!("--local-infile={}", u8::from(local_files))])
+    }
+
+    /// Starts one with options of its own: `--performance-schema=ON`.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start_with(options: &[&str]) -> Result<Self, String> {
         let (folder, user) = (folder_for("mysql")?, user_of("mysql"));
         let data = folder.path().join("data");
         let made = as_user(user, &program("mariadb-install-db")?)
@@ -130,7 +147,7 @@ impl Mariadb {
         command.arg(format!("--datadir={}", data.display()));
         command.arg(format!("--socket={here}/socket")).arg(format!("--pid-file={here}/pid"));
         command.arg(format!("--port={port}"));
-        command.arg(format!("--local-infile={}", u8::from(local_files)));
+        command.args(options);
         command.arg("--innodb-flush-log-at-trx-commit=0");
         Ok(Self { server: Server::start(command, port, folder)? })
     }
@@ -166,6 +183,91 @@ impl Mariadb {
     /// What the program says.
     pub fn dump(&self, database: &str) -> Result<String, String> {
         output(self.client("mariadb-dump")?.args(["--skip-dump-date", database]))
+    }
+}
+
+/// A running Redis with a password.
+#[derive(Debug)]
+pub struct Redis {
+    server: Server,
+}
+
+/// A running memcached.
+#[derive(Debug)]
+pub struct Memcached {
+    server: Server,
+}
+
+impl Redis {
+    /// Whether Redis is installed; if not, prints which test is left out.
+    ///
+    /// # Panics
+    /// Where it is missing and no test may be left out.
+    pub fn is_there() -> bool {
+        needs::has("redis-server") && needs::has("redis-cli")
+    }
+
+    /// Starts one that asks for this password.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start(password: &str) -> Result<Self, String> {
+        let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
+        let port = free_port()?;
+        let mut command = Command::new(program("redis-server")?);
+        command.args(["--bind", "127.0.0.1", "--save", "", "--requirepass", password]);
+        command.args(["--port", &port.to_string(), "--dir"]).arg(folder.path());
+        Ok(Self { server: Server::start(command, port, folder)? })
+    }
+
+    /// Its URL with this password.
+    pub fn url(&self, password: &str) -> String {
+        format!("redis://:{password}@127.0.0.1:{}", self.server.port)
+    }
+
+    /// What it answers to a command.
+    ///
+    /// # Errors
+    /// What the client says.
+    pub fn run(&self, password: &str, words: &[&str]) -> Result<String, String> {
+        let mut command = Command::new(program("redis-cli")?);
+        command.args(["-p", &self.server.port.to_string(), "--no-auth-warning", "-a", password]);
+        output(command.args(words))
+    }
+}
+
+impl Memcached {
+    /// Whether memcached is installed; if not, prints which test is left out.
+    ///
+    /// # Panics
+    /// Where it is missing and no test may be left out.
+    pub fn is_there() -> bool {
+        needs::has("memcached")
+    }
+
+    /// Starts one.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start() -> Result<Self, String> {
+        let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
+        let port = free_port()?;
+        let mut command = Command::new(program("memcached")?);
+        command.args(["-l", "127.0.0.1", "-p", &port.to_string()]);
+        if let Some(user) = user_of("nobody") {
+            command.args(["-u", user]);
+        }
+        Ok(Self { server: Server::start(command, port, folder)? })
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        format!("memcached://127.0.0.1:{}", self.server.port)
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.server.port
     }
 }
 

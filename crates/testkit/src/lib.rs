@@ -5,7 +5,7 @@
 //! * [`peer`]: scripted peers on real loopback sockets that know nothing of HTTP and share no code
 //!   with what they test.
 //! * [`casestudy`]: servers of the case study, built with Go.
-//! * [`databases`]: PostgreSQL and MariaDB, started in a temporary folder and stopped on drop.
+//! * [`databases`]: PostgreSQL, MariaDB, Redis and memcached, started in a temporary folder and stopped on drop.
 //! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
 //! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
 //! * [`queueing`]: what theory says of queues under Poisson arrivals.

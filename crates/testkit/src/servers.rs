@@ -40,7 +40,7 @@ pub struct Nginx {
     tls_address: Option<SocketAddr>,
     status_address: SocketAddr,
     own_requests: u64,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Nginx {
@@ -66,7 +66,7 @@ impl Nginx {
             .spawn()
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let mut server =
-            Self { child, address, tls_address, status_address, own_requests: 0, _folder: folder };
+            Self { child, address, tls_address, status_address, own_requests: 0, folder };
         server.wait_until_up(&log)?;
         Ok(server)
     }
@@ -84,6 +84,11 @@ impl Nginx {
     /// Where its page of counters (`stub_status`) is, on every path.
     pub fn status_addr(&self) -> SocketAddr {
         self.status_address
+    }
+
+    /// Its error log.
+    pub fn error_log(&self) -> PathBuf {
+        self.folder.path().join("error.log")
     }
 
     /// Requests it has seen, without those of this function.

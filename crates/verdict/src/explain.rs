@@ -4,14 +4,19 @@
 //! While the generator was the limit no rule accuses anything behind it. Where nothing was found, `none` says that
 //! nothing was at its limit, or `unknown` what to watch to know more.
 
+pub mod confirm;
 mod connections;
+mod database;
+mod dependency;
 mod dips;
 mod facts;
 mod generator;
 mod network;
 mod nothing;
+mod proxy;
 mod rules;
 mod server;
+mod statement;
 
 use std::fmt::Write as _;
 
@@ -60,6 +65,8 @@ struct Cause {
     sentence: String,
     evidence_for: Vec<String>,
     evidence_against: Vec<String>,
+    /// What to do here, where more is known than the rule says.
+    fix: Option<String>,
 }
 
 /// Causes that were counted at their place, of which the weights are no part.
@@ -72,6 +79,7 @@ impl Cause {
             sentence,
             evidence_for: Vec::new(),
             evidence_against: Vec::new(),
+            fix: None,
         }
     }
 
@@ -82,6 +90,11 @@ impl Cause {
 
     fn with(mut self, evidence: impl Into<String>) -> Self {
         self.evidence_for.push(evidence.into());
+        self
+    }
+
+    fn fixed_by(mut self, fix: String) -> Self {
+        self.fix = Some(fix);
         self
     }
 
@@ -155,18 +168,28 @@ pub fn explain(run: &Run) -> Findings {
 
 /// Whether a code names something behind the generator as the limit.
 fn accuses(code: &str) -> bool {
-    let kinds = ["server.", "proxy.", "network."];
+    let kinds = ["server.", "proxy.", "network.", "db.", "dependency."];
     kinds.iter().any(|kind| code.starts_with(kind)) || code == "rate_limited"
 }
 
 /// A quota explains that the processor is used up, and that the server stands still; a full queue explains the
-/// retransmits of those who wait to get in.
+/// retransmits of those who wait to get in; a table that is read from end to end explains that its database is busy.
 fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
-    const EXPLAINS: [(&str, &[&str]); 4] = [
-        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall"]),
-        ("server.single_thread", &["server.cpu"]),
-        ("server.accept_queue", &["network.loss"]),
+    const WAITS: &str = "server.too_few_workers";
+    const IN_DATABASE: &[&str] =
+        &["db.cpu", "db.slow_statement", "db.connections", "dependency.slow", "server.disk", WAITS];
+    const EXPLAINS: [(&str, &[&str]); 11] = [
+        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall", WAITS]),
+        ("server.single_thread", &["server.cpu", WAITS]),
+        ("server.accept_queue", &["network.loss", WAITS]),
+        ("server.files", &[WAITS]),
+        ("dependency.slow", &[WAITS]),
         ("server.memory", &["server.stall", "server.disk"]),
+        ("db.missing_index", IN_DATABASE),
+        ("db.locks", &["db.slow_statement", "db.connections", "dependency.slow", WAITS]),
+        ("db.slow_statement", &["db.connections", "dependency.slow", WAITS]),
+        ("db.cpu", &["dependency.slow", WAITS]),
+        ("db.connections", &["dependency.slow", WAITS]),
     ];
     let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
     let explained: Vec<&str> = EXPLAINS
@@ -178,7 +201,8 @@ fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
 }
 
 fn finding(rule: &Rule, cause: Cause) -> Finding {
-    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against } = cause;
+    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against, fix } =
+        cause;
     Finding {
         code: rule.code.to_owned(),
         rank: 0,
@@ -187,8 +211,9 @@ fn finding(rule: &Rule, cause: Cause) -> Finding {
         sentence,
         evidence_for,
         evidence_against,
-        fix: rule.fix.to_owned(),
+        fix: fix.unwrap_or_else(|| rule.fix.to_owned()),
         experiment: rule.experiment.to_owned(),
+        confirmed: None,
     }
 }
 

@@ -887,7 +887,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__explain)
-            opts="-V -v -h --format --version --help"
+            opts="-V -v -h --confirm --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -89,7 +89,7 @@ wrk\:"wrk'\''s block alone, for programs that parse it"
 json\:"The run as JSON (plimsoll.run/1)"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html \[default\: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none\]]:DIR:_files' \
 '(--out)--resume=[Start another run that continues the \`unique\` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one]:DIR:_files' \
-'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL\[,log=FILE\] (stub_status, error log), prometheus\:URL, postgres\://USER@HOST/DATABASE, mysql\://USER@HOST, redis\://HOST or memcached\://HOST. May be repeated]:SOURCE:_default' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -177,7 +177,7 @@ epoll\:"epoll"))' \
 '--name=[Name of the result files \[default\: host, port and path of the URL, or the workload file'\''s name\]]:NAME:_default' \
 '--out=[Folder for the results \[default\: plimsoll-out/NAME/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Continue the sweep in this folder, keeping its levels]:DIR:_files' \
-'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL\[,log=FILE\] (stub_status, error log), prometheus\:URL, postgres\://USER@HOST/DATABASE, mysql\://USER@HOST, redis\://HOST or memcached\://HOST. May be repeated]:SOURCE:_default' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -339,7 +339,7 @@ epoll\:"epoll"))' \
 json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--out=[Folder for the results \[default\: plimsoll-out/capacity/DATE-TIME\]]:DIR:_files' \
 '(--out)--resume=[Continue the search in this folder, keeping its steps; --budget may be raised]:DIR:_files' \
-'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL (stub_status) or prometheus\:URL. May be repeated]:SOURCE:_default' \
+'*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL\[,log=FILE\] (stub_status, error log), prometheus\:URL, postgres\://USER@HOST/DATABASE, mysql\://USER@HOST, redis\://HOST or memcached\://HOST. May be repeated]:SOURCE:_default' \
 '--closed[Search for the highest concurrency in a closed loop, instead of the highest rate]' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
@@ -1111,6 +1111,7 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
+'--confirm[Make the run again, as it was and with the change that confirms or refutes each of the first three findings (keep-alive, half or twice the load, a second source address ...)\: loads the server for 10s at most each time]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \

@@ -87,9 +87,18 @@ const CHARTED: &[(&str, Unit, Compute)] = &[
     ("listen drops", Unit::PerS, |b, now, s| Some(grown(b, now, "tcp.listen_drops")? / s)),
     ("open files", Unit::Count, |_, now, _| gauge(now, "process.files")),
     ("connections", Unit::Count, |_, now, _| {
-        gauge(now, "nginx.active").or_else(|| gauge(now, "db.connections"))
+        let told = ["nginx.active", "db.connections", "cache.connections"];
+        told.iter().find_map(|name| gauge(now, name))
+    }),
+    ("lines in the error log", Unit::PerS, |b, now, s| {
+        sum_grown(b, now, "nginx.log").map(|n| n / s)
     }),
     ("statements", Unit::PerS, |b, now, s| Some(grown(b, now, "db.statements")? / s)),
+    ("transactions", Unit::PerS, |b, now, s| Some(grown(b, now, "db.transactions")? / s)),
+    ("sessions at work", Unit::Count, |_, now, _| gauge(now, "db.active")),
+    ("waiting for locks", Unit::Count, |_, now, _| gauge(now, "db.lock_waiters")),
+    ("operations", Unit::PerS, |b, now, s| Some(grown(b, now, "cache.ops")? / s)),
+    ("evictions", Unit::PerS, |b, now, s| Some(grown(b, now, "cache.evictions")? / s)),
 ];
 
 /// The names of everything that is drawn.
@@ -124,6 +133,13 @@ fn most_grown(before: &Sample, now: &Sample, of: &str) -> Option<f64> {
     let names = now.counters.range(format!("{of}{{")..).map(|(name, _)| name);
     let growths = names.take_while(|name| stem(name) == of).filter_map(|n| grown(before, now, n));
     growths.reduce(f64::max)
+}
+
+/// By how much all counters of this stem grew together.
+fn sum_grown(before: &Sample, now: &Sample, of: &str) -> Option<f64> {
+    let names = now.counters.range(format!("{of}{{")..).map(|(name, _)| name);
+    let growths = names.take_while(|name| stem(name) == of).filter_map(|n| grown(before, now, n));
+    growths.reduce(|a, b| a + b)
 }
 
 /// The highest gauge of this stem.

@@ -26,7 +26,8 @@ fn full() -> serde_json::Value {
             {"path": "/login", "extract": {"token": {"json": "/token"}}, "think": "1s"},
             {"path": "/me", "when": {"has": "token"}, "headers": {"Authorization": "Bearer ${token}"}}
         ]}],
-        "objectives": ["p99<500ms"]
+        "objectives": ["p99<500ms"],
+        "observe": ["db=postgres://app@db1/shop"]
     })
 }
 

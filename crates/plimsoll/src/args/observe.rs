@@ -15,18 +15,20 @@ use crate::failure::{Failure, usage};
 pub struct ObserveArgs {
     /// Watch this beside the load, besides this machine and a server on it: [ROLE[/NAME]=]SOURCE with ROLE app, proxy,
     /// db, cache or any, and SOURCE local, local:pid=PID, local:name=NAME, exec:COMMAND (prints samples, such as
-    /// 'ssh app1 plimsoll watch --stdio'), nginx:URL (stub_status) or prometheus:URL. May be repeated
+    /// 'ssh app1 plimsoll watch --stdio'), nginx:URL[,log=FILE] (stub_status, error log), prometheus:URL,
+    /// postgres://USER@HOST/DATABASE, mysql://USER@HOST, redis://HOST or memcached://HOST. May be repeated
     #[arg(long, value_name = "SOURCE", help_heading = "Watching")]
     pub observe: Vec<String>,
 }
 
 impl ObserveArgs {
-    /// The sources named.
+    /// The sources named, behind those of the load's own file.
     ///
     /// # Errors
     /// When one is written wrongly.
-    pub fn sources(&self) -> Result<Vec<Source>, Failure> {
-        Source::parse_all(&self.observe).or_else(|why| usage(format!("--observe: {why}")))
+    pub fn sources(&self, of_file: &[String]) -> Result<Vec<Source>, Failure> {
+        let all: Vec<String> = of_file.iter().chain(&self.observe).cloned().collect();
+        Source::parse_all(&all).or_else(|why| usage(format!("--observe: {why}")))
     }
 }
 
@@ -37,7 +39,8 @@ Without a source this machine is watched. What cannot be read (for lack of a per
 not have it) is named, and the rest is read.
 Examples:
   plimsoll watch
-  plimsoll watch local:name=nginx proxy=nginx:http://127.0.0.1:8081/stub_status
+  plimsoll watch local:name=nginx proxy=nginx:http://127.0.0.1:8081/stub_status,log=/var/log/nginx/error.log
+  plimsoll watch db=postgres://app@127.0.0.1/shop cache=redis://127.0.0.1
   plimsoll watch app=exec:'ssh app1 plimsoll watch --stdio'
   ssh app1 plimsoll watch --stdio --for 60s > app1.jsonl
 Exit codes: 0 done; 1 standard output could not be written to; 2 usage.")]
@@ -60,12 +63,17 @@ pub struct WatchArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Every finding has a code, which docs/reference/findings.md explains. `none` means that nothing was at its limit, \
-`unknown` that something was, and which figures are needed to find out what.
-Exit codes: 0 explained; 1 the folder holds no run; 2 usage.")]
+`unknown` that something was, and which figures are needed to find out what. --confirm runs only what your own records \
+say that this folder was made by.
+Exit codes: 0 explained; 1 the folder holds no run, or a run could not be made; 2 usage.")]
 pub struct ExplainArgs {
     /// A folder that `run` wrote to, or its run.json
     #[arg(default_value = crate::results::folder::LAST_RUN)]
     pub dir: PathBuf,
+    /// Make the run again, as it was and with the change that confirms or refutes each of the first three findings
+    /// (keep-alive, half or twice the load, a second source address ...): loads the server for 10s at most each time
+    #[arg(long)]
+    pub confirm: bool,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,

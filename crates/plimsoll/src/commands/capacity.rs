@@ -10,9 +10,11 @@ mod runner;
 
 use std::path::{Path, PathBuf};
 
-use model::capacity::{CapacitySearch, SCHEMA, Settings, UsersOfLoad};
+use model::capacity::{
+    CapacitySearch, Outcome, Purpose, SCHEMA, SearchStep, Settings, UsersOfLoad,
+};
 use model::units::{MILLISECOND, SECOND, exact_duration};
-use model::{Arrivals, Arriving, LevelKind, Nanos, Ruling, Run};
+use model::{Arrivals, Arriving, Finding, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::objective::LEAST_FOR_STABILITY;
@@ -39,6 +41,8 @@ use runner::{End, SearchRunner};
 const BUDGET: Nanos = 300 * SECOND;
 /// The whole search of the built-in API.
 const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
+/// Causes that are told of what limits the server.
+const MOST_CAUSES: usize = 3;
 /// The shortest search that can find anything.
 const LEAST_BUDGET: Nanos = 10 * SECOND;
 
@@ -135,7 +139,7 @@ fn runner(
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-    let sources = args.observe.sources()?;
+    let sources = args.observe.sources(prepared.input.sources())?;
     let (stop, quiet, take) = (stop_on_signal()?, args.quiet, args.take.clone());
     Ok(SearchRunner { prepared, settings, asked, sources, stop, quiet, take })
 }
@@ -202,6 +206,7 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
         steps: Vec::new(),
         outcome: None,
         load_line: None,
+        limited_by: Vec::new(),
     }
 }
 
@@ -221,6 +226,7 @@ fn carry_out(
     };
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
     record.load_line = line(&search, &runner.asked, &record, run.as_ref());
+    record.limited_by = limited_by(&record, files);
     let throughput =
         record.load_line.as_ref().map(|line| runner.asked.throughput(line)).unwrap_or_default();
     let mut reading = words::read(&search, ending);
@@ -251,6 +257,25 @@ fn carry_out(
         _ => exit_code(ending, &record, &throughput),
     };
     Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
+}
+
+/// What limits the server where it was first beyond its objectives; of a search without such a level, where the load
+/// was highest.
+fn limited_by(record: &CapacitySearch, files: &Files) -> Vec<Finding> {
+    let by_level = |a: &&SearchStep, b: &&SearchStep| a.step.level.total_cmp(&b.step.level);
+    let searched = || {
+        let of_search = |step: &&SearchStep| {
+            matches!(step.step.purpose, Purpose::Search | Purpose::Hold | Purpose::Overload)
+        };
+        record.steps.iter().filter(of_search)
+    };
+    let broke = searched().filter(|step| step.judged.outcome == Outcome::Broke).min_by(by_level);
+    let step = broke.or_else(|| searched().max_by(by_level));
+    let Some(mut run) = step.and_then(|step| files.read_run(step)) else { return Vec::new() };
+    run.validity = verdict::judge(&run);
+    let mut findings = verdict::explain(&run).findings;
+    findings.truncate(MOST_CAUSES);
+    findings
 }
 
 fn line(

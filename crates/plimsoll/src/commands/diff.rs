@@ -10,8 +10,9 @@ mod latest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Curve;
+use model::{Curve, Run};
 use report::html::Comparison;
+use report::watched::Beside;
 use verdict::Diff;
 use verdict::comparison::Word;
 use verdict::comparison::levels::{self, AtLevel};
@@ -68,6 +69,8 @@ pub struct Compared {
     diff: Diff,
     /// Each curve but the last judged against the last, level by level.
     judgements: Vec<Vec<AtLevel>>,
+    /// What was watched beside each, at the highest level that all of them have.
+    watched: Vec<Beside>,
     /// The names in a row, as the charts' files are called.
     stem: String,
     /// The first file's folder.
@@ -95,7 +98,8 @@ impl Compared {
         };
         let judgements = (0..last).map(against_last).collect();
         let stem = inputs::shortened(&stem.join("_"));
-        Ok(Self { stem, curves, diff, judgements, folder })
+        let watched = watched(&diff.names, &runs);
+        Ok(Self { stem, curves, diff, judgements, watched, folder })
     }
 
     /// The comparison for people.
@@ -112,7 +116,7 @@ impl Compared {
         for judged in &self.judgements {
             text += &report::comparison::levels(judged, self.diff.kind, output::style());
         }
-        text
+        text + &report::watched::side_by_side(&self.watched, output::style())
     }
 
     /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
@@ -166,4 +170,19 @@ impl Compared {
     pub fn chart(&self, of: &str) -> String {
         format!("{}.{of}.diff", self.stem)
     }
+}
+
+/// What was watched beside each result at the highest level that all of them have; nothing where there is none.
+fn watched(names: &[String], runs: &[Vec<(f64, Run)>]) -> Vec<Beside> {
+    let at = |of: &[(f64, Run)], level: f64| of.iter().position(|(other, _)| *other == level);
+    let common = runs.first().into_iter().flatten().map(|(level, _)| *level);
+    let common = common.filter(|level| runs.iter().all(|of| at(of, *level).is_some()));
+    let Some(level) = common.reduce(f64::max) else { return Vec::new() };
+    let beside = |(name, of): (&String, &Vec<(f64, Run)>)| {
+        let (_, run) = &of[at(of, level)?];
+        let from_ns = run.plan.warmup_ns;
+        let window = (from_ns, from_ns.saturating_add(run.totals.duration_ns));
+        Some(Beside { name: name.clone(), observed: run.observed.clone()?, window })
+    };
+    names.iter().zip(runs).filter_map(beside).collect()
 }

@@ -1,4 +1,6 @@
-//! `plimsoll explain DIR`: what limits a run, by what its folder holds.
+//! `plimsoll explain DIR`: what limits a run, by what its folder holds, and by experiments where it may make some.
+
+mod confirm;
 
 use crate::args::{ExplainArgs, TextOrJson};
 use crate::commands::report;
@@ -8,11 +10,14 @@ use crate::results::output;
 /// Runs the command; the exit code.
 ///
 /// # Errors
-/// When the folder holds no run.
+/// When the folder holds no run, or it cannot be made again to confirm what was found.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut run = report::run_of(&args.dir)?;
     run.validity = verdict::judge(&run);
-    let findings = verdict::explain(&run);
+    let mut findings = verdict::explain(&run);
+    if args.confirm {
+        confirm::confirm(&args.dir, &run, &mut findings)?;
+    }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&findings) + "\n")),
         TextOrJson::Text => output::print(&report_text(&findings)),

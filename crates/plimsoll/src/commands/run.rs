@@ -43,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
                 Some(dir) => named_folder(dir, input, args),
                 // What is printed has everything.
                 None if args.print.format == Format::Json => Ok(Folder::default()),
-                None => Ok(folder_of_last_run()),
+                None => Ok(folder_of_last_run(input, args)),
             })
         }
     }
@@ -62,16 +62,20 @@ struct Folder {
 fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder, Failure> {
     let made = writable(dir).then(|| dir.to_owned());
     let lock = made.as_deref().map(Lock::of_folder).transpose()?;
-    if made.is_some() && cursors::begin(dir, input)? {
+    if made.is_some() {
+        cursors::begin(dir, input)?;
         consent::keep(dir, input.files(&args.load));
     }
     Ok(Folder { asked: true, made, _lock: lock })
 }
 
 /// The folder in which a run is kept until the next but one.
-fn folder_of_last_run() -> Folder {
+fn folder_of_last_run(input: &LoadInput, args: &RunArgs) -> Folder {
     match folder::of_last_run() {
-        Ok((dir, lock)) => Folder { asked: false, made: Some(dir), _lock: Some(lock) },
+        Ok((dir, lock)) => {
+            consent::keep(&dir, input.files(&args.load));
+            Folder { asked: false, made: Some(dir), _lock: Some(lock) }
+        }
         Err(why) => {
             eprintln!("plimsoll: {why}; the result is printed only");
             Folder::default()
@@ -89,7 +93,7 @@ fn carry_out(
     input.settings.check(shape)?;
     shape.check()?;
     threads(args.load.threads, shape.connections, false)?;
-    let sources = args.observe.sources()?;
+    let sources = args.observe.sources(input.sources())?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut taker = taker(args, shape.duration_ns)?;

@@ -85,6 +85,7 @@ fn runner(
 ) -> Result<SweepRunner, Failure> {
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
     let prepared = prepare(input, &args.load)?;
+    let sources = args.observe.sources(prepared.input.sources())?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(SweepRunner {
         prepared,
@@ -97,7 +98,7 @@ fn runner(
         objectives,
         abort_on: watch(&args.abort, levels::kind(args) == LevelKind::Rate)?,
         take: args.take.clone(),
-        sources: args.observe.sources()?,
+        sources,
     })
 }
 

@@ -254,6 +254,11 @@ impl LoadInput {
         ready.compiled.load().rate.map(|rate| rate.0)
     }
 
+    /// What a workload file wants watched beside its load, as `--observe` takes it.
+    pub fn sources(&self) -> &[String] {
+        self.workload().map_or(&[], |(file, _)| &file.workload().observe)
+    }
+
     /// The daily users that a workload file says its load is of.
     pub fn daily_users(&self) -> Option<u64> {
         let (file, _) = self.workload()?;

@@ -11,6 +11,7 @@ use import::workload::Document;
 use model::plan::DEFAULT_LANES;
 use model::quote::quote;
 use model::workload::Workload;
+use observe::{Kind, Source};
 use report::preview::Unset;
 use traffic::{Compiled, Finding, Inputs, Pools};
 
@@ -92,7 +93,8 @@ impl WorkloadFile {
             }
             Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
         };
-        let faults = faulty_objectives(&document);
+        let mut faults = faulty_objectives(&document);
+        faults.extend(faulty_sources(&document));
         if !faults.is_empty() {
             return wrong(path, faults.into_iter());
         }
@@ -253,6 +255,22 @@ fn faulty_objectives(document: &Document) -> Vec<String> {
         }
     }
     faults
+}
+
+/// The sources that cannot be watched for this file, each with its place.
+fn faulty_sources(document: &Document) -> Vec<String> {
+    let sources = document.workload().observe.iter().enumerate();
+    let faults = sources.filter_map(|(at, text)| {
+        let why = match Source::parse(text) {
+            Ok(Source { kind: Kind::Exec(_), .. }) => {
+                "a file may not run commands: name it on the command line, --observe ROLE=exec:COMMAND".to_owned()
+            }
+            Ok(_) => return None,
+            Err(error) => error.to_string(),
+        };
+        Some(format!("{}: {why}", document.locate(&format!("observe/{at}"), None)))
+    });
+    faults.collect()
 }
 
 /// A flag's header field takes the place of the file's of that name.

@@ -81,16 +81,29 @@ pub fn keep(dir: &Path, files: BTreeSet<PathBuf>) {
 /// # Errors
 /// When that is not known for sure, or a file that it names is not what it was.
 pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
+    let resumed = format!("give it again with --resume {} instead of --out", dir.display());
+    command_for(dir, stored, &format!("--resume {}", dir.display()), &resumed)
+}
+
+/// As [`command`], for what the user `asked` for, with how to go on without the record.
+///
+/// # Errors
+/// As [`command`].
+pub fn command_for(
+    dir: &Path,
+    stored: &[String],
+    asked: &str,
+    otherwise: &str,
+) -> Result<Vec<String>, Failure> {
     let shown = dir.display();
     let record = place(dir).and_then(|path| read(&path));
     let folder = dir.canonicalize().ok();
     let Some(record) = record.filter(|r| r.command == stored && Some(&r.folder) == folder.as_ref())
     else {
         return usage(format!(
-            "--resume {shown}: your records do not say how this folder was started (it was made elsewhere, moved or \
+            "{asked}: your records do not say how this folder was started (it was made elsewhere, moved or \
              changed), and a command stored in a folder is not run without your consent. The \
-             folder names this command: `{}`. To run it, give it again with --resume {shown} \
-             instead of --out",
+             folder names this command: `{}`. To run it, {otherwise}",
             shortened(stored)
         ));
     };
@@ -98,7 +111,7 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
         && std::env::current_dir().ok().as_ref() != Some(&record.working_folder)
     {
         return usage(format!(
-            "--resume {shown}: it was started in {}, and its file names are relative to that folder: change to it, or \
+            "{asked}: it was started in {}, and its file names are relative to that folder: change to it, or \
              give the command again",
             record.working_folder.display()
         ));
@@ -108,8 +121,7 @@ pub fn command(dir: &Path, stored: &[String]) -> Result<Vec<String>, Failure> {
     };
     match record.files.iter().find(|named| !same(named)) {
         Some(named) => usage(format!(
-            "{} has changed since {shown} was written: if it is what you want to use, give the command again with \
-             --resume {shown} instead of --out: `{}`",
+            "{} has changed since {shown} was written: if it is what you want to use, {otherwise}: `{}`",
             named.path.display(),
             shortened(stored)
         )),

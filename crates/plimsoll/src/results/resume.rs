@@ -63,6 +63,25 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
     }
 }
 
+/// The flags that the command which made `dir` was started with, to make the same again for `asked`.
+///
+/// # Errors
+/// When the stored command may not be carried out, or says too little.
+pub fn begun<A: Resumable>(dir: &Path, stored: &[String], asked: &str) -> Result<A, Failure> {
+    let asked = format!("{asked} {}", dir.display());
+    if stored.iter().any(|arg| arg.contains("***")) {
+        return usage(format!(
+            "{asked}: the {}'s command held a secret, which is not stored: carry out the experiment by hand",
+            A::MAKES
+        ));
+    }
+    let otherwise = "give it again, and explain what it makes";
+    match parse::<A>(&consent::command_for(dir, stored, &asked, otherwise)?) {
+        Some(args) if args.has_target() => Ok(args),
+        _ => cannot_run(format!("{asked}: how this folder was made cannot be determined")),
+    }
+}
+
 fn parse<A: Resumable>(command: &[String]) -> Option<A> {
     A::of(Cli::try_parse_from(command).ok()?.command)
 }

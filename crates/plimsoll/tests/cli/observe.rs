@@ -1,5 +1,7 @@
 //! `--observe`, `plimsoll watch` and `plimsoll explain`.
 
+mod databases;
+
 use std::path::Path;
 
 use serde_json::Value;
@@ -102,6 +104,53 @@ fn sources_that_fail_are_gaps_and_end_no_run() {
         assert!(gaps.contains(words), "{name}: {gaps}");
     }
     assert_eq!(source(&run, "cache")["samples"], 0);
+}
+
+#[test]
+fn a_workload_file_says_what_to_watch_but_runs_no_command() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let file = |sources: &str| {
+        format!("target: {}\nobserve:\n{sources}endpoints:\n  - path: /healthz\n", target.url(""))
+    };
+    folder.put("good.yaml", file("  - any/far=prometheus:http://127.0.0.1:1/metrics\n"));
+    folder.plimsoll("run good.yaml -d 1s -c 2 --out out -q --observe app/here=local").measured();
+    let run = json(&folder.text("out/run.json"));
+    assert!(source(&run, "far")["gaps"].to_string().contains("cannot connect"), "{run}");
+    assert!(source(&run, "here")["samples"].is_u64());
+    for (line, words) in [
+        ("app=exec:touch owned", "3:5: a file may not run commands"),
+        ("web=local", "3:5: `web` is no role"),
+    ] {
+        folder.put("bad.yaml", file(&format!("  - {line}\n")));
+        let ended = folder.plimsoll("run bad.yaml -d 1s");
+        assert!(ended.code == 2 && ended.stderr.contains(words), "{ended:?}");
+    }
+    assert!(!folder.path().join("owned").exists());
+}
+
+#[test]
+fn what_was_found_is_confirmed_by_making_the_run_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("run {url} -d 1s -c 4 --no-keepalive --out off -q")).measured();
+    let ended = folder.plimsoll("explain off --confirm --format json").ok();
+    let findings = json(&ended.stdout);
+    folder.follows_schema("findings", &findings);
+    let all = findings["findings"].as_array().expect("findings");
+    let found = all.iter().find(|finding| finding["code"] == "conn.keepalive_off");
+    let confirmed = &found.expect("it is found")["confirmed"];
+    // A busy machine may leave it open, and never refute it.
+    assert_ne!(confirmed["outcome"], "refuted", "{confirmed}");
+    assert!(confirmed["sentence"].as_str().expect("words").contains("keep-alive"), "{confirmed}");
+    for name in ["before", "with-keep-alive"] {
+        folder.follows_schema("run", &json(&folder.text(&format!("off/confirm/{name}/run.json"))));
+    }
+    let again = json(&folder.text("off/confirm/with-keep-alive/run.json"));
+    assert_eq!(again["plan"]["keepalive"], true);
+    // A folder that this user's records do not know is explained, and nothing is run.
+    std::fs::rename(folder.path().join("off"), folder.path().join("moved")).expect("renamed");
+    let moved = folder.plimsoll("explain moved --confirm");
+    assert!(moved.code == 2 && moved.stderr.contains("without your consent"), "{moved:?}");
 }
 
 #[test]

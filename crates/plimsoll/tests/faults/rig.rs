@@ -1,10 +1,13 @@
 //! How a rig is carried out: a shell script in a network namespace and a folder of its own, then `plimsoll explain`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::casestudy::Built;
 use testkit::needs;
 
 const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
@@ -25,8 +28,16 @@ pub struct Rig {
     pub needs: &'static [&'static str],
     /// Files beside the script.
     pub files: &'static [(&'static str, &'static str)],
+    /// What comes before the script, beside what comes before each.
+    pub before: &'static str,
     /// Starts servers and runs `"$P" run … --out out`.
     pub script: &'static str,
+}
+
+/// The case study's shop, built once.
+fn shop() -> PathBuf {
+    static SHOP: OnceLock<Built> = OnceLock::new();
+    SHOP.get_or_init(|| Built::of("shop").expect("it builds")).path().to_owned()
 }
 
 /// What `explain` said.
@@ -48,10 +59,16 @@ impl Rig {
         for (name, text) in self.files {
             fs::write(folder.path().join(name), text).expect("a file");
         }
-        let script = format!("{BEFORE}{}", self.script);
+        let script = format!("{BEFORE}{}{}", self.before, self.script);
         let mut command = Command::new("timeout");
         let own = ["120", "unshare", "-n", "-p", "-f", "--kill-child", "--mount-proc"];
         command.args(own).args(["sh", "-c", &script]);
+        if self.needs.contains(&"go") {
+            command.env("SHOP", shop());
+        }
+        if let Some(folder) = needs::path("initdb").as_deref().and_then(Path::parent) {
+            command.env("PGBIN", folder);
+        }
         command.env("P", PLIMSOLL).env("XDG_STATE_HOME", folder.path()).current_dir(folder.path());
         let ended = command.stdin(Stdio::null()).output().expect("a shell");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();

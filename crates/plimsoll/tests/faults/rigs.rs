@@ -57,7 +57,7 @@ http {
 const NGINX_FILES: &[(&str, &str)] = &[("nginx.in", NGINX)];
 
 const fn rig(name: &'static str, codes: &'static [&'static str], script: &'static str) -> Rig {
-    Rig { name, codes, needs: &[], files: &[], script }
+    Rig { name, codes, needs: &[], files: &[], before: "", script }
 }
 
 const fn python(
@@ -66,11 +66,11 @@ const fn python(
     files: &'static [(&'static str, &'static str)],
     script: &'static str,
 ) -> Rig {
-    Rig { name, codes, needs: &["python3"], files, script }
+    Rig { name, codes, needs: &["python3"], files, before: "", script }
 }
 
 const fn nginx(name: &'static str, codes: &'static [&'static str], script: &'static str) -> Rig {
-    Rig { name, codes, needs: &["nginx"], files: NGINX_FILES, script }
+    Rig { name, codes, needs: &["nginx"], files: NGINX_FILES, before: "", script }
 }
 
 /// One fault each.

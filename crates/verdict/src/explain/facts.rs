@@ -61,6 +61,33 @@ impl<'a> Facts<'a> {
         hosts
     }
 
+    /// What databases tell of themselves.
+    pub fn databases(&self) -> impl Iterator<Item = &'a ObservedSource> {
+        let told = |source: &&ObservedSource| {
+            source.figure("db.connections").is_some()
+                || ["postgres", "mysql:", "mariadb:"]
+                    .iter()
+                    .any(|s| source.read_from.starts_with(s))
+        };
+        self.servers.iter().map(|server| server.source).filter(told)
+    }
+
+    /// Responses per second; none where there were none.
+    pub fn requests_per_s(&self) -> Option<f64> {
+        let (requests, seconds) = (self.run.totals.requests as f64, self.window_s());
+        (requests > 0.0 && seconds > 0.0).then(|| requests / seconds)
+    }
+
+    /// Requests on their way at a time, mean (Little 1961: rate times time); those that timed out were on theirs for the
+    /// whole time-out.
+    pub fn in_flight(&self) -> Option<f64> {
+        let totals = &self.run.totals;
+        let answered_ns = totals.requests as f64 * self.run.service_ns.mean as f64;
+        let waited_ns = totals.errors.timeout as f64 * self.run.plan.timeout_ns as f64;
+        let in_flight = (answered_ns + waited_ns) / totals.duration_ns.max(1) as f64;
+        Some(in_flight).filter(|in_flight| *in_flight > 0.0)
+    }
+
     /// The consequence of a rule of validity, where it takes something from the result.
     pub fn doubts(&self, code: ReasonCode) -> Option<&'a str> {
         let reasons = &self.run.validity.reasons;
@@ -121,6 +148,16 @@ impl Server<'_> {
         let own = self.cores().zip(self.cores_allowed()).filter(|(_, allowed)| *allowed > 0.0);
         own.map(|(used, allowed)| used / allowed).or_else(|| self.host_busy())
     }
+}
+
+/// How often the kernel of a machine said something while it was watched; 0 where its log was not read.
+pub(super) fn kernel_said(host: &ObservedSource, what: &str) -> f64 {
+    host.growth(&format!("kernel.log{{{what}}}")).unwrap_or(0.0)
+}
+
+/// How many lines of a kind came into nginx's error log; none where it was not read.
+pub(super) fn nginx_said(source: &ObservedSource, what: &str) -> Option<f64> {
+    source.growth(&format!("nginx.log{{{what}}}"))
 }
 
 /// The share of a machine's processors in use, where generator and server share it and these two use most of what is

@@ -116,7 +116,8 @@ fn what_to_watch(facts: &Facts<'_>) -> String {
     match facts.servers.is_empty() {
         true => format!("{}.", capital(Facts::how_to_watch())),
         false => "Watch the server's processes (local:pid=PID), and what it waits for: its proxy \
-                  (proxy=nginx:URL) and its own figures (any=prometheus:URL)."
+                  (proxy=nginx:URL,log=FILE), its database (db=postgres://… or db=mysql://…) and its cache \
+                  (cache=redis://…)."
             .to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The table of rules, in the order of the documentation: the generator first, since it silences the rest.
 
-use super::{Rule, connections, generator, network, server};
+use super::{Rule, connections, database, dependency, generator, network, proxy, server};
 
 /// Every rule.
 pub const RULES: &[Rule] = &[
@@ -95,13 +95,24 @@ pub const RULES: &[Rule] = &[
                   in its log",
         mechanism: "each request through a proxy takes two connections of a worker, one to the client and one to the \
                     upstream; what exceeds worker_connections is closed at once",
-        evidence: "stub_status shows connections that were accepted and not handled, even one in the window (newer \
-                   versions of nginx first close idle connections to make room, which stub_status does not show: then \
-                   look for the words in its error log)",
+        evidence: "nginx's error log says `worker_connections are not enough`, or stub_status shows connections that were \
+                   accepted and not handled, even once in the window (newer versions of nginx first close idle \
+                   connections to make room, which stub_status does not show: watch the log too)",
         fix: "worker_connections 100000; worker_rlimit_nofile 200000; and nginx -s reload. Risk: each connection takes \
               memory, about 250 bytes idle and up to some 10 KiB busy.",
         experiment: "Run it again with half the connections: none is closed.",
-        check: server::worker_connections,
+        check: proxy::worker_connections,
+    },
+    Rule {
+        code: "proxy.upstream_keepalive",
+        symptom: "a proxy costs more than the server behind it, and its machine has thousands of connections in TIME_WAIT",
+        mechanism: "without kept connections each request opens one to the upstream: a round trip, and a port for 60 s",
+        evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
+                   the generator, while the generator keeps its own",
+        fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
+              proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
+        experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
+        check: proxy::upstream_keepalive,
     },
     Rule {
         code: "server.throttled",
@@ -142,7 +153,8 @@ pub const RULES: &[Rule] = &[
         code: "server.files",
         symptom: "new connections are reset or hang, `Too many open files` in the server's log",
         mechanism: "each connection is an open file of the server, and its limit is reached",
-        evidence: "the server's open files reach 95 % of its limit: they are counted between two connections",
+        evidence: "the server's open files reach 95 % of its limit: they are counted between two connections; or nginx's \
+                   error log says `Too many open files`",
         fix: "Raise the limit of the service: LimitNOFILE=200000 (systemd), ulimit -n, worker_rlimit_nofile (nginx), and \
               restart it.",
         experiment: "Run it again with half the connections: none fails.",
@@ -161,11 +173,24 @@ pub const RULES: &[Rule] = &[
         check: server::accept_queue,
     },
     Rule {
+        code: "server.too_few_workers",
+        symptom: "some users are served and others wait from the start, while the processors are idle",
+        mechanism: "each worker serves one connection or request at a time, and all of them are taken",
+        evidence: "a connection or more waits in the queue of the server's listener on average, and the server uses less than \
+                   half of its processors; where the queue overflows, or the workers wait for files or a database, those are \
+                   named instead",
+        fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
+              connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
+        experiment: "Start twice as many and run it again: QPS follows.",
+        check: server::too_few_workers,
+    },
+    Rule {
         code: "server.conntrack",
         symptom: "time-outs that come and go; `nf_conntrack: table full, dropping packet` in the kernel log",
         mechanism: "the firewall remembers each connection, also for minutes after its end; when its table is full new \
                     connections are dropped",
-        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more",
+        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more, or the kernel log says that it is \
+                   full",
         fix: "sysctl -w net.netfilter.nf_conntrack_max=318720 (about 320 bytes each), and \
               net.netfilter.nf_conntrack_tcp_timeout_time_wait=30; or do not track this port (NOTRACK).",
         experiment: "Raise nf_conntrack_max and run it again: the time-outs go.",
@@ -207,6 +232,72 @@ pub const RULES: &[Rule] = &[
         fix: "Look at what runs in these seconds (the server's log, its garbage collector's trace, cron).",
         experiment: "Run it longer: the standstills come at the same distance whatever the load.",
         check: server::stall,
+    },
+    Rule {
+        code: "db.missing_index",
+        symptom: "QPS falls as the tables grow; the database's processors are busy and the server's are not",
+        mechanism: "without an index the database reads a whole table to find a few rows",
+        evidence: "of a table of 10,000 rows or more a request reads 5 % or more on average, from end to end or along an index, \
+                   ten times its size in all and twice what its statement gives, and requests spend 20 % of their time or more in the database (sessions at work over \
+                   requests on their way); a statement without WHERE makes it a low confidence",
+        fix: "EXPLAIN the statement, and CREATE INDEX CONCURRENTLY on the columns of its WHERE. Risk: each index makes \
+              writing dearer.",
+        experiment: "Create the index on a copy and run it again: the sequential scans stop growing, and QPS rises.",
+        check: database::missing_index,
+    },
+    Rule {
+        code: "db.locks",
+        symptom: "requests hang for seconds while all processors are idle, most of all writes to the same rows",
+        mechanism: "a transaction holds rows or tables until it ends, and others wait for them",
+        evidence: "every second sample or more shows a session that waits for a lock, and they make up 20 % of the requests \
+                   on their way or more",
+        fix: "End the transaction that holds them, then make transactions shorter.",
+        experiment: "End the session that holds the locks and run it again: nobody waits.",
+        check: database::locks,
+    },
+    Rule {
+        code: "db.slow_statement",
+        symptom: "latency is that of one statement, whatever else the server does",
+        mechanism: "each request waits for the statement, and each call of it takes long",
+        evidence: "one statement takes half of the requests' time or more, and 10 ms or more for each request, by \
+                   pg_stat_statements or performance_schema (else by how often it was seen running, with less confidence)",
+        fix: "EXPLAIN (ANALYZE, BUFFERS) it on a copy: fewer rows, a better index, an answer kept for some seconds.",
+        experiment: "Answer without that statement, from a constant, and run it again: latency falls by its share.",
+        check: database::slow_statement,
+    },
+    Rule {
+        code: "db.cpu",
+        symptom: "QPS stops rising, and the database's processors are busy while the server's are not",
+        mechanism: "statements need processor time, and all that the database has is used",
+        evidence: "the database's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own; \
+                   or 95 % of a machine that it shares with the generator is used, half of that by it",
+        fix: "Make the dearest statements cheaper (see their list), keep answers in a cache, read from replicas, or give it \
+              more cores.",
+        experiment: "Give the database half the cores (taskset): QPS halves.",
+        check: database::cpu,
+    },
+    Rule {
+        code: "db.connections",
+        symptom: "errors such as `too many clients already` or `Too many connections`, or requests that wait while the \
+                  database is idle",
+        mechanism: "each request needs a connection to the database for itself, and there are so many",
+        evidence: "the database refused a connection; or 95 % of those it allows are open; or all that a server has are at \
+                   work nine tenths of the time while twice as many requests are on their way",
+        fix: "Put a pooler between (pgbouncer in transaction mode) or bound the server's own pools; else raise \
+              max_connections and restart. Risk: each connection takes memory, some 10 MB in PostgreSQL.",
+        experiment: "Run it again with half the connections (-c): no request fails or waits.",
+        check: database::connections,
+    },
+    Rule {
+        code: "dependency.slow",
+        symptom: "the server is idle and slow: it waits for somebody else",
+        mechanism: "a request cannot be answered before what it depends on has answered",
+        evidence: "nginx's error log says `upstream timed out` for 0.1 % of the requests or more; or a cache's one thread \
+                   is at work 85 % of the time, or requests spend 60 % of their time in its commands; or requests spend 60 % of \
+                   their time and 5 ms or more each in a database, where no `db.` rule names the cause",
+        fix: "Measure what it waits for by itself, ask it less often (batches, a cache), and bound the wait.",
+        experiment: "Replace it with one that answers at once, and run it again: latency falls by its share.",
+        check: dependency::slow,
     },
     Rule {
         code: "network.bandwidth",

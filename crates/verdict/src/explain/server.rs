@@ -3,9 +3,9 @@
 use model::finding::Confidence::{High, Medium};
 use model::observed::ObservedSource;
 use model::units::{MILLISECOND, SECOND, show_duration};
-use model::{ReasonCode, Silence};
+use model::{ReasonCode, Role, Silence};
 
-use super::facts::{self, Facts, Server, busy};
+use super::facts::{self, Facts, Server, busy, kernel_said, nginx_said};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -90,6 +90,10 @@ pub(super) fn throttled(facts: &Facts<'_>) -> Outcome {
 
 pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
     each(facts, "neither the server's processes nor its machine were watched", |server| {
+        // A database has a rule of its own.
+        if server.source.role == Role::Db {
+            return None;
+        }
         let used = server.used()?;
         let host = server.host_busy();
         let shared = facts::shared(facts, server).is_some_and(|busy| busy >= REACHED);
@@ -128,6 +132,9 @@ pub(super) fn single_thread(facts: &Facts<'_>) -> Outcome {
         facts,
         "no server's threads were watched (local:pid= or local:name= on its machine)",
         |server| {
+            if server.source.role == Role::Db {
+                return None;
+            }
             let thread = server.source.mean("process.thread_share")?;
             let (used, allowed) = (server.cores()?, server.cores_allowed()?);
             let alone = used <= ALONE * thread;
@@ -152,6 +159,16 @@ pub(super) fn files(facts: &Facts<'_>) -> Outcome {
         facts,
         "no server's open files could be counted (needs local:pid= and the right to look)",
         |server| {
+            if let Some(lines) =
+                nginx_said(server.source, "open files").filter(|lines| *lines >= 1.0)
+            {
+                let sentence = "nginx has no open files left: its error log says so.".to_owned();
+                let said =
+                    format!("{} lines `Too many open files` in its error log", grouped(lines, 0));
+                return Some(Some(
+                    Cause::new(High, &server.source.name, sentence).weighing(1.0).with(said),
+                ));
+            }
             let (files, limit) = (
                 server.source.figure("process.files")?,
                 server.source.figure("process.files_max")?,
@@ -201,6 +218,9 @@ pub(super) fn accept_queue(facts: &Facts<'_>) -> Outcome {
                 })
             });
             cause.evidence_for.extend(full.take(2));
+            if kernel_said(host, "SYN flood") > 0.0 {
+                cause = cause.with("the kernel log says `Possible SYN flooding`");
+            }
             cause
         }))
     })
@@ -212,6 +232,21 @@ pub(super) fn conntrack(facts: &Facts<'_>) -> Outcome {
     let mut known = false;
     let mut causes: Vec<Cause> = Vec::new();
     for (name, host) in hosts {
+        let said = kernel_said(host, "conntrack table full");
+        if said >= 1.0 && causes.is_empty() {
+            let sentence =
+                "The table of connection tracking is full, and the kernel drops new connections.";
+            let said = format!("the kernel log says so, {} times at least", grouped(said, 0));
+            let cause = Cause::new(High, name, sentence.to_owned()).weighing(1.0).with(said);
+            causes.push(match host.figure("conntrack.count").zip(host.figure("conntrack.max")) {
+                Some((count, most)) => cause.with(format!(
+                    "{} of {} entries",
+                    grouped(count.max, 0),
+                    grouped(most.max, 0)
+                )),
+                None => cause,
+            });
+        }
         let tracked = host.figure("conntrack.count").zip(host.figure("conntrack.max"));
         let Some((count, most)) = tracked else { continue };
         known = true;
@@ -226,7 +261,7 @@ pub(super) fn conntrack(facts: &Facts<'_>) -> Outcome {
             causes.push(Cause::new(High, name, sentence).weighing(1.0).with(dropped));
         }
     }
-    match known {
+    match known || !causes.is_empty() {
         true => Outcome::of(causes),
         false => Outcome::Lacking("no machine that was watched tracks connections".to_owned()),
     }
@@ -237,6 +272,7 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
         let (waiting, most) = (host.figure("tcp.time_wait")?, host.figure("tcp.time_wait_max")?);
         let overflows = host.growth("tcp.time_wait_overflows").unwrap_or(0.0);
         let full = waiting.max >= REACHED * most.max;
+        let said = kernel_said(host, "TIME_WAIT overflow");
         Some((full || overflows >= FEWEST).then(|| {
             let sentence = format!(
                 "The table of connections in TIME_WAIT is full: {} of {}.",
@@ -244,7 +280,11 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
                 grouped(most.max, 0)
             );
             let grew = format!("TCPTimeWaitOverflow grew by {}", grouped(overflows, 0));
-            Cause::new(High, name, sentence).weighing(0.8).with(grew)
+            let cause = Cause::new(High, name, sentence).weighing(0.8).with(grew);
+            match said > 0.0 {
+                true => cause.with("the kernel log says `time wait bucket table overflow`"),
+                false => cause,
+            }
         }))
     })
 }
@@ -252,7 +292,8 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
 pub(super) fn memory(facts: &Facts<'_>) -> Outcome {
     each_host(facts, "the server's machine did not tell of its memory", |name, host| {
         let swapped = host.mean("swap.in_pages")? + host.mean("swap.out_pages")?;
-        let killed = host.growth("memory.oom_kills").unwrap_or(0.0);
+        let said = kernel_said(host, "process killed for memory");
+        let killed = host.growth("memory.oom_kills").unwrap_or(0.0).max(said);
         Some((swapped >= SWAPPED || killed > 0.0).then(|| {
             let sentence = match killed > 0.0 {
                 true => "The server's machine ran out of memory, and the kernel killed a process."
@@ -338,29 +379,33 @@ fn period(stood: &[&Silence]) -> Option<u64> {
         .then_some(median)
 }
 
-pub(super) fn worker_connections(facts: &Facts<'_>) -> Outcome {
-    let judged: Vec<Option<Cause>> = facts
-        .servers
-        .iter()
-        .filter_map(|server| {
-            let dropped = server.source.growth("nginx.dropped")?;
-            Some((dropped >= 1.0).then(|| {
-                let sentence = format!(
-                    "nginx closed {} connections at once because its workers had no room for them.",
-                    grouped(dropped, 0)
-                );
-                let active = server.source.figure("nginx.active").map_or(0.0, |figure| figure.max);
-                let cause = Cause::new(High, &server.source.name, sentence).weighing(0.9);
-                cause.with(format!("up to {} connections were open", grouped(active, 0)))
-            }))
-        })
-        .collect();
-    match judged.is_empty() {
-        true => Outcome::Lacking(
-            "no nginx was watched: add --observe proxy=nginx:http://HOST/stub_status".to_owned(),
-        ),
-        false => Outcome::of(judged.into_iter().flatten().collect()),
-    }
+/// Connections that must wait to be accepted on average, and the share of its processors that a server may use
+/// meanwhile, for it to have too few workers.
+const WAITING: (f64, f64) = (1.0, 0.5);
+
+pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
+    let ports: Vec<&str> =
+        facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
+    each(facts, "neither listeners nor processors of a server were watched", |server| {
+        let (host, used) = (server.host?, server.used()?);
+        let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
+        let (at, queue) = host.labelled("listen.queue").find(|(at, _)| ours(at))?;
+        let found = queue.mean >= WAITING.0 && used < WAITING.1;
+        Some(found.then(|| {
+            let sentence = format!(
+                "The server has too few workers: {} connections wait to be accepted, and its processors are idle.",
+                grouped(queue.mean, 0)
+            );
+            let cause = Cause::new(High, &server.source.name, sentence).weighing(0.7);
+            cause
+                .with(format!(
+                    "{} connections waited at {at} on average, up to {}",
+                    grouped(queue.mean, 1),
+                    grouped(queue.max, 0)
+                ))
+                .with(format!("it used {} of its processors", percent(used)))
+        }))
+    })
 }
 
 /// How busy a server's machine is, for those who find nothing.

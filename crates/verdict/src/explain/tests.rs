@@ -170,6 +170,173 @@ fn of_machines() -> Vec<Case> {
     ]
 }
 
+/// What the sound run (1,000 requests a second, 2 on their way) sees of a database, with `more`.
+fn with_database(url: &str, more: &[(&'static str, f64)]) -> Run {
+    let mut run = watched(run(), machine(0.5));
+    let mut figures = vec![
+        ("db.connections", 8.0),
+        ("db.connections_max", 100.0),
+        ("db.connections_reserved", 3.0),
+        ("db.active", 0.8),
+        ("db.lock_waiters", 0.0),
+    ];
+    figures.extend_from_slice(more);
+    let sources = &mut run.observed.as_mut().unwrap().sources;
+    sources.push(source("db", Role::Db, url, figures));
+    run
+}
+
+#[test]
+fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
+    let ms = MILLISECOND as f64;
+    let core = SECOND as f64;
+    let cases: Vec<Case> = vec![
+        (
+            "db.missing_index",
+            vec![("db.seq_rows{public.orders}", 50e6), ("db.table_rows{public.orders}", 50_000.0)],
+            // A table of ten pages is read as quickly as an index.
+            vec![("db.seq_rows{public.orders}", 5e6), ("db.table_rows{public.orders}", 5_000.0)],
+        ),
+        ("db.locks", vec![("db.lock_waiters", 1.2)], vec![("db.lock_waiters", 0.1)]),
+        (
+            "db.slow_statement",
+            // Of 100 requests a second in flight for 20 ms.
+            vec![("db.exec_ns{a}", 1.5 * core), ("db.calls{a}", 50.0)],
+            vec![("db.exec_ns{a}", 0.3 * core), ("db.calls{a}", 1000.0)],
+        ),
+        ("db.connections", vec![("db.connections", 95.0)], vec![("db.connections", 80.0)]),
+        (
+            "db.connections",
+            vec![("db.connections", 1.0), ("db.active", 0.95)],
+            vec![("db.connections", 2.0), ("db.active", 0.95)],
+        ),
+        (
+            "dependency.slow",
+            vec![("cache.ops", 100.0), ("cache.main_thread_ns", 0.95 * core)],
+            vec![("cache.ops", 100.0), ("cache.main_thread_ns", 0.5 * core)],
+        ),
+        (
+            "dependency.slow",
+            vec![("nginx.log{upstream timed out}", 4.0)],
+            vec![("nginx.log{upstream timed out}", 0.0), ("db.active", 1.0)],
+        ),
+    ];
+    for (code, ill, healthy) in cases {
+        let slower = |mut run: Run| {
+            // One statement can only be slow where there are few of them.
+            if code == "db.slow_statement" {
+                run.totals.requests = 1000;
+                run.service_ns.mean = 20 * MILLISECOND;
+            }
+            run
+        };
+        let found = codes(&slower(with_database("postgres://h/d", &ill)));
+        assert_eq!(found.first().map(String::as_str), Some(code), "{found:?}");
+        let found = codes(&slower(with_database("postgres://h/d", &healthy)));
+        assert!(found == ["none"] || found == ["unknown"], "{code}'s twin: {found:?}");
+    }
+    // The database's processors, where they were watched beside it.
+    let mut run = with_database("postgres://h/d", &[("db.exec_ns{b}", ms)]);
+    let host = source("db 2", Role::Db, "exec:ssh db plimsoll watch --stdio", machine(0.97));
+    run.observed.as_mut().unwrap().sources.push(host);
+    assert_eq!(codes(&run), ["db.cpu"]);
+}
+
+#[test]
+fn a_missing_index_is_told_with_its_table_its_statement_and_what_to_type() {
+    let figures = [
+        ("db.seq_rows{public.orders}", 50e6),
+        ("db.table_rows{public.orders}", 50_000.0),
+        ("db.exec_ns{SELECT * FROM orders o WHERE o.user_id = $1}", 1e9),
+        ("db.calls{SELECT * FROM orders o WHERE o.user_id = $1}", 1000.0),
+        ("db.active", 1.2),
+    ];
+    let finding = &explain(&with_database("postgres://h/d", &figures)).findings[0];
+    assert!(finding.sentence.contains("public.orders"), "{finding:?}");
+    assert!(finding.evidence_for.iter().any(|line| line.starts_with("1.00ms each")), "{finding:?}");
+    assert!(
+        finding.fix.contains("CREATE INDEX CONCURRENTLY ON public.orders (user_id)"),
+        "{finding:?}"
+    );
+    let finding = &explain(&with_database("mysql://h/d", &figures)).findings[0];
+    assert!(
+        finding.fix.contains("CREATE INDEX by_user_id ON public.orders (user_id)"),
+        "{finding:?}"
+    );
+}
+
+#[test]
+fn who_holds_the_locks_is_named() {
+    let figures = [
+        ("db.lock_waiters", 1.5),
+        ("db.blocks_others{session 77, idle in transaction: UPDATE t SET a = $1}", 5.0),
+    ];
+    let finding = &explain(&with_database("postgres://h/d", &figures)).findings[0];
+    assert_eq!(finding.code, "db.locks");
+    assert!(
+        finding.evidence_for.iter().any(|line| line.contains("idle in transaction")),
+        "{finding:?}"
+    );
+    assert!(finding.fix.contains("pg_terminate_backend(77)"), "{finding:?}");
+}
+
+#[test]
+fn a_database_that_refuses_the_watching_session_has_no_connections_left() {
+    let mut run = watched(run(), machine(0.5));
+    let mut db = source("db", Role::Db, "postgres://h/d", []);
+    let error = "PostgreSQL: sorry, too many clients already [53300]".to_owned();
+    db.gaps = vec![Gap { error, ..Gap::default() }];
+    run.observed.as_mut().unwrap().sources.push(db);
+    assert_eq!(codes(&run), ["db.connections"]);
+}
+
+#[test]
+fn workers_that_are_all_taken_are_told_by_who_waits_at_the_listener() {
+    let ill = |queue: f64, busy: f64| {
+        let mut run = watched(run(), with(machine(busy), &[("listen.queue{0.0.0.0:80}", queue)]));
+        run.plan.addresses = vec!["10.0.0.7:80".into()];
+        run
+    };
+    assert_eq!(codes(&ill(6.0, 0.1)), ["server.too_few_workers"]);
+    // Nobody waits; or the processors are used.
+    assert_eq!(codes(&ill(0.2, 0.1)), ["none"]);
+    assert_eq!(codes(&ill(6.0, 0.7)), ["none"]);
+    let mut other = ill(6.0, 0.1);
+    other.plan.addresses = vec!["10.0.0.7:8080".into()];
+    assert_eq!(codes(&other), ["none"], "who waits elsewhere waits for somebody else");
+}
+
+#[test]
+fn a_proxy_that_keeps_no_connections_is_told_by_those_it_opens() {
+    let proxied = |opened: f64, connects: u64| {
+        let mut run = watched(run(), machine(0.3));
+        run.totals.connects = connects;
+        let proxy = &mut run.observed.as_mut().unwrap().sources[1];
+        proxy.role = Role::Proxy;
+        let figure = Figure { mean: opened, max: opened, min: opened, growth: Some(opened * 10.0) };
+        proxy.figures.insert("tcp.active_opens".into(), figure);
+        run
+    };
+    // A thousand requests a second.
+    assert_eq!(codes(&proxied(990.0, 10)), ["proxy.upstream_keepalive"]);
+    assert_eq!(codes(&proxied(300.0, 10)), ["none"]);
+    assert_eq!(codes(&proxied(990.0, 9_000))[0], "conn.keepalive_off", "clients first");
+}
+
+#[test]
+fn what_logs_say_is_heard() {
+    for (code, said) in [
+        ("proxy.worker_connections", "nginx.log{worker_connections}"),
+        ("server.files", "nginx.log{open files}"),
+        ("server.conntrack", "kernel.log{conntrack table full}"),
+    ] {
+        let found = codes(&watched(run(), with(machine(0.1), &[(said, 3.0)])));
+        assert_eq!(found.first().map(String::as_str), Some(code), "{found:?}");
+        let found = codes(&watched(run(), with(machine(0.1), &[(said, 0.0)])));
+        assert_eq!(found, ["none"], "{code}");
+    }
+}
+
 #[test]
 fn each_cause_is_found_and_its_healthy_twin_is_not() {
     for (code, ill, healthy) in of_processes().into_iter().chain(of_machines()) {

@@ -1,4 +1,7 @@
 //! Addresses of databases, and where their passwords come from: the URL, the environment, the usual files.
+//!
+//! Owns the forms of URLs, what they leave out, and that a password is shown nowhere. Does not own connections nor what
+//! is done with them (`fill`, `observe`).
 
 use std::fmt;
 use std::fs;
@@ -11,7 +14,20 @@ use mysql::{Opts, OptsBuilder};
 use postgres::Config;
 use postgres::config::{Host, SslMode};
 
-use crate::error::{Error, Result};
+/// What is wrong with a URL as the user wrote it: in words, with the URL where it helps, never with its password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongUrl(pub String);
+
+impl fmt::Display for WrongUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUrl {}
+
+/// An address, or what is wrong with its URL.
+pub type Result<T> = std::result::Result<T, WrongUrl>;
 
 /// Bytes of a file with passwords at most.
 const LARGEST: u64 = 1 << 20;
@@ -41,6 +57,11 @@ pub struct Environment<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The home folder.
     pub home: Option<&'a Path>,
+}
+
+impl Environment<'_> {
+    /// One in which nothing is set: what the URL says is all there is.
+    pub const EMPTY: Environment<'static> = Environment { variable: &|_| None, home: None };
 }
 
 impl fmt::Debug for Environment<'_> {
@@ -86,12 +107,12 @@ impl Address {
     /// # Errors
     /// When it is no URL of a database, or asks for what is not supported.
     pub fn parse(url: &str, environment: Environment<'_>) -> Result<Self> {
-        let wrong = |why: &str| Err(Error::Usage(format!("{}: {why}", masked(url))));
+        let wrong = |why: &str| Err(WrongUrl(format!("{}: {why}", masked(url))));
         if let Some(file) = url.strip_prefix("sqlite:") {
             let file = file.strip_prefix("//").unwrap_or(file);
             return match Path::new(file) {
                 path if path.is_file() => Ok(Self::Sqlite(path.to_owned())),
-                _ => wrong("there is no such file; a database is filled, not made"),
+                _ => wrong("there is no such file"),
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
@@ -109,7 +130,7 @@ impl Address {
                 return wrong(NO_TLS);
             }
             return match Opts::from_url(&plain) {
-                Ok(opts) => complete_mysql(&opts, environment),
+                Ok(opts) => Ok(complete_mysql(&opts, environment)),
                 Err(_) => wrong(
                     "not a connection URL of MySQL: mysql://USER@HOST:PORT/DATABASE (its password may need %-escapes)",
                 ),
@@ -118,12 +139,29 @@ impl Address {
         wrong("use postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or sqlite:FILE")
     }
 
-    /// The database's name: what `--yes-to` has to give.
+    /// As [`Address::parse`], with the environment of this process.
+    ///
+    /// # Errors
+    /// As [`Address::parse`].
+    pub fn of_user(url: &str) -> Result<Self> {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let variable = |name: &str| std::env::var(name).ok();
+        Self::parse(url, Environment { variable: &variable, home: home.as_deref() })
+    }
+
+    /// The database's name; of a file, the file's. Empty where a URL of MySQL names none.
     pub fn database(&self) -> String {
         match self {
             Self::Postgres(config) => config.get_dbname().unwrap_or_default().to_owned(),
             Self::Mysql(opts) => opts.get_db_name().unwrap_or_default().to_owned(),
             Self::Sqlite(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
+        }
+    }
+
+    /// Says who connects, where the database lists its sessions.
+    pub fn as_application(&mut self, name: &str) {
+        if let Self::Postgres(config) = self {
+            config.application_name(name);
         }
     }
 
@@ -150,7 +188,7 @@ const NO_TLS: &str = "TLS to a database is not supported: use an SSH tunnel (ssh
 fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Result<Address> {
     let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
     if config.get_ssl_mode() == SslMode::Require {
-        return Err(Error::Usage(NO_TLS.to_owned()));
+        return Err(WrongUrl(NO_TLS.to_owned()));
     }
     config.ssl_mode(SslMode::Disable);
     if config.get_hosts().is_empty() {
@@ -182,16 +220,10 @@ fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Result
             config.password(password);
         }
     }
-    config.application_name("plimsoll fill");
     Ok(Address::Postgres(Box::new(config)))
 }
 
-fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Result<Address> {
-    if opts.get_db_name().is_none_or(str::is_empty) {
-        return Err(Error::Usage(
-            "the URL names no database: mysql://USER@HOST/DATABASE".to_owned(),
-        ));
-    }
+fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Address {
     let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
     let file = environment.home.map(|home| home.join(".my.cnf"));
     let stored = file.and_then(|file| private(&file)).unwrap_or_default();
@@ -202,7 +234,7 @@ fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Result<Address> 
         .user(user.or_else(|| set("USER")))
         .pass(password)
         .prefer_socket(false);
-    Ok(Address::Mysql(Box::new(builder.into())))
+    Address::Mysql(Box::new(builder.into()))
 }
 
 /// The text of a file that only its owner may read; others are passed over, as the databases' own programs do.

@@ -1,0 +1,280 @@
+//! PostgreSQL, by its statistics views: what `pg_monitor` may read. One transaction a sample, and a second one where
+//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions and statements.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::time::Duration;
+
+use login::Address;
+use model::Sample;
+use postgres::{Client, NoTls, SimpleQueryMessage, SimpleQueryRow};
+
+use super::patient::Service;
+use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
+
+/// What a session of ours is called, and how long it may wait for anything.
+const SETTINGS: &str = "SET application_name = 'plimsoll watch'; SET statement_timeout = '2s'; \
+    SET lock_timeout = '500ms'; SET default_transaction_read_only = on; SET client_min_messages = error";
+
+/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one.
+const ALL: &str = "
+SELECT 'database', xact_commit, xact_rollback, blks_hit, blks_read, tup_returned, tup_fetched, temp_bytes, deadlocks,
+    current_setting('max_connections'), current_setting('superuser_reserved_connections')
+  FROM pg_stat_database WHERE datname = current_database();
+SELECT 'sessions', state, wait_event_type, wait_event, count(*) FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 2, 3, 4 LIMIT 200;
+SELECT 'running', left(query, 1000), extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state = 'active' ORDER BY query_start LIMIT 100;
+SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, coalesce(s.idx_scan, 0),
+    greatest(s.n_live_tup, c.reltuples), coalesce(s.idx_tup_fetch, 0)
+  FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 20;
+";
+
+/// Who holds what others wait for, asked only while somebody waits: it looks into the lock table.
+const BLOCKERS: &str = "
+SELECT b.pid, b.state, left(b.query, 1000), count(*)
+  FROM (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' LIMIT 10) w,
+    unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity b ON b.pid = p.pid
+  WHERE b.wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1, 2, 3 LIMIT 10";
+
+/// Without their texts, which lie in a file.
+const STATEMENTS: &str = "
+SELECT queryid, sum(calls), sum(total_exec_time), sum(rows) FROM pg_stat_statements(false)
+  WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL
+  GROUP BY 1 ORDER BY 3 DESC LIMIT 1000";
+const TEXTS: &str = "
+SELECT queryid, left(query, 1000) FROM pg_stat_statements
+  WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL LIMIT 5000";
+/// Samples between two readings of the texts, where statements without a text are among the dearest.
+const TEXTS_EVERY: u64 = 3;
+
+const NO_STATEMENTS: &str = "pg_stat_statements is not there: put it into shared_preload_libraries, restart, and CREATE \
+    EXTENSION pg_stat_statements; until then statements are known by those seen running";
+const HIDDEN: &str = "other users' sessions are hidden: GRANT pg_monitor TO this user";
+
+/// Reads a PostgreSQL.
+pub struct Postgres {
+    url: String,
+    seen: Seen,
+    calls: Calls,
+    texts: BTreeMap<String, String>,
+    samples: u64,
+}
+
+/// A session, and whether there is `pg_stat_statements`.
+pub struct Session {
+    client: Client,
+    statements: bool,
+}
+
+impl Postgres {
+    /// The one of a URL, whose password is looked up when it is connected to.
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            seen: Seen::default(),
+            calls: Calls::default(),
+            texts: BTreeMap::new(),
+            samples: 0,
+        }
+    }
+
+    fn statements(&mut self, client: &mut Client, sample: &mut Sample) -> Result<(), String> {
+        let rows = rows(client, STATEMENTS)?;
+        let unknown = rows
+            .iter()
+            .take(50)
+            .any(|row| row.get(0).is_some_and(|id| !self.texts.contains_key(id)));
+        if unknown && (self.texts.is_empty() || self.samples.is_multiple_of(TEXTS_EVERY)) {
+            self.texts = self::rows(client, TEXTS)?
+                .iter()
+                .filter_map(|row| Some((row.get(0)?.to_owned(), shape(row.get(1)?, Quotes::Names))))
+                .collect();
+        }
+        let (mut all, mut calls, mut spent_ms) = (BTreeMap::<String, Total>::new(), 0_u64, 0.0);
+        for row in &rows {
+            let (n, ms) = (integer(row, 1), number(row, 2));
+            calls = calls.saturating_add(n);
+            spent_ms += ms;
+            let Some(text) = row.get(0).and_then(|id| self.texts.get(id)) else { continue };
+            let Some(text) = of_others(text) else { continue };
+            all.entry(text).or_default().add(n, (ms * 1e6) as u64, integer(row, 3));
+        }
+        sample.count("db.statements", calls);
+        sample.count("db.statements_ns", (spent_ms * 1e6) as u64);
+        self.calls.tell(&all, sample);
+        Ok(())
+    }
+}
+
+impl Service for Postgres {
+    type Connection = Session;
+
+    fn connect(&mut self) -> Result<Session, String> {
+        let address = Address::of_user(&self.url).map_err(|wrong| wrong.to_string())?;
+        let Address::Postgres(mut config) = address else {
+            return Err("not a URL of PostgreSQL".to_owned());
+        };
+        config.connect_timeout(Duration::from_secs(5)).application_name("plimsoll watch");
+        let mut client = config.connect(NoTls).map_err(|error| why(&error))?;
+        client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
+        let asked = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
+        let installed = rows(&mut client, asked)?.first().is_some_and(|row| integer(row, 0) > 0);
+        let statements = installed && client.simple_query(STATEMENTS).is_ok();
+        Ok(Session { client, statements })
+    }
+
+    fn read(&mut self, session: &mut Session, sample: &mut Sample) -> Result<(), String> {
+        self.samples += 1;
+        let all = rows(&mut session.client, ALL)?;
+        let mut sessions = Sessions::default();
+        for row in &all {
+            match row.get(0) {
+                Some("database") => database(row, sample),
+                Some("sessions") => sessions.add(row),
+                Some("running") => running(row, &mut self.seen, sample),
+                Some("table") => table(row, sample),
+                _ => {}
+            }
+        }
+        sessions.tell(sample);
+        for (shape, times) in self.seen.counts() {
+            sample.count(format!("db.seen{{{shape}}}"), times);
+        }
+        if sessions.lock_waiters > 0 {
+            for row in rows(&mut session.client, BLOCKERS)? {
+                let (pid, state) = (row.get(0).unwrap_or("?"), row.get(1).unwrap_or("?"));
+                let shape = shape(row.get(2).unwrap_or_default(), Quotes::Names);
+                let of = format!("db.blocks_others{{session {pid}, {state}: {shape}}}");
+                sample.gauge(of, integer(&row, 3) as f64);
+            }
+        }
+        match session.statements {
+            true => self.statements(&mut session.client, sample),
+            false => {
+                sample.miss("db.statements", NO_STATEMENTS);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Sessions by state and by what they wait for.
+#[derive(Debug, Default)]
+struct Sessions {
+    all: u64,
+    states: BTreeMap<String, u64>,
+    waits: BTreeMap<String, u64>,
+    lock_waiters: u64,
+    hidden: bool,
+}
+
+impl Sessions {
+    fn add(&mut self, row: &SimpleQueryRow) {
+        let n = integer(row, 4);
+        self.all += n;
+        let Some(state) = row.get(1) else {
+            self.hidden = true;
+            return;
+        };
+        *self.states.entry(state.to_owned()).or_default() += n;
+        // An idle session waits for its client, which is no wait of the database.
+        if let (Some(kind), Some(event)) = (row.get(2), row.get(3))
+            && state == "active"
+        {
+            *self.waits.entry(format!("{kind}: {event}")).or_default() += n;
+            self.lock_waiters += if kind == "Lock" { n } else { 0 };
+        }
+    }
+
+    fn tell(&self, sample: &mut Sample) {
+        sample.gauge("db.connections", self.all as f64);
+        if self.hidden {
+            sample.miss("db.state", HIDDEN);
+        }
+        // Those that are not there now count too in the mean.
+        for state in ["active", "idle", "idle in transaction"] {
+            let n = self.states.get(state).copied().unwrap_or(0);
+            sample.gauge(format!("db.state{{{state}}}"), n as f64);
+        }
+        let active = self.states.get("active").copied().unwrap_or(0);
+        sample.gauge("db.active", active as f64);
+        sample.gauge("db.lock_waiters", self.lock_waiters as f64);
+        for (event, n) in &self.waits {
+            sample.gauge(format!("db.waits{{{event}}}"), *n as f64);
+        }
+    }
+}
+
+fn database(row: &SimpleQueryRow, sample: &mut Sample) {
+    sample.count("db.transactions", integer(row, 1).saturating_add(integer(row, 2)));
+    for (name, column) in [
+        ("db.rollbacks", 2),
+        ("db.blocks_hit", 3),
+        ("db.blocks_read", 4),
+        ("db.rows_read", 5),
+        ("db.rows_fetched", 6),
+        ("db.temp_bytes", 7),
+        ("db.deadlocks", 8),
+    ] {
+        sample.count(name, integer(row, column));
+    }
+    sample.gauge("db.connections_max", number(row, 9));
+    sample.gauge("db.connections_reserved", number(row, 10));
+}
+
+/// A statement that is running: how often it was seen, and the longest that it has been running.
+fn running(row: &SimpleQueryRow, seen: &mut Seen, sample: &mut Sample) {
+    let Some(text) = row.get(1).filter(|text| !text.starts_with("<insufficient")) else { return };
+    let (shape, age_s) = (shape(text, Quotes::Names), number(row, 2).max(0.0));
+    seen.see(&shape);
+    longest(sample, &shape, age_s);
+}
+
+/// Keeps the longest that statements of a shape have been running.
+pub(super) fn longest(sample: &mut Sample, shape: &str, age_s: f64) {
+    let name = format!("db.running_s{{{shape}}}");
+    let known = sample.gauges.get(&name).copied().unwrap_or(0.0);
+    sample.gauge(name, known.max(age_s));
+    let known = sample.gauges.get("db.longest_s").copied().unwrap_or(0.0);
+    sample.gauge("db.longest_s", known.max(age_s));
+}
+
+fn table(row: &SimpleQueryRow, sample: &mut Sample) {
+    let Some(name) = row.get(1) else { return };
+    for (stem, column) in
+        [("db.seq_scans", 2), ("db.seq_rows", 3), ("db.index_scans", 4), ("db.index_rows", 6)]
+    {
+        sample.count(format!("{stem}{{{name}}}"), integer(row, column));
+    }
+    sample.gauge(format!("db.table_rows{{{name}}}"), number(row, 5).max(0.0));
+}
+
+fn rows(client: &mut Client, sql: &str) -> Result<Vec<SimpleQueryRow>, String> {
+    let messages = client.simple_query(sql).map_err(|error| why(&error))?;
+    let row = |message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    };
+    Ok(messages.into_iter().filter_map(row).collect())
+}
+
+fn integer(row: &SimpleQueryRow, column: usize) -> u64 {
+    row.get(column).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn number(row: &SimpleQueryRow, column: usize) -> f64 {
+    row.get(column).and_then(|text| text.parse().ok()).unwrap_or(0.0)
+}
+
+/// The server's own words, which do not hold the password.
+fn why(error: &postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => format!("PostgreSQL: {} [{}]", said.message(), said.code().code()),
+        None => {
+            let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+            format!("PostgreSQL: {error}{cause}")
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The shape of an SQL statement: without its values, comments and blanks, so that all calls of one statement are one
+//! name, and nothing of what users store is shown.
+
+use std::collections::BTreeMap;
+
+/// Characters of a shape at most, of those that are looked at: names of values hold 200 bytes.
+const MOST_CHARS: usize = 140;
+const MOST_READ: usize = 800;
+/// Characters of a list of columns that are shown: what follows it tells more.
+const MOST_OF_LIST: usize = 40;
+/// Shapes that are counted of one source.
+const MOST_SHAPES: usize = 200;
+
+/// What double quotes hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quotes {
+    /// Names, as in PostgreSQL.
+    Names,
+    /// Strings, as in MySQL.
+    Strings,
+}
+
+/// The shape of a statement; it may be cut anywhere.
+pub fn shape(sql: &str, quotes: Quotes) -> String {
+    let mut shape = Shape::default();
+    let mut rest = sql;
+    while let Some(c) = rest.chars().next() {
+        // PostgreSQL's strings know no escapes, but those that begin with E.
+        let escapes = quotes == Quotes::Strings || shape.ends_with_e();
+        let (token, length) = match c {
+            '\'' => (Token::Value, quoted(rest, '\'', escapes)),
+            '"' if quotes == Quotes::Strings => (Token::Value, quoted(rest, '"', true)),
+            '"' => (Token::Word, quoted(rest, '"', false)),
+            '`' => (Token::Word, quoted(rest, '`', false)),
+            '-' if rest.starts_with("--") => (Token::Blank, to(rest, "\n")),
+            '#' if quotes == Quotes::Strings => (Token::Blank, to(rest, "\n")),
+            '/' if rest.starts_with("/*") => (Token::Blank, to(rest, "*/")),
+            '$' if dollar_tag(rest).is_some() => {
+                let tag = dollar_tag(rest).unwrap_or("$$");
+                (Token::Value, tag.len() + to(&rest[tag.len()..], tag))
+            }
+            c if c.is_whitespace() || c.is_control() => (Token::Blank, c.len_utf8()),
+            c if c.is_ascii_digit() => (Token::Value, word(rest)),
+            c if is_of_word(c) => (Token::Word, word(rest)),
+            c => (Token::Mark, c.len_utf8()),
+        };
+        let length = length.clamp(c.len_utf8(), rest.len());
+        if !shape.add(token, &rest[..length]) {
+            break;
+        }
+        rest = &rest[length..];
+    }
+    shape.finish()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Blank,
+    Value,
+    Word,
+    Mark,
+}
+
+/// A shape as far as it is known.
+#[derive(Debug, Default)]
+struct Shape {
+    text: String,
+    chars: usize,
+    blank: bool,
+    /// Whether what comes next in a list of values is left out.
+    listed: bool,
+}
+
+impl Shape {
+    fn ends_with_e(&self) -> bool {
+        let mut last = self.text.chars().rev();
+        !self.blank
+            && last.next().is_some_and(|c| matches!(c, 'e' | 'E'))
+            && !last.next().is_some_and(is_of_word)
+    }
+
+    /// Adds a token; whether there is room for more.
+    fn add(&mut self, token: Token, text: &str) -> bool {
+        if self.chars >= MOST_READ {
+            return false;
+        }
+        if token == Token::Blank {
+            self.blank = !self.text.is_empty();
+            return true;
+        }
+        if self.listed && (token == Token::Value || text == ",") {
+            self.blank = false;
+            return true;
+        }
+        if token == Token::Value && self.text.ends_with("?,") {
+            self.text.push('…');
+            self.chars += 1;
+            (self.listed, self.blank) = (true, false);
+            return true;
+        }
+        self.listed = false;
+        if self.blank {
+            self.text.push(' ');
+            self.chars += 1;
+        }
+        self.blank = false;
+        let text = if token == Token::Value { "?" } else { text };
+        let plain = text.chars().filter(|c| !c.is_control());
+        let room = MOST_READ.saturating_sub(self.chars);
+        let before = self.text.len();
+        self.text.extend(plain.take(room));
+        self.chars += self.text[before..].chars().count();
+        self.chars < MOST_READ
+    }
+
+    fn finish(self) -> String {
+        let text = without_list(self.text.trim_end_matches([' ', ';']));
+        match text.char_indices().nth(MOST_CHARS) {
+            Some(_) => text.chars().take(MOST_CHARS - 1).chain(['…']).collect(),
+            None => text,
+        }
+    }
+}
+
+/// A SELECT without its list of columns, where that is long: the tables and the conditions say more.
+fn without_list(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let from = lower.find(" from ").filter(|_| lower.starts_with("select "));
+    match from {
+        Some(at) if text[..at].chars().count() > MOST_OF_LIST => {
+            format!("{} …{}", &text[.."select".len()], &text[at..])
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The length of what is quoted, quotes included; all of it where it does not end.
+fn quoted(text: &str, quote: char, escapes: bool) -> usize {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' && escapes {
+            chars.next();
+        } else if c == quote {
+            // Twice is once inside.
+            match chars.peek() {
+                Some((_, next)) if *next == quote => drop(chars.next()),
+                _ => return at + c.len_utf8(),
+            }
+        }
+    }
+    text.len()
+}
+
+/// The length up to and with `end`, behind the first character; all of it where it does not come.
+fn to(text: &str, end: &str) -> usize {
+    text.find(end).map_or(text.len(), |at| at + end.len())
+}
+
+/// The tag of a dollar-quoted string (`$$`, `$tag$`) that begins here. `$1` is a parameter.
+fn dollar_tag(text: &str) -> Option<&str> {
+    let end = text[1..].find('$')? + 1;
+    let name = &text[1..end];
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (plain && !name.starts_with(|c: char| c.is_ascii_digit())).then(|| &text[..=end])
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '@')
+}
+
+fn word(text: &str) -> usize {
+    // A number may have a point or an exponent; a name has none of ours.
+    let number = text.starts_with(|c: char| c.is_ascii_digit());
+    let end = text.find(|c| !(is_of_word(c) || number && c == '.'));
+    end.unwrap_or(text.len())
+}
+
+/// The shape of a statement, unless it is one by which databases are watched, ours or another's.
+pub fn of_others(shape: &str) -> Option<String> {
+    const WATCHING: [&str; 8] = [
+        "pg_stat_",
+        "pg_extension",
+        "application_name",
+        "performance_schema",
+        "information_schema",
+        "SHOW GLOBAL STATUS",
+        "@@GLOBAL",
+        "@@`performance",
+    ];
+    (!WATCHING.iter().any(|word| shape.contains(word))).then(|| shape.to_owned())
+}
+
+/// How often statements were seen running, by shape: a counter that goes on while a source is watched.
+#[derive(Debug, Default)]
+pub struct Seen {
+    times: BTreeMap<String, u64>,
+}
+
+impl Seen {
+    /// Counts one; of new shapes only as many as there is room for.
+    pub fn see(&mut self, shape: &str) {
+        if let Some(times) = self.times.get_mut(shape) {
+            *times += 1;
+        } else if self.times.len() < MOST_SHAPES {
+            self.times.insert(shape.to_owned(), 1);
+        }
+    }
+
+    /// Every shape with its count.
+    pub fn counts(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.times.iter().map(|(shape, times)| (shape.as_str(), *times))
+    }
+}
+
+/// What a statement came to: how often it was called, how long that took, and the rows that it gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Total {
+    /// Calls.
+    pub calls: u64,
+    /// Time in all calls.
+    pub ns: u64,
+    /// Rows in all answers.
+    pub rows: u64,
+}
+
+impl Total {
+    /// Adds what another statement of the same shape came to.
+    pub fn add(&mut self, calls: u64, ns: u64, rows: u64) {
+        self.calls = self.calls.saturating_add(calls);
+        self.ns = self.ns.saturating_add(ns);
+        self.rows = self.rows.saturating_add(rows);
+    }
+}
+
+/// Calls of statements since the watching began, of which those are told that took the most time since then: a server's
+/// list goes back to its start.
+#[derive(Debug, Default)]
+pub struct Calls {
+    first: Option<BTreeMap<String, Total>>,
+}
+
+/// Statements told of one sample.
+const MOST_TOLD: usize = 12;
+
+impl Calls {
+    /// Puts the dearest of `all`, by their shapes, into `sample`.
+    pub fn tell(&mut self, all: &BTreeMap<String, Total>, sample: &mut model::Sample) {
+        let first = self.first.get_or_insert_with(|| all.clone());
+        let grown = |(shape, total): &(&String, &Total)| {
+            total.ns.saturating_sub(first.get(*shape).map_or(0, |before| before.ns))
+        };
+        let mut dearest: Vec<_> = all.iter().collect();
+        dearest.sort_by_key(|each| (std::cmp::Reverse(grown(each)), std::cmp::Reverse(each.1.ns)));
+        for (shape, total) in dearest.into_iter().take(MOST_TOLD) {
+            sample.count(format!("db.calls{{{shape}}}"), total.calls);
+            sample.count(format!("db.exec_ns{{{shape}}}"), total.ns);
+            sample.count(format!("db.rows{{{shape}}}"), total.rows);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shapes_have_no_values() {
+        use Quotes::{Names, Strings};
+        for (sql, quotes, wanted) in [
+            (
+                "SELECT *  FROM t\n WHERE id = 42 AND n='it''s'",
+                Names,
+                "SELECT * FROM t WHERE id = ? AND n=?",
+            ),
+            ("select $1, t2.x -- why\n from t2;", Names, "select $1, t2.x from t2"),
+            (
+                "/* trace=1 */ SELECT 1.5e3, E'a\\'b' FROM \"T 1\"",
+                Names,
+                "SELECT ?, E? FROM \"T 1\"",
+            ),
+            ("SELECT 'c:\\', 'secret'", Names, "SELECT ?,…"),
+            ("SELECT 'a\\'b', x", Strings, "SELECT ?, x"),
+            ("SELECT \"secret\" FROM `t` # c", Strings, "SELECT ? FROM `t`"),
+            ("IN (1, 2, 3, 4)", Names, "IN (?,…)"),
+            ("ALTER ROLE a PASSWORD 'hunter2", Names, "ALTER ROLE a PASSWORD ?"),
+            ("DO $x$ hunter2 $x$ ; SELECT $$a$$", Names, "DO ? ; SELECT ?"),
+            (
+                "select o.id, o.status, sum(i.quantity * p.price) from orders o where o.user_id = $1",
+                Names,
+                "select … from orders o where o.user_id = $1",
+            ),
+            ("", Names, ""),
+        ] {
+            assert_eq!(shape(sql, quotes), wanted, "{sql}");
+        }
+        let long = shape(&"a ".repeat(100), Names);
+        assert!(long.chars().count() == 140 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn the_dearest_since_the_start_are_told() {
+        let all = |extra: u64| -> BTreeMap<String, Total> {
+            let old = |n: u64| (format!("old{n}"), Total { calls: 9, ns: 1_000_000 + n, rows: 0 });
+            let new = Total { calls: extra, ns: extra * 10, rows: extra };
+            (0..30).map(old).chain([("new".to_owned(), new)]).collect()
+        };
+        let mut calls = Calls::default();
+        let [mut first, mut second] = [0; 2].map(model::Sample::new);
+        calls.tell(&all(1), &mut first);
+        assert_eq!(first.counters.len(), 3 * MOST_TOLD);
+        calls.tell(&all(5), &mut second);
+        assert_eq!((second.counters["db.calls{new}"], second.counters["db.exec_ns{new}"]), (5, 50));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_bounded_shape(sql in "(\\PC|['\"$`\\-/*#;, \n\\\\0-9a]){0,300}") {
+            for quotes in [Quotes::Names, Quotes::Strings] {
+                let shape = shape(&sql, quotes);
+                prop_assert!(shape.chars().count() <= MOST_CHARS);
+                prop_assert!(!shape.chars().any(char::is_control));
+            }
+        }
+    }
+}
