@@ -111,6 +111,8 @@ impl Gateway {
         let waiting = wait_for_heir(&gate, admin.as_ref(), &store, (&replaced, &stop_waiting))?;
         if let Some(earlier) = earlier {
             earlier.end();
+            let addresses = gate.addresses().to_vec();
+            spawn("gate-wake", move || heir::wake(&addresses))?;
         }
         Ok(Self {
             waiting,

@@ -173,6 +173,19 @@ struct SourceSums {
     watched_ns: Nanos,
 }
 
+/// What a value may be at most to be kept in a result: half of what a reader of results takes.
+const MOST_VALUE: f64 = (1_u64 << 54) as f64;
+
+fn is_kept(value: f64) -> bool {
+    value.is_finite() && value.abs() <= MOST_VALUE
+}
+
+impl Figure {
+    fn is_kept(&self) -> bool {
+        [self.mean, self.min, self.max, self.growth.unwrap_or(0.0)].into_iter().all(is_kept)
+    }
+}
+
 /// A value so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
@@ -260,7 +273,15 @@ impl SourceSums {
             max: sum.max,
             growth: sum.counter.then_some(sum.sum),
         };
-        source.figures = self.figures.into_iter().map(|(name, sum)| (name, figure(sum))).collect();
+        let figures = self.figures.into_iter().map(|(name, sum)| (name, figure(sum)));
+        for (name, figure) in figures {
+            if figure.is_kept() {
+                source.figures.insert(name, figure);
+            } else if source.missing.len() < 64 {
+                let why = "the source told a value beyond 2^54, which no machine has";
+                source.missing.insert(name, why.to_owned());
+            }
+        }
         source.series = self.series.finish();
         source
     }

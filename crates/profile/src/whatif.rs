@@ -7,7 +7,8 @@
 //!
 //! What remains gets cheaper too, which no profile shows: it finds more of its own in the processor's caches, a faster
 //! server wakes its clients less often, shorter responses and log lines take less to write. Measured removals say that
-//! the remainder shrinks by about [`CHEAPER`] of f, so the rate is QPS / ((1 - f) (1 - CHEAPER f)).
+//! the remainder shrinks by about [`CHEAPER`] of f, and by some microseconds of a request at most ([`CHEAPER_MOST_US`]):
+//! these are costs of passing from one piece of work to another, not of the work.
 
 use model::profiled::{Profiled, WHATIF_SCHEMA, WhatIf};
 use model::random::Draws;
@@ -32,6 +33,9 @@ const DRAWINGS: usize = 4000;
 pub const CHEAPER: f64 = 0.6;
 /// Its standard deviation.
 const CHEAPER_ERROR: f64 = 0.3;
+/// How much cheaper the remainder gets at most, in microseconds of a request: the largest of those removals. Where a request
+/// takes hundreds of microseconds of computing, the remainder does not notice.
+pub const CHEAPER_MOST_US: f64 = 4.0;
 /// Standard deviation between two runs of the same server, restarted, as a share: what no single run can tell of itself.
 const RESTART_ERROR: f64 = 0.05;
 /// Bytes between two samples of Go's profile of allocations.
@@ -102,8 +106,8 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
         share_collecting: parts.share_collecting(),
         share_headers: parts.share_headers(),
         cpu_us_now,
-        rest_cheaper: CHEAPER * share,
-        cpu_us_predicted: cpu_us_now * left(share, CHEAPER),
+        rest_cheaper: cheaper(share, cpu_us_now, CHEAPER),
+        cpu_us_predicted: cpu_us_now * left(share, cpu_us_now, CHEAPER),
         samples,
         samples_removed: removed,
         busy,
@@ -112,8 +116,8 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
         verified: None,
     };
     if what.refused.is_none() {
-        let predicted = start.qps / left(share, CHEAPER);
-        let (low, high) = interval(start, &time, bytes.as_ref(), share_of_samples);
+        let predicted = start.qps / left(share, cpu_us_now, CHEAPER);
+        let (low, high) = interval(start, &time, bytes.as_ref(), (share_of_samples, cpu_us_now));
         (what.qps_predicted, what.qps_low, what.qps_high) =
             (Some(predicted), Some(low), Some(high));
         what.next = Some(next(predicted, start.ceiling));
@@ -122,8 +126,15 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
 }
 
 /// What is left of the processor time per request without a share of it.
-fn left(share: f64, cheaper: f64) -> f64 {
-    (1.0 - share) * (1.0 - cheaper * share)
+fn left(share: f64, cpu_us: f64, part: f64) -> f64 {
+    (1.0 - share) * (1.0 - cheaper(share, cpu_us, part))
+}
+
+/// By what share of itself the remainder gets cheaper.
+fn cheaper(share: f64, cpu_us: f64, part: f64) -> f64 {
+    let most_us = CHEAPER_MOST_US * part / CHEAPER;
+    let most = if cpu_us > 0.0 { most_us / (cpu_us * (1.0 - share)) } else { 0.0 };
+    (part * share).min(most)
 }
 
 fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64) -> Option<String> {
@@ -354,7 +365,7 @@ fn interval(
     start: &Start<'_>,
     time: &Removed,
     bytes: Option<&Removed>,
-    per_value: f64,
+    (per_value, cpu_us): (f64, f64),
 ) -> (f64, f64) {
     let parts = Parts::of(time, bytes.filter(|bytes| bytes.total > 0.0));
     let allocation = match bytes {
@@ -378,8 +389,8 @@ fn interval(
                 allocated_rest: anew(parts.allocated_rest, allocation),
             };
             let qps = start.qps * (1.0 + noise * normal(&mut random));
-            let cheaper = CHEAPER + CHEAPER_ERROR * normal(&mut random);
-            qps / left(parts.share().min(0.99), cheaper.clamp(0.0, 1.0))
+            let part = (CHEAPER + CHEAPER_ERROR * normal(&mut random)).clamp(0.0, 1.0);
+            qps / left(parts.share().min(0.99), cpu_us, part)
         })
         .collect();
     drawn.sort_by(f64::total_cmp);

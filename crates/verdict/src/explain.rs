@@ -13,6 +13,7 @@ mod facts;
 mod generator;
 mod network;
 mod nothing;
+mod profile;
 mod proxy;
 mod rules;
 mod server;
@@ -21,6 +22,7 @@ mod statement;
 use std::fmt::Write as _;
 
 use model::finding::{Abstained, Confidence, SCHEMA};
+use model::profiled::Profiled;
 use model::{Finding, Findings, Run};
 
 pub use facts::{Facts, busy};
@@ -120,7 +122,12 @@ const GENERATOR_FIRST: &str =
 
 /// Explains a run by the rules.
 pub fn explain(run: &Run) -> Findings {
-    let facts = Facts::of(run);
+    explain_with(run, None)
+}
+
+/// As [`explain`], with what a profile of the server showed that was taken in the run's window.
+pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
+    let facts = Facts::of(run).with_profile(profiled);
     let mut found: Vec<(usize, Cause)> = Vec::new();
     let mut abstained = Vec::new();
     let mut abstain = |rule: &Rule, missing: String| {
@@ -142,6 +149,7 @@ pub fn explain(run: &Run) -> Findings {
             Outcome::Lacking(missing) => abstain(rule, missing),
         }
     }
+    found.retain_mut(|(nth, cause)| is_of_this_load(&facts, RULES[*nth].code, cause));
     drop_what_others_explain(&mut found);
     // What was counted comes before what was inferred; of the same kind, what concerns more of the load.
     found.sort_by(|(a, one), (b, other)| {
@@ -170,6 +178,22 @@ pub fn explain(run: &Run) -> Findings {
 fn accuses(code: &str) -> bool {
     let kinds = ["server.", "proxy.", "network.", "db.", "dependency."];
     kinds.iter().any(|kind| code.starts_with(kind)) || code == "rate_limited"
+}
+
+/// Calls of a database for each request below which the load does not use it, and below which that is not sure.
+const CALLS: (f64, f64) = (0.05, 0.5);
+
+/// Whether what was found in a database may be of this load: others may use it. In doubt it is less sure, and says why.
+fn is_of_this_load(facts: &Facts<'_>, code: &str, cause: &mut Cause) -> bool {
+    let mut databases = facts.databases().filter(|source| source.name == cause.place);
+    let about = code.starts_with("db.") || code == "dependency.slow";
+    let calls = databases.next().filter(|_| about).and_then(|db| facts.calls_per_request(db));
+    let Some(calls) = calls.filter(|calls| *calls < CALLS.1) else { return true };
+    cause.confidence = cause.confidence.min(Confidence::Medium);
+    cause.evidence_against.push(format!(
+        "the database was called {calls:.2} times for each request: others may be at work there"
+    ));
+    calls >= CALLS.0
 }
 
 /// A quota explains that the processor is used up, and that the server stands still; a full queue explains the

@@ -1,8 +1,9 @@
 //! Lines of the log: the combined format with the time taken behind it, or JSON.
 //!
-//! Owns what of a request is not written: query values whose name or form says that they are credentials, and the
-//! query of a `Referer`.
+//! Owns what of a request is not written: query values whose name or form says that they are credentials, the query of a
+//! `Referer`, and the gateway's own keys wherever they stand.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use model::secret::{MASK, is_secret_name, is_secret_value};
@@ -151,9 +152,31 @@ fn redacted(target: &[u8]) -> String {
     out
 }
 
+/// A text without keys of the gateway: what follows their prefix, however it is written, is masked.
+fn without_keys(text: &[u8]) -> Cow<'_, [u8]> {
+    const PREFIXES: [&[u8]; 3] = [b"plk_", b"plk%5f", b"plk%5F"];
+    let begins = |at: usize| PREFIXES.iter().find(|prefix| text[at..].starts_with(prefix));
+    if !(0..text.len()).any(|at| begins(at).is_some()) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    while at < text.len() {
+        let Some(prefix) = begins(at) else {
+            out.push(text[at]);
+            at += 1;
+            continue;
+        };
+        out.extend_from_slice(MASK.as_bytes());
+        at += prefix.len();
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    }
+    Cow::Owned(out)
+}
+
 /// Appends a text, with `\x` (or `\u00`) and two digits for bytes that would end or bend a line: as nginx does.
 /// In JSON, text that is UTF-8 stays as it is beyond ASCII.
 fn quoted(out: &mut Vec<u8>, text: &[u8], mark: &[u8]) {
+    let text = &*without_keys(text);
     let keeps = mark == b"\\u00" && std::str::from_utf8(text).is_ok();
     for &byte in text {
         match byte {
@@ -208,6 +231,19 @@ mod tests {
             logged.contains(" - - [") && logged.contains("] \"\" 400 400 \"-\" \"-\" "),
             "{logged}"
         );
+    }
+
+    #[test]
+    fn keys_are_written_nowhere() {
+        for text in [&b"/x/plk_0123abcd/y"[..], b"/a?q=plk_0123abcd", b"/a?b=%20plk%5F0123abcd"] {
+            for format in [LogFormat::CombinedTime, LogFormat::Json] {
+                let logged = line(format, &entry(text, b"agent plk_0123abcd end"));
+                assert!(
+                    !logged.contains("0123abcd") && logged.contains("agent *** end"),
+                    "{logged}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl ConfigError {
         let mut what = message.trim().replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         if let (true, Some((wrong, known))) = (message.starts_with("unknown"), quoted.split_first())
-            && let Some(near) = nearest(wrong, known.iter().copied())
+            && let Some(near) = nearest(wrong, known.iter().copied().filter(|name| name != wrong))
         {
             let kind = message.split('`').next().unwrap_or("unknown field ");
             what = format!("{kind}`{wrong}`: did you mean `{near}`?");

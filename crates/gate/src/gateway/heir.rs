@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -25,6 +25,9 @@ use super::GatewayError;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a later gateway may take to start, and an earlier one to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Rounds of connections that wake who waits at a socket, and connections of each.
+const WAKES: usize = 20;
+const AT_ONCE: usize = 8;
 /// What a later gateway says once it serves.
 const READY: u8 = b'!';
 
@@ -119,6 +122,29 @@ impl Door {
         }
         if !replaced.load(Ordering::SeqCst) {
             let _ = fs::remove_file(&self.place);
+        }
+    }
+}
+
+/// Connects to listeners that were taken over, a few times for a second: of two that wait at one socket the kernel wakes
+/// one for a new client, and where that was the earlier gateway, about to end, the client waits in the queue until another
+/// comes.
+pub(super) fn wake(addresses: &[SocketAddr]) {
+    for _ in 0..WAKES {
+        thread::sleep(LOOK);
+        for address in addresses {
+            let mut address = *address;
+            if address.ip().is_unspecified() {
+                address.set_ip(if address.is_ipv4() {
+                    Ipv4Addr::LOCALHOST.into()
+                } else {
+                    Ipv6Addr::LOCALHOST.into()
+                });
+            }
+            // Several, since each of the address's sockets gets its share of them. One that fails wakes nobody.
+            let held: Vec<_> =
+                (0..AT_ONCE).map(|_| TcpStream::connect_timeout(&address, LOOK)).collect();
+            drop(held);
         }
     }
 }

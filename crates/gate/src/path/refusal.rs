@@ -29,7 +29,7 @@ pub enum Fault {
     Options,
     /// 400: two different keys.
     TwoKeys,
-    /// 405: `CONNECT` or `TRACE`.
+    /// 405: `CONNECT` or `TRACE`, or small letters.
     Method,
     /// 417: an expectation other than `100-continue`.
     Expectation,

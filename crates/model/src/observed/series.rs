@@ -184,7 +184,9 @@ impl SeriesSums {
             return;
         }
         for ((_, _, compute), folded) in CHARTED.iter().zip(&mut self.series) {
-            if let Some(value) = compute(before, now, elapsed_s) {
+            if let Some(value) =
+                compute(before, now, elapsed_s).filter(|value| super::is_kept(*value))
+            {
                 folded.add(at_ns, value);
             }
         }

@@ -84,6 +84,7 @@ pub struct GateArgs {
 #[derive(Debug, Subcommand)]
 pub enum GateCommand {
     /// Keys of clients
+    #[command(alias = "key")]
     Keys(KeysArgs),
     /// What was served, by key and route
     Usage(UsageArgs),

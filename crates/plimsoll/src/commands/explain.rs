@@ -2,9 +2,15 @@
 
 mod confirm;
 
+use std::path::Path;
+
+use ::profile::Filter;
+use model::profiled::Profiled;
+
 use crate::args::{ExplainArgs, TextOrJson};
 use crate::commands::report;
 use crate::failure::Failure;
+use crate::profiles::stored::Stored;
 use crate::results::output;
 
 /// Runs the command; the exit code.
@@ -14,7 +20,7 @@ use crate::results::output;
 pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     let mut run = report::run_of(&args.dir)?;
     run.validity = verdict::judge(&run);
-    let mut findings = verdict::explain(&run);
+    let mut findings = verdict::explain_with(&run, profiled(&args.dir).as_ref());
     if args.confirm {
         confirm::confirm(&args.dir, &run, &mut findings)?;
     }
@@ -23,6 +29,16 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         TextOrJson::Text => output::print(&report_text(&findings)),
     };
     Ok(if printed { 0 } else { 1 })
+}
+
+/// What the profile showed that was taken with the run; none where none was, or where it cannot be read, which is said.
+fn profiled(dir: &Path) -> Option<Profiled> {
+    if !Stored::is_in(dir) {
+        return None;
+    }
+    let read =
+        Stored::of_run(dir).and_then(|mut stored| stored.costs(None, &[], &Filter::default()));
+    read.inspect_err(|failure| eprintln!("plimsoll: without the profile: {failure}")).ok()
 }
 
 fn report_text(findings: &model::Findings) -> String {

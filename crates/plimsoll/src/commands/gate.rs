@@ -68,8 +68,15 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         if again {
             reload(&gateway, "SIGHUP");
         }
-        if watched.as_mut().is_some_and(|files| files.changed(Instant::now())) {
+        let changed = watched.as_mut().is_some_and(|files| files.changed(Instant::now()));
+        if changed {
             reload(&gateway, "changed file");
+        }
+        // A configuration read again may name another load line.
+        if (again || changed) && args.watch {
+            let files = gateway.control().files();
+            watched =
+                watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
         }
     }
     let usage = gateway.control().usage().clone();

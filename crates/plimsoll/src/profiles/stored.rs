@@ -146,6 +146,11 @@ impl Stored {
         Ok(Self { profile, allocations: None, window: None, source: endpoint.shown() })
     }
 
+    /// Whether a folder has profiles of a run.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(FOLDER).join(WINDOW).is_file()
+    }
+
     /// Reads the profiles in a run's folder.
     ///
     /// # Errors

@@ -42,7 +42,8 @@ pub(super) fn slow(facts: &Facts<'_>) -> Outcome {
 fn behind_a_proxy(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let timed_out = nginx_said(server.source, "upstream timed out")?;
     let requests = facts.run.totals.requests as f64;
-    Some((timed_out >= 1.0 && timed_out >= TIMED_OUT * requests).then(|| {
+    let found = timed_out >= 1.0 && timed_out >= TIMED_OUT * requests && facts.some_failed();
+    Some(found.then(|| {
         let sentence = format!(
             "What is behind nginx answers too slowly: {} requests timed out there.",
             grouped(timed_out, 0)

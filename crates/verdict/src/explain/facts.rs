@@ -1,6 +1,7 @@
 //! What rules look at: the run, and for each server that was watched its own figures beside those of its machine.
 
 use model::observed::{Observed, ObservedSource};
+use model::profiled::Profiled;
 use model::units::SECOND;
 use model::{ReasonCode, Role, Run, Verdict};
 
@@ -11,6 +12,8 @@ pub struct Facts<'a> {
     pub run: &'a Run,
     /// The servers: every source that is not the generator.
     pub servers: Vec<Server<'a>>,
+    /// What a profile of the server showed.
+    pub profiled: Option<&'a Profiled>,
     observed: Option<&'a Observed>,
 }
 
@@ -26,6 +29,9 @@ pub struct Server<'a> {
     pub here: bool,
 }
 
+/// Requests below which shares of them mean nothing.
+const FEWEST: u64 = 50;
+
 impl<'a> Facts<'a> {
     /// The facts of a run.
     pub fn of(run: &'a Run) -> Self {
@@ -40,7 +46,13 @@ impl<'a> Facts<'a> {
                 Server { source, host: own.or(generator.filter(|_| here)), here }
             })
             .collect();
-        Self { run, servers, observed }
+        Self { run, servers, profiled: None, observed }
+    }
+
+    /// These facts, with what a profile of the server showed.
+    pub fn with_profile(mut self, profiled: Option<&'a Profiled>) -> Self {
+        self.profiled = profiled;
+        self
     }
 
     /// The generator's machine.
@@ -100,6 +112,22 @@ impl<'a> Facts<'a> {
     pub fn limit_hits(&self, errnos: &[&str]) -> u64 {
         let hits = errnos.iter().filter_map(|errno| self.run.totals.limits.get(*errno));
         hits.fold(0, |sum, n| sum.saturating_add(*n))
+    }
+
+    /// Whether an attempt failed or a server said that it had failed: what a log says of failures may else be of others'
+    /// requests.
+    pub fn some_failed(&self) -> bool {
+        let totals = &self.run.totals;
+        totals.attempts > totals.succeeded || totals.statuses.keys().any(|status| *status >= 500)
+    }
+
+    /// Transactions, or statements, of a database for each request; none where they were not counted, or hardly a request
+    /// was answered.
+    pub fn calls_per_request(&self, source: &ObservedSource) -> Option<f64> {
+        let counted = ["db.transactions", "db.statements"].map(|name| source.growth(name));
+        let calls = counted.into_iter().flatten().reduce(f64::max)?;
+        let requests = self.run.totals.requests;
+        (requests >= FEWEST).then(|| calls / requests as f64)
     }
 
     /// Responses of a status as a share of all.

@@ -11,6 +11,10 @@ use crate::figures::grouped;
 /// Connections that a proxy opens for a request from which on it keeps none to its upstream, and those that clients may
 /// open meanwhile.
 const OPENED: (f64, f64) = (0.8, 0.5);
+/// Connections for a request above which they are not the requests' own.
+const OPENED_MOST: f64 = 2.0;
+/// The part of the requests that a proxy must have seen for them to pass through it.
+const PASSED: f64 = 0.5;
 /// Requests that a run must have for shares to mean anything.
 const FEWEST: u64 = 100;
 
@@ -28,7 +32,11 @@ pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
             let opened = host.mean("tcp.active_opens")? - if here { own_per_s } else { 0.0 };
             let requests_per_s = facts.requests_per_s()?;
             let (each, own) = (opened / requests_per_s, own_per_s / requests_per_s);
-            let found = each >= OPENED.0 && own < OPENED.1 && totals.requests >= FEWEST;
+            // Where nginx counts its requests, ours must be among them, and one takes one connection.
+            let seen = server.source.mean("nginx.requests").map(|seen| seen / requests_per_s);
+            let ours = seen.is_none_or(|seen| seen >= PASSED) && each <= OPENED_MOST;
+            let found =
+                each >= OPENED.0 && own < OPENED.1 && totals.requests >= FEWEST && ours;
             Some(found.then(|| {
                 let sentence = "The proxy opens a connection to its upstream for nearly every request.";
                 Cause::new(Medium, &server.source.name, sentence.to_owned())
@@ -67,7 +75,7 @@ pub(super) fn worker_connections(facts: &Facts<'_>) -> Outcome {
                 (None, None) => return None,
                 (dropped, said) => (dropped.unwrap_or(0.0), said.unwrap_or(0.0)),
             };
-            Some((dropped.max(said) >= 1.0).then(|| {
+            Some((dropped.max(said) >= 1.0 && facts.some_failed()).then(|| {
                 let sentence = format!(
                     "nginx had no room for {} connections: its worker_connections are used up.",
                     grouped(dropped.max(said), 0)

@@ -1,6 +1,6 @@
 //! The table of rules, in the order of the documentation: the generator first, since it silences the rest.
 
-use super::{Rule, connections, database, dependency, generator, network, proxy, server};
+use super::{Rule, connections, database, dependency, generator, network, profile, proxy, server};
 
 /// Every rule.
 pub const RULES: &[Rule] = &[
@@ -136,6 +136,30 @@ pub const RULES: &[Rule] = &[
               GOMAXPROCS), or move the work out of that thread.",
         experiment: "Start a second worker: QPS rises towards twice as much.",
         check: server::single_thread,
+    },
+    Rule {
+        code: "server.debug_options",
+        symptom: "a server that does little is slow, and its log grows by gigabytes",
+        mechanism: "options that help while a program is written (dumps of requests, debug levels, a line for everything) \
+                    cost more than the work itself",
+        evidence: "a profile of the server's processor taken in the window, of 200 samples or more, shows 2 % or more of the \
+                   time in writing whole requests, responses or stacks down (nobody does that under load on purpose), or \
+                   15 % or more in a logger (a line for each request takes some hundredths to a tenth)",
+        fix: "Turn the dump off, set the log's level to info or warn and the framework's mode to release, or log a sample \
+              of the requests. Risk: what is not logged cannot be looked up later.",
+        experiment: "plimsoll profile whatif DIR FUNCTION says what it would bring; turn it off and compare.",
+        check: profile::debug_options,
+    },
+    Rule {
+        code: "server.gc",
+        symptom: "processors are busy although requests do little; latency has short steps",
+        mechanism: "memory that each request allocates must be collected again, by the same processors",
+        evidence: "a profile of the server's processor taken in the window, of 200 samples or more, shows 20 % or more of the \
+                   time in collecting garbage in the background (a server that allocates little stays below 10 %)",
+        fix: "Allocate less where the evidence points (buffers used again, fewer copies), or let the heap grow larger \
+              before it is collected: GOGC=200 or GOMEMLIMIT for Go, -Xmx for the JVM. Risk: it takes that much more memory.",
+        experiment: "Start the server with GOGC=400 and run it again: QPS rises.",
+        check: profile::collecting,
     },
     Rule {
         code: "server.cpu",

@@ -223,6 +223,7 @@ fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
     ];
     for (code, ill, healthy) in cases {
         let slower = |mut run: Run| {
+            run.totals.statuses.insert(504, 4);
             // One statement can only be slow where there are few of them.
             if code == "db.slow_statement" {
                 run.totals.requests = 1000;
@@ -330,7 +331,9 @@ fn what_logs_say_is_heard() {
         ("server.files", "nginx.log{open files}"),
         ("server.conntrack", "kernel.log{conntrack table full}"),
     ] {
-        let found = codes(&watched(run(), with(machine(0.1), &[(said, 3.0)])));
+        let mut failed = run();
+        failed.totals.statuses.insert(502, 3);
+        let found = codes(&watched(failed, with(machine(0.1), &[(said, 3.0)])));
         assert_eq!(found.first().map(String::as_str), Some(code), "{found:?}");
         let found = codes(&watched(run(), with(machine(0.1), &[(said, 0.0)])));
         assert_eq!(found, ["none"], "{code}");
@@ -338,9 +341,31 @@ fn what_logs_say_is_heard() {
 }
 
 #[test]
+fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
+    let locked = |calls: f64| {
+        with_database("postgres://h/d", &[("db.lock_waiters", 1.2), ("db.transactions", calls)])
+    };
+    // A thousand requests a second.
+    let finding = &explain(&locked(1000.0)).findings[0];
+    assert_eq!((finding.code.as_str(), finding.confidence), ("db.locks", Confidence::High));
+    let finding = &explain(&locked(200.0)).findings[0];
+    assert_eq!((finding.code.as_str(), finding.confidence), ("db.locks", Confidence::Medium));
+    assert!(finding.evidence_against[0].contains("0.20 times"), "{finding:?}");
+    assert_eq!(codes(&locked(4.0)), ["none"]);
+    // No request failed, whatever a log says.
+    for said in ["nginx.log{worker_connections}", "nginx.log{upstream timed out}"] {
+        assert_eq!(codes(&watched(run(), with(machine(0.1), &[(said, 39.0)]))), ["none"], "{said}");
+    }
+}
+
+#[test]
 fn each_cause_is_found_and_its_healthy_twin_is_not() {
     for (code, ill, healthy) in of_processes().into_iter().chain(of_machines()) {
-        let found = codes(&watched(run(), ill.clone()));
+        let mut failed = run();
+        if code.starts_with("proxy.") {
+            failed.totals.statuses.insert(502, 3);
+        }
+        let found = codes(&watched(failed, ill.clone()));
         assert_eq!(found.first().map(String::as_str), Some(code), "{found:?}");
         let found = codes(&watched(run(), healthy.clone()));
         assert!(found == ["none"] || found == ["unknown"], "{code}'s twin: {found:?}");

@@ -16,6 +16,8 @@ use crate::results::output;
 const BY: &str = "command line";
 /// Characters of an owner that a table shows.
 const OWNER: usize = 16;
+/// Characters of the names of routes that a table shows.
+const ROUTES: usize = 24;
 
 /// Runs the command; the exit code.
 ///
@@ -64,9 +66,20 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
         month_quota: args.per_month,
         expires_s: lasts_s.map_or(0, |lasts_s| stamp.at_s.saturating_add(lasts_s)),
     };
-    let mut store = Store::open(&args.store.store).map_err(|error| failure(&error))?;
+    let path = &args.store.store;
+    let is_new = !path.exists();
+    let mut store = Store::open(path).map_err(|error| failure(&error))?;
     let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
-    Ok(show(&made))
+    if is_new {
+        eprintln!("plimsoll: {} is a new store: a gateway must be started with it", path.display());
+    }
+    let code = show(&made);
+    if code != 0 {
+        // Nobody knows it, and it would make the gateway ask for keys.
+        store.revoke(made.1, stamp).map_err(|error| failure(&error))?;
+        eprintln!("plimsoll: the key could not be printed and is revoked");
+    }
+    Ok(code)
 }
 
 /// Prints a key alone on standard output, and its number beside it.
@@ -123,6 +136,12 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
         limits.extend(key.at_once.map(|most| format!("{most} at once")));
         limits.extend(key.day_quota.map(|quota| format!("{quota}/day")));
         limits.extend(key.month_quota.map(|quota| format!("{quota}/month")));
+        if !key.routes.is_empty() {
+            if limits.is_empty() {
+                limits.push("the tier's".to_owned());
+            }
+            limits.push(format!("only {}", plain(&key.routes.join(" "), ROUTES)));
+        }
         let or = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
         lines.push([
             record.id.to_string(),

@@ -32,6 +32,11 @@ impl Watched {
         Self { paths, seen: read.clone(), read, next: None }
     }
 
+    /// Whether these are the files.
+    pub fn is_of(&self, paths: &[PathBuf]) -> bool {
+        self.paths == paths
+    }
+
     /// Whether one of them has changed since it was read, and no more since the last look: who writes a file in pieces
     /// is waited for.
     pub fn changed(&mut self, now: Instant) -> bool {
