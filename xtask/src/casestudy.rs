@@ -10,7 +10,7 @@ use crate::needs::{self, POSTGRES};
 use crate::repo;
 
 pub const HELP: &str = "\
-Plays the case study unattended (a quarter of an hour, on a machine with little else to do) and writes docs/casestudy.html
+Plays the case study unattended (ten minutes, on a machine with little else to do) and writes docs/casestudy.html
 and docs/casestudy.json: an API server before and after, with its baseline; what was predicted and measured for each
 change; what an ORM, connections without keep-alive and numbers of workers cost.
 

@@ -23,12 +23,12 @@ pub struct Pace {
 
 impl Pace {
     pub const WHOLE: Self = Self {
-        window: "10s",
+        window: "8s",
         warmup: "2s",
-        rounds: 4,
+        rounds: 3,
         levels: "1,8,64,256,1000",
-        level: "5s",
-        short: "4s",
+        level: "4s",
+        short: "3s",
         changes: CHANGES.len(),
     };
     pub const SHORT: Self = Self {

@@ -20,7 +20,7 @@ fn is_possible() -> bool {
 }
 
 #[test]
-#[ignore = "a quarter of an hour of measuring; `cargo xtask casestudy` runs it"]
+#[ignore = "ten minutes of measuring; `cargo xtask casestudy` runs it"]
 fn the_whole_story() {
     assert!(is_possible(), "Go, taskset and PostgreSQL are needed");
     let out = PathBuf::from(std::env::var_os("PLIMSOLL_STORY_OUT").expect("where to write it"));

@@ -21,6 +21,9 @@ const REACHED: f64 = 0.97;
 /// The share of its processors up to which a server has room for sure.
 const ROOM: f64 = 0.9;
 
+/// The share of a machine in use from which on nobody on it has room.
+const FULL: f64 = 0.95;
+
 /// `none` or `unknown`.
 pub(super) fn finding(facts: &Facts<'_>) -> Finding {
     let troubles = troubles(facts);
@@ -104,6 +107,15 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
             "{} of {} arrivals a second were sent",
             grouped(run.rates.achieved_per_s, 0),
             grouped(run.rates.offered_per_s, 0)
+        ));
+    }
+    let shared = facts.servers.iter().any(|server| server.here);
+    if let Some(busy) = facts.generator().and_then(busy).filter(|busy| shared && *busy >= FULL)
+        && run.plan.rate_per_s.is_none()
+    {
+        troubles.push(format!(
+            "{} of the machine that generator and server share was in use, by others too",
+            percent(busy)
         ));
     }
     if !run.dips.is_empty() {
