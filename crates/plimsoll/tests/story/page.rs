@@ -87,9 +87,7 @@ ORM, compared in interleaved rounds.</p>
 
 fn environment(found: &Value) -> String {
     let text = |name: &str| found[name].as_str().map(str::to_owned);
-    let parts = [text("cpu_model"), text("kernel")];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) }
+    text("cpu_model").map_or_else(String::new, |model| format!("({model})"))
 }
 
 /// A table; cells of all columns but the first are numbers.
