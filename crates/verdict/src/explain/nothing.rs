@@ -1,7 +1,7 @@
 //! What is said where no cause was found: that nothing was at its limit, or what to watch to know more.
 
-use model::Finding;
 use model::finding::Confidence;
+use model::{Finding, ReasonCode};
 
 use super::facts::{Facts, busy};
 use super::server::room;
@@ -96,6 +96,10 @@ fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
 fn troubles(facts: &Facts<'_>) -> Vec<String> {
     let run = facts.run;
     let mut troubles = Vec::new();
+    // Who waits to connect again makes few attempts: time tells what the share of failed attempts hides.
+    for code in [ReasonCode::ServerGone, ReasonCode::StarvedConnections] {
+        troubles.extend(facts.doubts(code).map(str::to_owned));
+    }
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);
     let failing = failed as f64 / run.totals.attempts.max(1) as f64;
     if failing >= FAILING {

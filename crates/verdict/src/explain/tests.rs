@@ -341,6 +341,20 @@ fn what_logs_say_is_heard() {
 }
 
 #[test]
+fn a_server_that_was_gone_is_not_called_one_with_room() {
+    let mut run = watched(run(), machine(0.1));
+    assert_eq!(codes(&run), ["none"]);
+    run.validity = Validity::of(vec![Reason {
+        code: ReasonCode::ServerGone,
+        consequence: Verdict::Invalid,
+        text: "the server stopped answering 2s into the window. Find out why".into(),
+    }]);
+    let finding = &explain(&run).findings[0];
+    assert_eq!(finding.code, "unknown");
+    assert!(finding.sentence.contains("stopped answering 2s into the window"), "{finding:?}");
+}
+
+#[test]
 fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
     let locked = |calls: f64| {
         with_database("postgres://h/d", &[("db.lock_waiters", 1.2), ("db.transactions", calls)])
