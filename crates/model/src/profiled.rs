@@ -192,6 +192,19 @@ pub struct FlameFrame {
     pub start: i64,
     /// Its value.
     pub value: i64,
+    /// What became of it, where two profiles are compared.
+    pub change: Option<FrameChange>,
+}
+
+/// A frame before and after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameChange {
+    /// Picoseconds of the processor per request, before.
+    pub before: i64,
+    /// After.
+    pub after: i64,
+    /// Whether the difference is larger than the interval of 95 % of counting samples.
+    pub sure: bool,
 }
 
 /// What is kept with the profiles that were taken in a run.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use model::profiled::{DIFF_SCHEMA, FunctionChange, FunctionCost, ProfileDiff, Profiled};
 
+use crate::costs::Taken;
+
 /// Functions that are listed at most.
 const MOST_LISTED: usize = 500;
 /// Changes below this share of the larger total are left out.
@@ -27,7 +29,7 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
             let cum = |f: Option<&FunctionCost>| f.map_or(0.0, |f| (f.cum + f.collecting) as f64);
             let flat = |f: Option<&FunctionCost>| f.map_or(0.0, |f| f.flat as f64);
             let change = cum(y) * b.us - cum(x) * a.us;
-            let half = HALF * a.deviation(cum(x)).hypot(b.deviation(cum(y)));
+            let half = a.half(cum(x)).hypot(b.half(cum(y)));
             Some(FunctionChange {
                 name: name.to_owned(),
                 owner: known.owner,
@@ -58,23 +60,43 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
 }
 
 /// From values to microseconds per request.
-struct Scale {
-    us: f64,
+pub(crate) struct Scale {
+    /// Microseconds per request of a value of 1.
+    pub us: f64,
     /// Value of one sample.
     sample: f64,
 }
 
 impl Scale {
     fn of(profiled: &Profiled) -> Option<Self> {
-        let (millis, unit) = crate::units::scale(1_000_000, &profiled.value.unit, "ns");
-        let requests = profiled.requests.filter(|requests| *requests > 0.0 && unit == "ns")?;
-        let samples = profiled.samples.filter(|samples| *samples > 0)?;
-        Some(Self { us: millis / 1e9 / requests, sample: profiled.total as f64 / samples as f64 })
+        let total = profiled.total as f64;
+        Self::new(&profiled.value.unit, profiled.requests, total, profiled.samples)
+    }
+
+    /// Of a profile that is not summed up.
+    pub fn of_taken(taken: &Taken<'_>) -> Option<Self> {
+        let profile = taken.profile;
+        let total: f64 =
+            profile.samples.iter().map(|sample| sample.values[taken.kind] as f64).sum();
+        let unit = &profile.value_types[taken.kind].unit;
+        Self::new(unit, taken.requests, total, profile.looks())
+    }
+
+    fn new(unit: &str, requests: Option<f64>, total: f64, samples: Option<u64>) -> Option<Self> {
+        let (millis, unit) = crate::units::scale(1_000_000, unit, "ns");
+        let requests = requests.filter(|requests| *requests > 0.0 && unit == "ns")?;
+        let samples = samples.filter(|samples| *samples > 0)?;
+        Some(Self { us: millis / 1e9 / requests, sample: total / samples as f64 })
     }
 
     /// The standard deviation, in microseconds per request, of a value made of counted samples.
     fn deviation(&self, value: f64) -> f64 {
         // A function that was not seen may have missed one sample.
         (value / self.sample).max(1.0).sqrt() * self.sample * self.us
+    }
+
+    /// Half of the interval of 95 % of such a value.
+    pub fn half(&self, value: f64) -> f64 {
+        HALF * self.deviation(value)
     }
 }

@@ -12,7 +12,9 @@ use model::profiled::{FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, 
 use crate::data::{Profile, Sample};
 use crate::error::Error;
 use crate::names::Name;
-use crate::owner::{allocates, collects, dispatches, owner, sets_header, writes_headers};
+use crate::owner::{
+    allocates, chains, collects, dispatches, enclosing, owner, serves, sets_header, writes_headers,
+};
 
 /// Functions below this share of the total are not listed.
 const LEAST_SHARE: f64 = 0.0005;
@@ -47,6 +49,12 @@ pub struct Known {
     writes_headers: bool,
     /// Whether it calls handlers.
     pub dispatches: bool,
+    /// Whether the handlers that it calls are closures that call each other.
+    chains: bool,
+    /// Whether it is a handler whoever calls it.
+    serves: bool,
+    /// The function that a closure was written in, as a number; 0 for what is no closure.
+    enclosing: u32,
     /// Whether it is a handler where a dispatcher calls it. Of a framework's functions, closures alone are: the others
     /// are its own work.
     handles: bool,
@@ -56,6 +64,7 @@ impl Functions {
     /// The functions of a profile.
     pub fn of(profile: &Profile, own: &[String]) -> Self {
         let mut places: HashMap<Name, u32, FixedState> = HashMap::default();
+        let mut enclosings: HashMap<&str, u32, FixedState> = HashMap::default();
         let mut functions = Self { place: Vec::new(), known: Vec::new() };
         for function in &profile.functions {
             let next = functions.known.len() as u32;
@@ -64,6 +73,9 @@ impl Functions {
                 let (name, file) =
                     (profile.names.text(function.name), profile.names.text(function.file));
                 let whose = owner(name, file, own);
+                let another = enclosings.len() as u32 + 1;
+                let enclosing =
+                    enclosing(name).map_or(0, |outer| *enclosings.entry(outer).or_insert(another));
                 functions.known.push(Known {
                     name: function.name,
                     file: function.file,
@@ -73,6 +85,9 @@ impl Functions {
                     sets_header: sets_header(name),
                     writes_headers: writes_headers(name),
                     dispatches: dispatches(name),
+                    chains: chains(name),
+                    serves: serves(name, whose),
+                    enclosing,
                     handles: whose != Owner::Runtime
                         && (whose != Owner::Framework || name.contains(".func")),
                 });
@@ -111,17 +126,28 @@ impl Functions {
         stack.iter().any(|function| self.known[*function as usize].writes_headers)
     }
 
-    /// The innermost handler of a stack: the place in it of the function that a dispatcher called.
-    fn layer(&self, stack: &[u32]) -> Option<usize> {
-        let dispatcher = stack.iter().position(|at| self.known[*at as usize].dispatches)?;
-        // The dispatcher itself is part of the layer that it was called from.
-        let below = dispatcher.checked_sub(1).filter(|below| self.is_handler(stack[*below]));
-        below.or_else(|| {
-            let rest = &stack[dispatcher + 1..];
-            let outer = rest.iter().position(|at| self.known[*at as usize].dispatches)?;
-            let handler = dispatcher + outer;
-            (handler > dispatcher && self.is_handler(stack[handler])).then_some(handler)
-        })
+    /// Where the handlers of a stack stand in it, the outermost first, into `begun`: what a dispatcher called, what is a
+    /// handler by its name, and closures that handlers of such a chain called. Whatever else a handler calls is its own, a
+    /// dispatcher included.
+    pub fn handlers(&self, stack: &[u32], begun: &mut Vec<usize>) {
+        begun.clear();
+        let mut in_chain = false;
+        for at in (0..stack.len()).rev() {
+            let function = &self.known[stack[at] as usize];
+            in_chain |= function.chains;
+            let caller = stack.get(at + 1).map(|caller| &self.known[*caller as usize]);
+            let dispatched = caller.is_some_and(|caller| caller.dispatches);
+            let next_of_chain = in_chain
+                && function.enclosing != 0
+                && begun.last() == Some(&(at + 1))
+                && caller.is_some_and(|caller| {
+                    caller.enclosing != 0 && caller.enclosing != function.enclosing
+                });
+            let called = self.is_handler(stack[at]) && (dispatched || next_of_chain);
+            if called || function.serves {
+                begun.push(at);
+            }
+        }
     }
 
     fn is_handler(&self, function: u32) -> bool {
@@ -166,6 +192,8 @@ struct Summed {
     total: i64,
     collecting: i64,
     all_allocated: i64,
+    /// The handlers of the stack at hand, kept for its memory.
+    begun: Vec<usize>,
 }
 
 impl Summed {
@@ -183,6 +211,7 @@ impl Summed {
             total: 0,
             collecting: 0,
             all_allocated: 0,
+            begun: Vec::new(),
         };
         let mut seen = vec![0; summed.sums.len()];
         let mut stack = Vec::new();
@@ -244,24 +273,21 @@ impl Summed {
     }
 
     fn add_layer(&mut self, stack: &[u32], value: i64, allocated: i64) {
-        if let Some(at) = self.functions.layer(stack) {
-            let layer = self.layers.entry(stack[at]).or_default();
+        let mut begun = std::mem::take(&mut self.begun);
+        self.functions.handlers(stack, &mut begun);
+        if let Some(at) = begun.last() {
+            let layer = self.layers.entry(stack[*at]).or_default();
             plus(&mut layer.added, value);
             plus(&mut layer.allocated, allocated);
         }
         // Where each handler of the stack stands, and which of them call another.
-        let mut inner = false;
-        for at in 1..stack.len() {
-            if self.functions.known[stack[at] as usize].dispatches
-                && self.functions.is_handler(stack[at - 1])
-            {
-                let layer = self.layers.entry(stack[at - 1]).or_default();
-                layer.calls_next |= inner;
-                layer.depth += (stack.len() - at) as f64;
-                layer.stacks += 1.0;
-                inner = true;
-            }
+        for (nth, at) in begun.iter().enumerate() {
+            let layer = self.layers.entry(stack[*at]).or_default();
+            layer.calls_next |= nth + 1 < begun.len();
+            layer.depth += (stack.len() - at) as f64;
+            layer.stacks += 1.0;
         }
+        self.begun = begun;
     }
 }
 
@@ -333,8 +359,6 @@ pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
         key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
     });
     functions.truncate(MOST_LISTED);
-    let first = profile.value_types.first();
-    let counts = first.is_some_and(|first| first.kind == "samples" && first.unit == "count");
     Ok(Profiled {
         schema: SCHEMA.to_owned(),
         source: taken.source.to_owned(),
@@ -343,7 +367,7 @@ pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
             .map(|value| ValueKind { kind: value.kind.clone(), unit: value.unit.clone() })
             .collect(),
         stacks: profile.samples.len() as u64,
-        samples: counts.then(|| profile.total(0).max(0) as u64),
+        samples: profile.looks(),
         total: summed.total,
         duration_ns: u64::try_from(profile.duration_ns).ok().filter(|duration| *duration > 0),
         requests: taken.requests,
@@ -483,5 +507,59 @@ impl<'a> Shares<'a> {
         }
         layers.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.name.cmp(&b.1.name)));
         layers.into_iter().map(|(_, layer)| layer).take(MOST_LAYERS).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layers(text: &str) -> Vec<(String, i64, bool)> {
+        let profile = crate::read(text.as_bytes()).unwrap();
+        let taken = Taken {
+            profile: &profile,
+            kind: 0,
+            allocations: None,
+            requests: None,
+            own: &[],
+            source: "test",
+        };
+        let layers = costs(&taken).unwrap().layers.into_iter();
+        layers.map(|layer| (layer.name, layer.added, layer.calls_next)).collect()
+    }
+
+    #[test]
+    fn handlers_with_a_method_of_their_own_are_layers() {
+        let server = "net/http.(*conn).serve;net/http.serverHandler.ServeHTTP";
+        let (logging, api) = ("main.(*logging).ServeHTTP", "main.(*api).ServeHTTP");
+        let found = layers(&format!(
+            "{server};{logging};log.Printf 30\n\
+             {server};{logging};net/http.HandlerFunc.ServeHTTP;main.secure.func1 4\n\
+             {server};{logging};net/http.HandlerFunc.ServeHTTP;main.secure.func1;net/http.(*ServeMux).ServeHTTP;{api};main.query 50\n\
+             {server};net/http.readRequest 16\n"
+        ));
+        let expected = [(logging, 30, true), ("main.secure.func1", 4, true), (api, 50, false)];
+        assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
+    }
+
+    #[test]
+    fn closures_that_call_each_other_are_layers_in_a_chain_alone() {
+        let echo = "github.com/labstack/echo/v4.(*Echo)";
+        let (logging, auth) = ("main.main.logging.func1.1", "main.main.auth.func2.1");
+        let chain = format!("{echo}.ServeHTTP;{logging}");
+        let found = layers(&format!(
+            "{chain};main.main.logging.func1.1.1 20\n\
+             {chain};{auth} 10\n\
+             {chain};{auth};{echo}.add.func1;main.getUser;main.query 50\n"
+        ));
+        let expected = [(logging, 20, true), (auth, 10, true), ("main.getUser", 50, false)];
+        assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
+        // Elsewhere a closure that a handler calls is part of it.
+        let next = "github.com/gin-gonic/gin.(*Context).Next";
+        let found = layers(&format!(
+            "{next};main.auth.func1;main.tokens.func1 10\n{next};main.auth.func1;{next};main.get.func1 50\n"
+        ));
+        let expected = [("main.auth.func1", 10, true), ("main.get.func1", 50, false)];
+        assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
     }
 }

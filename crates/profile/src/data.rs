@@ -222,6 +222,13 @@ impl Profile {
         place(asked).or_else(|| place(short)).ok_or_else(|| missing(asked))
     }
 
+    /// How often the profiler looked, where the profile says: its first kind of values, if that counts samples.
+    pub fn looks(&self) -> Option<u64> {
+        let first = self.value_types.first()?;
+        let counts = first.kind == "samples" && first.unit == "count";
+        counts.then(|| u64::try_from(self.total(0)).unwrap_or(0))
+    }
+
     /// The sum of the samples' absolute values of one kind.
     pub fn total(&self, kind: usize) -> i64 {
         let values = self.samples.iter().map(|sample| sample.values[kind].wrapping_abs());

@@ -27,7 +27,7 @@ pub mod whatif;
 pub use data::Profile;
 pub use error::Error;
 pub use filter::Filter;
-pub use flame::flame;
+pub use flame::{flame, flame_of_change};
 pub use graph::{Granularity, Graph};
 pub use listing::{Form, Listing, Wanted};
 pub use names::{Name, Names};

@@ -267,6 +267,27 @@ pub fn dispatches(name: &str) -> bool {
         || name.ends_with(".(*Context).Next")
         || name.ends_with(".(*Ctx).Next")
         || name.ends_with(".(*DefaultCtx).Next")
+        || chains(name)
+}
+
+/// Whether it calls a chain of handlers that call each other without it: middlewares that are closures around the next.
+pub fn chains(name: &str) -> bool {
+    name.starts_with("github.com/labstack/echo")
+        && [".(*Echo).ServeHTTP", ".(*Echo).serveHTTP", ".(*Echo).add.func1"]
+            .iter()
+            .any(|end| name.ends_with(end))
+}
+
+/// Whether it is a handler by its name, whoever calls it: Go's interface `http.Handler`.
+pub fn serves(name: &str, owner: Owner) -> bool {
+    matches!(owner, Owner::Own | Owner::Dependency)
+        && name.ends_with(".ServeHTTP")
+        && !dispatches(name)
+}
+
+/// The function that a Go closure was written in; nothing where it is no closure. Closures of closures are in the same.
+pub fn enclosing(name: &str) -> Option<&str> {
+    name.find(".func").map(|at| &name[..at])
 }
 
 /// Whether it sets a header of the response, which the server writes when the handlers are done.

@@ -259,7 +259,7 @@ impl Removal {
 
     fn sums(&self, profile: &Profile, kind: usize, of_allocations: bool) -> Removed {
         let mut sums = Removed::default();
-        let mut stack = Vec::new();
+        let (mut stack, mut begun) = (Vec::new(), Vec::new());
         for sample in profile.samples.iter() {
             let value = sample.values[kind] as f64;
             self.functions.stack(profile, sample, &mut stack);
@@ -269,8 +269,10 @@ impl Removal {
                 continue;
             }
             let allocating = of_allocations || self.functions.allocating(&stack);
-            // What a dispatcher calls is not its caller's to take away.
+            // What a dispatcher calls is not its caller's to take away, nor is the next handler.
+            self.functions.handlers(&stack, &mut begun);
             let held = stack.iter().position(|at| self.stays[*at as usize]).unwrap_or(stack.len());
+            let held = begun.last().map_or(held, |handler| held.min(handler + 1));
             let goes = |part: &[u32]| part.iter().any(|at| self.goes[*at as usize]);
             let removed = goes(&stack[..held]);
             if removed {
@@ -505,6 +507,17 @@ mod tests {
         let parts = Parts { written: 20.0, rest: 50.0, set_removed: 3.0, set_rest: 1.0, ..parts };
         assert!((parts.share_headers() - 0.15).abs() < 1e-12);
         assert!((parts.share() - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn handlers_behind_a_middleware_stay_without_a_dispatcher_between() {
+        let text = "net/http.serverHandler.ServeHTTP;main.(*auth).ServeHTTP;main.check 10\n\
+                    net/http.serverHandler.ServeHTTP;main.(*auth).ServeHTTP;main.(*api).ServeHTTP;main.query 50\n\
+                    net/http.serverHandler.ServeHTTP;net/http.readRequest 40\n";
+        let profile = crate::read(text.as_bytes()).unwrap();
+        let asked = ["main.(*auth).ServeHTTP".to_owned()];
+        let sums = Removal::of(&profile, &[], &asked, &[]).unwrap().sums(&profile, 0, false);
+        assert_eq!((sums.total, sums.removed, sums.stayed), (100.0, 10.0, 50.0));
     }
 
     #[test]
