@@ -80,7 +80,8 @@ func serveAPI(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 		return fmt.Errorf("%w (log.output-paths in %s)", err, *file)
 	}
 	defer func() { err = errors.Join(err, sink.Close()) }()
-	handler := slog.NewJSONHandler(sink, &slog.HandlerOptions{Level: cfg.Level})
+	// At level debug each line names the source line that wrote it.
+	handler := slog.NewJSONHandler(sink, &slog.HandlerOptions{Level: cfg.Level, AddSource: cfg.Level == slog.LevelDebug})
 	log := slog.New(handler)
 	warn(cfg, log, stderr)
 	store, err := openStore(ctx, cfg)

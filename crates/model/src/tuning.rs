@@ -100,6 +100,19 @@ impl Tuning {
         kept.map_or(&self.start, |step| &step.station)
     }
 
+    /// How many times as much the changes that were kept brought together. Each was measured in turns with the server before
+    /// it where that still ran, which runs minutes apart are no match for.
+    pub fn gain(&self) -> f64 {
+        self.steps.iter().filter(|step| step.kept).map(|step| step.ratio).product()
+    }
+
+    /// How much of the baseline is reached: the first server's share of it, both measured one after the other, times what
+    /// the changes brought.
+    pub fn share_of_baseline(&self) -> Option<f64> {
+        let baseline = self.baseline.as_ref().filter(|baseline| baseline.qps > 0.0)?;
+        Some(self.start.qps / baseline.qps * self.gain())
+    }
+
     /// Predictions that could be judged, and those that held.
     pub fn predictions(&self) -> (usize, usize) {
         let judged = self.steps.iter().filter_map(|step| step.as_predicted);

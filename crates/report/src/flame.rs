@@ -1,8 +1,9 @@
 //! The flame graph of a profile: a rectangle for each function in a stack, as wide as its share, callers below callees.
-//! It is a whole picture without scripts; the page's script adds zoom, search, the keyboard and the icicle.
+//! It is a whole picture without scripts; the page's script adds zoom, search, the keyboard and the icicle. Of two profiles,
+//! what costs more now is red and what costs less is blue, the deeper the larger the part of it that changed.
 
 use maud::{Markup, html};
-use model::profiled::{Flame, Owner};
+use model::profiled::{Flame, FlameFrame, FrameChange, Owner};
 
 use crate::figure::{clean, share};
 
@@ -24,29 +25,73 @@ pub(crate) fn class(owner: Owner) -> &'static str {
     }
 }
 
+/// What of a frame is coloured, and named in the legend: whose it is, or what became of it.
+const CHANGES: [(&str, &str); 3] =
+    [("grew", "costs more now"), ("shrank", "costs less now"), ("unsure", "no more than chance")];
+
+/// The class of a frame that was compared, and how deep its colour is.
+fn change_class(change: FrameChange) -> (&'static str, f64) {
+    if !change.sure {
+        return ("unsure", 1.0);
+    }
+    let larger = change.before.max(change.after).max(1) as f64;
+    let part = (change.after - change.before).abs() as f64 / larger;
+    // A tenth is seen as well as all of it.
+    (if change.after > change.before { "grew" } else { "shrank" }, 0.25 + 0.75 * part)
+}
+
+/// A frame's class, how deep its colour is, and what is told of it.
+fn look(
+    frame: &FlameFrame,
+    total: f64,
+    amount: &dyn Fn(i64) -> String,
+) -> (&'static str, f64, String) {
+    match frame.change {
+        Some(change) => {
+            let (class, depth) = change_class(change);
+            let (before, after) = (amount(change.before), amount(change.after));
+            (class, depth, format!("{before} before, {after} after"))
+        }
+        None => {
+            let part = share(frame.value as f64 / total);
+            (class(frame.owner), 1.0, format!("{} · {part}", amount(frame.value)))
+        }
+    }
+}
+
 /// The picture; `amount` writes a value in the reader's unit.
 pub(crate) fn flame(flame: &Flame, amount: &dyn Fn(i64) -> String) -> Markup {
+    let compared = flame.frames.first().is_some_and(|frame| frame.change.is_some());
+    let legend = match compared {
+        true => CHANGES.to_vec(),
+        false => Owner::ALL.iter().map(|owner| (class(*owner), owner.name())).collect(),
+    };
+    let whole = match compared {
+        true => "Each stack is as wide as the larger of its costs before and after".to_owned(),
+        false => format!("Each function is as wide as its share of {}", amount(flame.total)),
+    };
     let total = flame.total.max(1) as f64;
     let depth = flame.frames.iter().map(|frame| frame.depth + 1).max().unwrap_or(1);
     let height = f64::from(depth) * ROW;
     html! {
-        figure.flame data-flame="" {
+        figure.flame.changed[compared] data-flame="" {
             div.flame-tools hidden {
                 label { "Search " input type="search" data-flame-search="" placeholder="part of a name"; }
                 button type="button" data-flame-turn="" aria-pressed="false" { "Icicle" }
                 button type="button" data-flame-reset="" { "Whole" }
             }
             p.legend {
-                @for owner in Owner::ALL { span class=(class(owner)) { (owner.name()) } " " }
+                @for (class, words) in legend { span class=(class) { (words) } " " }
             }
             svg viewBox=(format!("0 0 {WIDTH} {height:.0}")) role="img" aria-label="Flame graph" data-height=(height) {
                 @for frame in &flame.frames {
                     @let (x, width) = (frame.start as f64 / total * WIDTH, frame.value as f64 / total * WIDTH);
                     @let y = height - f64::from(frame.depth + 1) * ROW;
                     @let name = clean(&frame.name, 300);
-                    g class=(class(frame.owner)) data-x=(format!("{x:.3}")) data-w=(format!("{width:.3}")) data-d=(frame.depth) {
-                        title { (name) " · " (amount(frame.value)) " · " (share(frame.value as f64 / total)) }
-                        rect x=(format!("{x:.2}")) y=(format!("{y:.0}")) width=(format!("{:.2}", (width - 0.4).max(0.2))) height="16" rx="1" {}
+                    @let (class, depth, told) = look(frame, total, amount);
+                    g class=(class) data-x=(format!("{x:.3}")) data-w=(format!("{width:.3}")) data-d=(frame.depth) {
+                        title { (name) " · " (told) }
+                        rect x=(format!("{x:.2}")) y=(format!("{y:.0}")) width=(format!("{:.2}", (width - 0.4).max(0.2))) height="16" rx="1" fill-opacity=[(depth < 1.0).then(|| format!("{depth:.2}"))] {}
                         @if let Some(label) = label(&name, width) {
                             text x=(format!("{:.2}", x + 3.0)) y=(format!("{:.0}", y + 12.0)) { (label) }
                         }
@@ -54,7 +99,7 @@ pub(crate) fn flame(flame: &Flame, amount: &dyn Fn(i64) -> String) -> Markup {
                 }
             }
             p.readout.soft aria-live="polite" data-flame-readout="" {
-                "Each function is as wide as its share of " (amount(flame.total)) "; callers stand below those they call."
+                (whole) "; callers stand below those they call."
             }
         }
     }
@@ -82,7 +127,7 @@ mod tests {
     use super::*;
 
     fn frame(name: &str, depth: u32, start: i64, value: i64) -> FlameFrame {
-        FlameFrame { name: name.into(), owner: Owner::Own, depth, start, value }
+        FlameFrame { name: name.into(), owner: Owner::Own, depth, start, value, change: None }
     }
 
     #[test]
@@ -92,6 +137,30 @@ mod tests {
         assert!(svg.contains("viewBox=\"0 0 1200 34\""), "{svg}");
         assert!(svg.contains("x=\"300.00\" y=\"0\" width=\"599.60\""), "{svg}");
         assert!(svg.contains("main.&lt;work&gt; · 50 · 50.00 %"), "{svg}");
+    }
+
+    #[test]
+    fn what_costs_more_is_red_and_what_costs_less_is_blue() {
+        let changed = |name: &str, start: i64, before: i64, after: i64, sure: bool| FlameFrame {
+            change: Some(FrameChange { before, after, sure }),
+            ..frame(name, 0, start, before.max(after))
+        };
+        let frames = vec![
+            changed("gone", 0, 100, 0, true),
+            changed("more", 100, 50, 100, true),
+            changed("same", 200, 90, 100, false),
+        ];
+        let svg = flame(&Flame { total: 300, frames }, &|value| value.to_string()).into_string();
+        for part in [
+            "<g class=\"shrank\"",
+            "<title>gone · 100 before, 0 after</title>",
+            "fill-opacity=\"0.62\"",
+            "<g class=\"unsure\"",
+            "costs less now",
+        ] {
+            assert!(svg.contains(part), "{part}: {svg}");
+        }
+        assert!(!svg.contains("own code"), "{svg}");
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub use capacity::capacity;
 pub use comparison::{Compared, comparison};
 pub use diff::{Comparison, diff};
 pub use mined::mined;
-pub use profiled::profiled;
-pub use run::run;
+pub use profiled::{profile_diff, profiled};
+pub use run::{profiled_run, run};
 pub use sweep::sweep;
 pub use tuning::tuning;
 

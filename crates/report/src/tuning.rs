@@ -43,24 +43,19 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
 
 /// The story in a sentence.
 pub(crate) fn gist(tuning: &Tuning) -> String {
-    let current = tuning.current();
     let mut words = format!("{} requests/s", rate(tuning.start.qps));
     let kept = tuning.steps.iter().filter(|step| step.kept).count();
     if kept > 0 {
         words += &format!(
             " before, {} after {kept} of {} changes, which brought {:.2} times, each against the server before",
-            rate(current.qps),
+            rate(tuning.current().qps),
             tuning.steps.len(),
-            // Runs minutes apart differ by what the machine does: the changes were measured side by side.
-            tuning.steps.iter().filter(|step| step.kept).map(|step| step.ratio).product::<f64>()
+            tuning.gain()
         );
     }
-    if let Some(baseline) = &tuning.baseline {
-        words += &format!(
-            "; {:.1} % of the baseline's {}",
-            current.qps / baseline.qps * 100.0,
-            rate(baseline.qps)
-        );
+    if let (Some(share), Some(baseline)) = (tuning.share_of_baseline(), &tuning.baseline) {
+        words +=
+            &format!("; so about {:.0} % of the baseline's {}", share * 100.0, rate(baseline.qps));
     }
     let (judged, held) = tuning.predictions();
     if judged > 0 {

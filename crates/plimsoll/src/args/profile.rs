@@ -151,6 +151,9 @@ pub struct ProfileDiffArgs {
     /// Beginning of names, or of files, that are the service's own. May be repeated
     #[arg(long, value_name = "PREFIX")]
     pub own: Vec<String>,
+    /// Write a page with a flame graph of both into this file: red costs more now, blue costs less
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,

@@ -4,6 +4,8 @@
 
 mod verify;
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::profiled::WhatIf;
@@ -52,10 +54,7 @@ pub fn profile(args: &ProfileArgs) -> Result<u8, Failure> {
     if let Some(page) = &args.page {
         let kind = stored.profile.kind(sample_index).expect("as before");
         let tree = profile::flame(&stored.profile, kind, &args.values.own);
-        let html = report::html::profiled(&profiled, &tree);
-        if let Err(error) = output::write_file(page, html.as_bytes()) {
-            return cannot_run(format!("cannot write {}: {error}", page.display()));
-        }
+        write_page(page, &report::html::profiled(&profiled, &tree))?;
     }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&profiled) + "\n")),
@@ -176,18 +175,32 @@ fn refusal(run: &model::Run, kind: &str) -> Option<String> {
 }
 
 fn diff(args: &ProfileDiffArgs) -> Result<u8, Failure> {
-    let [before, after] = [&args.before, &args.after].map(|dir| -> Result<_, Failure> {
-        Stored::of_run(dir)?.costs(None, &args.own, &Filter::default())
-    });
-    let Some(diff) = compare(&before?, &after?) else {
+    let (mut before, mut after) = (Stored::of_run(&args.before)?, Stored::of_run(&args.after)?);
+    let filter = Filter::default();
+    let profiled =
+        [before.costs(None, &args.own, &filter)?, after.costs(None, &args.own, &filter)?];
+    let Some(diff) = compare(&profiled[0], &profiled[1]) else {
         return cannot_run(
             "profiles are compared per completed request: both must be of the processor's time and taken in a run \
              (`plimsoll run URL --profile URL --out DIR`)",
         );
     };
+    if let Some(page) = &args.page {
+        let [before, after] = [&before, &after].map(|stored| {
+            let kind = stored.profile.kind(None).expect("as before");
+            stored.taken(kind, &args.own)
+        });
+        let tree = profile::flame_of_change(&before, &after).expect("what compares is drawn");
+        write_page(page, &report::html::profile_diff(&diff, &tree))?;
+    }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&diff) + "\n")),
         TextOrJson::Text => output::print(&report::profiled::diff(&diff, output::style())),
     };
     Ok(u8::from(!printed))
+}
+
+fn write_page(page: &Path, html: &str) -> Result<(), Failure> {
+    output::write_file(page, html.as_bytes())
+        .or_else(|error| cannot_run(format!("cannot write {}: {error}", page.display())))
 }

@@ -140,7 +140,9 @@ fn taker(args: &RunArgs, duration_ns: Option<Nanos>) -> Result<Option<Taker>, Fa
 fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
     let kept = taker.finish(&run.plan).and_then(|taken| {
         taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
-        made.map_or(Ok(()), |dir| stored::write(dir, &taken).and_then(|()| stored::write_page(dir)))
+        let Some(dir) = made else { return Ok(()) };
+        stored::write(dir, &taken)?;
+        stored::write_page(dir).map(drop)
     });
     match (&kept, made) {
         (Err(failure), _) => eprintln!("plimsoll: {failure}"),

@@ -75,7 +75,8 @@ pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
         let taken = taker.finish(&run.plan)?;
         taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
         stored::write(dir, &taken)?;
-        stored::write_page(dir)?;
+        let (profiled, tree) = stored::write_page(dir)?;
+        output::write_profiled_run(dir, &run, Some((&profiled, &tree)));
     }
     Ok(run)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::profiled::{Profiled, ProfiledWindow, WINDOW_SCHEMA};
+use model::profiled::{Flame, Profiled, ProfiledWindow, WINDOW_SCHEMA};
 use model::{Plan, Run};
 use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
@@ -50,20 +50,29 @@ pub fn write(dir: &Path, taken: &taker::Taken) -> Result<(), Failure> {
     }
 }
 
-/// Writes the page of a run's profile beside it.
+/// Writes the page of a run's profile beside it; what is drawn there.
 ///
 /// # Errors
 /// When that cannot be done.
-pub fn write_page(dir: &Path) -> Result<(), Failure> {
+pub fn write_page(dir: &Path) -> Result<(Profiled, Flame), Failure> {
+    let drawn = drawn(dir)?;
+    let page = report::html::profiled(&drawn.0, &drawn.1).into_bytes();
+    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
+        true => Ok(drawn),
+        false => cannot_run("the profile's page could not be written"),
+    }
+}
+
+/// The profile in a run's folder as pages show it.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub fn drawn(dir: &Path) -> Result<(Profiled, Flame), Failure> {
     let mut stored = Stored::of_run(dir)?;
     let profiled = stored.costs(None, &[], &Filter::default())?;
     let kind = stored.profile.kind(None).expect("as before");
     let tree = profile::flame(&stored.profile, kind, &[]);
-    let page = report::html::profiled(&profiled, &tree).into_bytes();
-    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
-        true => Ok(()),
-        false => cannot_run("the profile's page could not be written"),
-    }
+    Ok((profiled, tree))
 }
 
 /// Where the profiles of runs one after another come from and go to.
@@ -101,7 +110,7 @@ impl ProfileInto {
         let kept = taker.finish(&run.plan).and_then(|taken| {
             taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
             write(&dir, &taken)?;
-            write_page(&dir)
+            write_page(&dir).map(drop)
         });
         if let Err(failure) = kept {
             eprintln!("plimsoll: {failure}");

@@ -6,6 +6,7 @@ use model::Run;
 
 use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
+use crate::profiles::stored::{self, Stored};
 use crate::results::folder::LAST_RUN;
 use crate::results::output;
 
@@ -22,7 +23,11 @@ pub fn deliver(
     speaks_tls: fn(&str) -> bool,
 ) -> Result<u8, Failure> {
     let mut printed = output::print_run(run, print_as);
-    let written = out.is_none_or(|dir| output::write_run(dir, run));
+    let written = out.is_none_or(|dir| {
+        let drawn = Stored::is_in(dir).then(|| stored::drawn(dir).ok()).flatten();
+        let profile = drawn.as_ref().map(|(profiled, tree)| (profiled, tree));
+        output::write_profiled_run(dir, run, profile)
+    });
     // The other formats are for programs.
     if let Some(dir) = out.filter(|_| printed && written && print_as.format == Format::Text) {
         printed = name_report(dir, print_as.details || print_as.latency);

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process;
 
 use model::Run;
+use model::profiled::{Flame, Profiled};
 use model::quote::is_obeyed;
 
 use crate::args::{Format, PrintArgs};
@@ -70,6 +71,11 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
 
 /// Writes a run's files; whether all could be.
 pub fn write_run(dir: &Path, run: &Run) -> bool {
+    write_profiled_run(dir, run, None)
+}
+
+/// Writes the files of a run, its profile into its page; whether all could be.
+pub fn write_profiled_run(dir: &Path, run: &Run, profile: Option<(&Profiled, &Flame)>) -> bool {
     let response = run.histogram("response").unwrap_or_default();
     write_files(
         dir,
@@ -77,7 +83,7 @@ pub fn write_run(dir: &Path, run: &Run) -> bool {
             ("run.json", (json(run) + "\n").into_bytes()),
             ("latency.hgrm", report::hgrm::hgrm(&response).into_bytes()),
             ("timeline.csv", report::timeline::timeline_csv(run).into_bytes()),
-            ("report.html", report::html::run(run).into_bytes()),
+            ("report.html", report::html::profiled_run(run, profile).into_bytes()),
         ],
     )
 }

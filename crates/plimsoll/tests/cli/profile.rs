@@ -208,10 +208,14 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
         .ends(98)
         .prints("nothing is predicted");
     folder.plimsoll("profile whatif before no.such").ends(2).says("no function");
-    let diff = folder.plimsoll("profile diff before after --format json").ok();
+    let page = fs::read_to_string(folder.path().join("before/report.html")).expect("a page");
+    assert!(page.contains("id=\"layers\"") && page.contains("data-flame"), "what a request costs");
+    let diff = folder.plimsoll("profile diff before after --format json --page both.html").ok();
     let diff: serde_json::Value = serde_json::from_str(&diff.stdout).expect("JSON");
     folder.follows_schema("profilediff", &diff);
     assert!(diff["total_before"].as_f64().unwrap() > 0.0);
+    let page = fs::read_to_string(folder.path().join("both.html")).expect("a page");
+    assert!(page.contains("us/request after</title>"), "functions with both costs");
     folder.plimsoll("profile before --top").ok().prints("Type: cpu");
 }
 

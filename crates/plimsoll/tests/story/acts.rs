@@ -45,21 +45,36 @@ impl Pace {
 const ALL: [&str; 8] =
     ["dump", "logger", "requestid", "context", "recovery", "nocache", "cors", "secure"];
 
-/// The changes: what they are called, the functions that go, and how many middlewares of [`ALL`] go from its beginning.
-const CHANGES: [(&str, &[&str], usize); 4] = [
-    ("debug options off", &["middleware.dump"], 1),
-    ("logger off", &["middleware.logger"], 2),
-    ("request ids and their logger off", &["middleware.requestID", "middleware.requestContext"], 4),
-    (
-        "no middlewares",
-        &[
+/// A change: what it is called, the functions that go, how many middlewares of [`ALL`] go from its beginning, and the level
+/// of the log from then on.
+struct Change {
+    name: &'static str,
+    functions: &'static [&'static str],
+    gone: usize,
+    level: &'static str,
+}
+
+/// As long as something is logged, the debug log stays as it is, so that each change is one thing.
+const CHANGES: [Change; 4] = [
+    Change { name: "request dump off", functions: &["middleware.dump"], gone: 1, level: "debug" },
+    Change { name: "logger off", functions: &["middleware.logger"], gone: 2, level: "info" },
+    Change {
+        name: "request ids and their logger off",
+        functions: &["middleware.requestID", "middleware.requestContext"],
+        gone: 4,
+        level: "info",
+    },
+    Change {
+        name: "no middlewares",
+        functions: &[
             "middleware.noCache",
             "middleware.cors",
             "middleware.secure",
             "gin.CustomRecoveryWithWriter",
         ],
-        8,
-    ),
+        gone: 8,
+        level: "info",
+    },
 ];
 
 /// What came of it.
@@ -73,6 +88,8 @@ pub struct Story {
     pub told: String,
     /// `plimsoll.tune/1`.
     pub tuning: Value,
+    /// The first server's profile as a flame graph, and what changed until the last.
+    pub flames: [String; 2],
     /// `plimsoll diff` of the sweeps.
     pub diff: String,
     /// Its charts.
@@ -138,11 +155,13 @@ pub fn play(pace: &Pace) -> Story {
     let connections = keep_alive(&stage, pace, &after);
     let (ways, workers) = rows(&stage, pace);
     let run: Value = serde_json::from_str(&stage.text("look/run.json")).expect("JSON");
+    let tuning = stage.json("tune show --notebook notebook");
     Story {
+        flames: flames(&stage, &tuning),
         profile,
         explained,
         told: stage.plimsoll("tune show --notebook notebook"),
-        tuning: stage.json("tune show --notebook notebook"),
+        tuning,
         diff,
         charts,
         best,
@@ -176,18 +195,32 @@ fn tune(stage: &Stage, pace: &Pace, api: &Built, baseline: &Server, before: &Ser
         pace.window
     ));
     let mut servers: Vec<Server> = Vec::new();
-    for (name, functions, gone) in CHANGES.iter().take(pace.changes) {
-        stage.plimsoll(&format!("tune predict {} --notebook notebook", functions.join(" ")));
-        let server = stage.api(api, "info", &ALL[*gone..]);
+    for change in CHANGES.iter().take(pace.changes) {
+        let functions = change.functions.join(" ");
+        stage.plimsoll(&format!("tune predict {functions} --notebook notebook"));
+        let server = stage.api(api, change.level, &ALL[change.gone..]);
         let rest = format!(
             "tune try --keep --rounds {} --profile {} --notebook notebook",
             pace.rounds,
             url(&server, "")
         );
-        stage.plimsoll_with(&rest, &[name, &url(&server, "healthz")]);
+        stage.plimsoll_with(&rest, &[change.name, &url(&server, "healthz")]);
         servers.push(server);
     }
     servers.pop().expect("there are changes")
+}
+
+/// The flame graphs of the notebook's first server, and of what changed until its last.
+fn flames(stage: &Stage, tuning: &Value) -> [String; 2] {
+    let last = tuning["steps"].as_array().and_then(|steps| steps.last()).expect("a step");
+    let last = last["station"]["dir"].as_str().expect("a folder");
+    stage.plimsoll(&format!("profile diff notebook/start notebook/{last} --page change.html"));
+    ["notebook/start/profile/report.html", "change.html"].map(|page| {
+        let page = stage.text(page);
+        let svg = page.find("<figure class=\"flame").expect("a flame graph");
+        let end = svg + page[svg..].find("</figure>").expect("its end") + "</figure>".len();
+        page[svg..end].to_owned()
+    })
 }
 
 /// Baseline, before and after over levels of concurrency.

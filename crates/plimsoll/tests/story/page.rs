@@ -13,7 +13,12 @@ pre { background: #f3f5f8; color: #1d2430; padding: .8rem 1rem; overflow-x: auto
 table { border-collapse: collapse; } th, td { padding: .25rem .9rem .25rem 0; text-align: left; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 tr + tr { border-top: 1px solid #c9d0da; }
-figure { margin: 1rem 0; background: #fff; } svg { max-width: 100%; height: auto; }
+figure { margin: 1rem 0; background: #fff; color: #1d2430; } svg { max-width: 100%; height: auto; }
+.flame rect { fill: var(--frame); } .flame text { font: 10.5px ui-monospace, monospace; }
+.legend span { padding: .05rem .5rem; background: var(--frame); font-size: .85rem; }
+.own { --frame: #f0a03c; } .framework { --frame: #8fc7e8; } .dependency { --frame: #a9d8b8; }
+.standard, .unsure { --frame: #d6dbe2; } .runtime { --frame: #c3b5d9; }
+.grew { --frame: #ec6a5e; } .shrank { --frame: #6fa3ef; }
 @media (prefers-color-scheme: dark) { body { color: #e3e8ef; background: #12161c; }
   pre { background: #1b212a; color: #e3e8ef; } }
 ";
@@ -30,7 +35,7 @@ pub fn html(story: &Story) -> String {
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
 <title>Case study: an API server before and after</title><style>{STYLE}</style></head><body>
 <h1>From {before} to {after} requests per second</h1>
-<p>A Go API server with its debug options left on answers {before} requests per second at its best level of concurrency. Without
+<p>A Go API server with its debug options left on, and a log that is kept twice, answers {before} requests per second at its best level of concurrency. Without
 them, and without middlewares, it answers {after}: <b>{gain:.2} times as many</b>, {share:.1}&nbsp;% of the {base} of plain
 <code>net/http</code>. Every step was measured, predicted, made and measured again by <code>plimsoll</code>; this page was written by
 <code>cargo xtask casestudy</code>. Server and generator had one processor each. {environment}</p>
@@ -39,6 +44,7 @@ them, and without middlewares, it answers {after}: <b>{gain:.2} times as many</b
 <p>Sixty-four connections, and a profile of the server taken inside the measured window.
 <code>plimsoll run http://…/healthz -c 64 --profile http://…</code>, then <code>plimsoll profile</code>:</p>
 <pre>{profile}</pre>
+{before_flame}
 <p><code>plimsoll explain</code> says what limits it:</p>
 <pre>{explained}</pre>
 
@@ -47,6 +53,9 @@ them, and without middlewares, it answers {after}: <b>{gain:.2} times as many</b
 server before it (<code>plimsoll tune try</code>).</p>
 {steps}
 <pre>{told}</pre>
+<p>Where the processor's time of a request went, from the first server to the last (<code>plimsoll profile diff</code>): blue is what
+costs less now, red what costs more.</p>
+{change_flame}
 
 <h2>Before, after and the upper bound</h2>
 <p>The same three servers over levels of concurrency, <code>plimsoll sweep</code> and <code>plimsoll diff</code>:</p>
@@ -75,6 +84,8 @@ ORM, compared in interleaved rounds.</p>
         share = after / baseline * 100.0,
         environment = escape(&environment(&story.environment)),
         profile = escape(&story.profile),
+        before_flame = story.flames[0],
+        change_flame = story.flames[1],
         explained = escape(&story.explained),
         steps = steps(tuning),
         told = escape(&story.told),
@@ -179,15 +190,7 @@ fn runs(name: &str, found: &[(String, Vec<f64>)]) -> String {
 }
 
 fn count(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    verdict::figures::grouped(value, 0)
 }
 
 fn escape(text: &str) -> String {

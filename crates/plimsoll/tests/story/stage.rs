@@ -50,14 +50,18 @@ impl Stage {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{line}: {error}: {text}"))
     }
 
-    /// The API server with these middlewares, at this log level.
+    /// The API server with these middlewares, at this log level. A debug log goes to a file and to the console, which ends
+    /// in a file as well.
     pub fn api(&self, built: &Built, level: &str, middlewares: &[&str]) -> Server {
         let folder = self.path(&format!("api-{level}-{}", middlewares.len()));
         fs::create_dir_all(&folder).expect("a folder");
-        let mode = if level == "debug" { "debug" } else { "release" };
+        let (mode, paths) = match level {
+            "debug" => ("debug", "apiserver.log, console.log"),
+            _ => ("release", "apiserver.log"),
+        };
         let config = format!(
             "server:\n  mode: {mode}\n  addr: 127.0.0.1:0\n  middlewares: [{}]\nlog:\n  level: {level}\n  \
-             output-paths: [apiserver.log]\nfeature:\n  profiling: true\n",
+             output-paths: [{paths}]\nfeature:\n  profiling: true\n",
             middlewares.join(", ")
         );
         fs::write(folder.join("config.yaml"), config).expect("a file");

@@ -1,7 +1,7 @@
-//! The page of a profile.
+//! The page of a profile, its sections in a run's page, and the page of two profiles compared.
 
 use maud::{Markup, html};
-use model::profiled::{Flame, FunctionCost, Owner, Profiled};
+use model::profiled::{Flame, FunctionChange, FunctionCost, Owner, ProfileDiff, Profiled};
 
 use super::{Section, Title, page, parts};
 use crate::figure::{clean, share};
@@ -19,6 +19,15 @@ pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
     let own = own.map_or(0.0, |own| own.cum as f64 / profiled.total.max(1) as f64);
     let gist = format!("own code and what it calls: {} of the profile", share(own));
     let title = Title { name: &name, lines, gist };
+    let banner = html! {
+        p.reading { "Own code and what it calls: " strong { (share(own)) } "." }
+        @for note in &profiled.notes { p.soft { (clean(note, 500)) } }
+    };
+    page(&title, banner, &sections(profiled, tree), ("plimsoll-profile", profiled))
+}
+
+/// The sections of a profile.
+pub(super) fn sections(profiled: &Profiled, tree: &Flame) -> Vec<Section> {
     let unit = |value: i64| match us(profiled, value).filter(|_| per_request(profiled)) {
         Some(us) => format!("{us:.2} us/request"),
         None => amount(profiled, value),
@@ -38,11 +47,47 @@ pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
         heading: "Functions",
         body: functions(profiled, &unit),
     });
-    let banner = html! {
-        p.reading { "Own code and what it calls: " strong { (share(own)) } "." }
-        @for note in &profiled.notes { p.soft { (clean(note, 500)) } }
+    sections
+}
+
+/// The page of two profiles compared.
+pub fn profile_diff(diff: &ProfileDiff, tree: &Flame) -> String {
+    let change = diff.total_after - diff.total_before;
+    let gist = format!(
+        "processor time per request {:.1} -> {:.1} us ({change:+.1} us)",
+        diff.total_before, diff.total_after
+    );
+    let [before, after] = [&diff.before, &diff.after].map(|name| clean(name, 120));
+    let lines = vec![format!("before: {before}"), format!("after: {after}")];
+    let title = Title { name: "Two profiles", lines, gist: gist.clone() };
+    let microseconds = |picoseconds: i64| format!("{:.2} us/request", picoseconds as f64 / 1e6);
+    let sections = [
+        Section { id: "flame", heading: "What changed", body: flame::flame(tree, &microseconds) },
+        Section { id: "functions", heading: "Functions", body: changes(diff) },
+    ];
+    let banner = html! { p.reading { (gist) } };
+    page(&title, banner, &sections, ("plimsoll-profilediff", diff))
+}
+
+/// The functions whose cost changed, the largest change first.
+fn changes(diff: &ProfileDiff) -> Markup {
+    let row = |function: &FunctionChange| {
+        vec![
+            text(clean(&function.name, 160)),
+            text(function.owner.name()),
+            text(format!("{:.2}", function.cum_before)),
+            text(format!("{:.2}", function.cum_after)),
+            text(format!("{:+.2}", function.change)),
+            text(format!("{:+.2} to {:+.2}", function.low, function.high)),
+        ]
     };
-    page(&title, banner, &sections, ("plimsoll-profile", profiled))
+    html! {
+        p.soft { "Microseconds of the processor per request, each function with its callees; intervals of 95 %." }
+        (parts::rows(
+            &["Function", "Whose", "Before", "After", "Change", "Interval"],
+            diff.functions.iter().take(SHOWN).map(row),
+        ))
+    }
 }
 
 fn text(text: impl Into<String>) -> Markup {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use model::plan::{Arriving, Plan};
+use model::profiled::{Flame, Profiled};
 use model::run::Run;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
@@ -9,7 +10,7 @@ use model::units::{Nanos, exact_duration, show_duration};
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
 
-use super::{Section, Title, mix, objectives, page, parts, watched};
+use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
@@ -19,6 +20,11 @@ use crate::text::{
 
 /// The page of `run`.
 pub fn run(run: &Run) -> String {
+    profiled_run(run, None)
+}
+
+/// The page of `run`, with the profile that was taken in it.
+pub fn profiled_run(run: &Run, profile: Option<(&Profiled, &Flame)>) -> String {
     let name = clean(&run.plan.url, 200);
     let gist = format!("{}: {}", run.validity.verdict.name(), reading(run));
     let title = Title { name: &name, lines: vec![subtitle(run)], gist };
@@ -49,7 +55,10 @@ pub fn run(run: &Run) -> String {
         Section { id: "reproduce", heading: "Reproduce", body: parts::command(&run.command) },
     ];
     let first = objectives.into_iter().chain([summary]).chain(endpoints);
-    let sections: Vec<Section> = first.chain(rest).chain(explained.into_iter().flatten()).collect();
+    let profile = profile.map(|(profiled, tree)| profiled::sections(profiled, tree));
+    let mut sections: Vec<Section> =
+        first.chain(rest).chain(explained.into_iter().flatten()).collect();
+    sections.extend(profile.into_iter().flatten());
     let banner = parts::verdict(&run.validity, parts::early(run));
     page(&title, banner, &sections, ("plimsoll-run", run))
 }
