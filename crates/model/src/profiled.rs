@@ -57,6 +57,19 @@ pub struct ValueKind {
     pub unit: String,
 }
 
+impl ValueKind {
+    /// Nanoseconds of one; nothing where it is no time.
+    pub fn nanoseconds(&self) -> Option<f64> {
+        Some(match self.unit.as_str() {
+            "nanoseconds" => 1.0,
+            "microseconds" => 1e3,
+            "milliseconds" => 1e6,
+            "seconds" => 1e9,
+            _ => return None,
+        })
+    }
+}
+
 /// A profile, summed up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profiled {
@@ -99,6 +112,14 @@ pub struct Profiled {
     pub dropped: u64,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+impl Profiled {
+    /// A value in microseconds per request; nothing where it is no time, or requests are not known.
+    pub fn us_per_request(&self, value: i64) -> Option<f64> {
+        let requests = self.requests.filter(|requests| *requests > 0.0)?;
+        Some(value as f64 * self.value.nanoseconds()? / 1000.0 / requests)
+    }
 }
 
 /// What one owner's code takes.

@@ -32,6 +32,33 @@ pub struct Tuning {
     pub pending: Option<Prediction>,
     /// The changes, in their order.
     pub steps: Vec<TuningStep>,
+    /// Where the last server that was kept spends its time; absent where that was not profiled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
+}
+
+/// What a request still costs, and where that goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Left {
+    /// The server.
+    pub station: String,
+    /// Processor time per request, in microseconds.
+    pub us_per_request: f64,
+    /// Whose code it is charged to, the largest part first.
+    pub owners: Vec<LeftPart>,
+    /// The service's own functions with their callees, those that cost most first.
+    pub functions: Vec<LeftPart>,
+}
+
+/// A part of what a request costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftPart {
+    /// Whose, or which function.
+    pub name: String,
+    /// Of the processor time, 0..=1.
+    pub share: f64,
+    /// Microseconds per request.
+    pub us_per_request: f64,
 }
 
 /// A server that was measured.
@@ -165,8 +192,14 @@ mod tests {
                 step("b", false, Some(false)),
                 step("c", false, None),
             ],
+            left: None,
         };
         assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("a", (2, 1)));
+        tuning.steps[0].ratio = 1.5;
+        tuning.start.qps = 100.0;
+        assert_eq!((tuning.gain(), tuning.share_of_baseline()), (1.5, None));
+        tuning.baseline = Some(Station { qps: 200.0, ..station("baseline") });
+        assert_eq!(tuning.share_of_baseline(), Some(0.75));
         tuning.steps.clear();
         assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("start", (0, 0)));
     }

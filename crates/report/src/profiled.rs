@@ -91,28 +91,17 @@ pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
 }
 
 fn is_time(profiled: &Profiled) -> bool {
-    factor(&profiled.value.unit).is_some()
-}
-
-/// Nanoseconds of a unit.
-fn factor(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "nanoseconds" => 1.0,
-        "microseconds" => 1e3,
-        "milliseconds" => 1e6,
-        "seconds" => 1e9,
-        _ => return None,
-    })
+    profiled.value.nanoseconds().is_some()
 }
 
 fn nanos(profiled: &Profiled, value: i64) -> f64 {
-    value as f64 * factor(&profiled.value.unit).unwrap_or(0.0)
+    value as f64 * profiled.value.nanoseconds().unwrap_or(0.0)
 }
 
 pub(crate) fn amount(profiled: &Profiled, value: i64) -> String {
     match profiled.value.unit.as_str() {
         "bytes" => bytes(value as f64),
-        unit if factor(unit).is_some() => {
+        _ if is_time(profiled) => {
             let nanos = nanos(profiled, value);
             let sign = if nanos < 0.0 { "-" } else { "" };
             format!("{sign}{}", show_duration(nanos.abs() as u64))
@@ -144,7 +133,7 @@ fn owners(profiled: &Profiled, style: Style) -> String {
             share(owner.share),
             share(owner.flat as f64 / profiled.total as f64),
         ];
-        row.extend(us(profiled, owner.caused).filter(|_| each).map(|us| format!("{us:.2}")));
+        row.extend(profiled.us_per_request(owner.caused).map(|us| format!("{us:.2}")));
         grid.row(row);
     }
     let mut out = grid.print_headed(style);
@@ -165,12 +154,6 @@ fn owners(profiled: &Profiled, style: Style) -> String {
 
 pub(crate) fn per_request(profiled: &Profiled) -> bool {
     is_time(profiled) && profiled.requests.is_some_and(|requests| requests > 0.0)
-}
-
-/// Microseconds per request.
-pub(crate) fn us(profiled: &Profiled, value: i64) -> Option<f64> {
-    let requests = profiled.requests.filter(|requests| *requests > 0.0)?;
-    Some(nanos(profiled, value) / 1000.0 / requests)
 }
 
 /// What each handler adds, outermost first.

@@ -1,8 +1,8 @@
 //! The story of a tuning, as a terminal shows it.
 
-use model::tuning::{Prediction, Station, Tuning, TuningStep};
+use model::tuning::{Left, Prediction, Station, Tuning, TuningStep};
 
-use crate::figure::{clean, rate, wrap};
+use crate::figure::{clean, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -28,6 +28,14 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
         grid.row([rate(baseline.qps), String::new(), String::new(), "baseline".to_owned()]);
     }
     out += &grid.print_headed(style);
+    if let Some(left) = &tuning.left {
+        out.push('\n');
+        for words in left_of(left) {
+            for line in wrap(&words, style.columns.max(40)) {
+                out += &(line + "\n");
+            }
+        }
+    }
     if let Some(pending) = &tuning.pending {
         let words = match &pending.refused {
             Some(why) => format!("nothing is predicted without {}: {why}", names(pending)),
@@ -62,6 +70,26 @@ pub(crate) fn gist(tuning: &Tuning) -> String {
         words += &format!("; {held} of {judged} predictions held");
     }
     words + "."
+}
+
+/// What a request still costs, and where that goes: a sentence each.
+pub(crate) fn left_of(left: &Left) -> Vec<String> {
+    let owners: Vec<String> = (left.owners.iter())
+        .filter(|part| part.share >= 0.001)
+        .map(|part| format!("{} {}", clean(&part.name, 40), share(part.share)))
+        .collect();
+    let functions: Vec<String> = (left.functions.iter())
+        .map(|part| format!("{} ({:.2} us)", clean(&part.name, 120), part.us_per_request))
+        .collect();
+    let mut words = vec![format!(
+        "What is left: {:.1} us of the processor for each request, of which {}.",
+        left.us_per_request,
+        owners.join(", ")
+    )];
+    if !functions.is_empty() {
+        words.push(format!("Own code that costs most: {}.", functions.join(", ")));
+    }
+    words
 }
 
 /// What a change brought, with its interval.

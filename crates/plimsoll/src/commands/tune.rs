@@ -9,7 +9,8 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-use model::tuning::{Prediction, SCHEMA, Station, Tuning, TuningStep};
+use model::profiled::{Flame, Owner, Profiled};
+use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Tuning, TuningStep};
 use model::units::exact_duration;
 use model::{Ruling, Run};
 use verdict::comparison::rounds::{against_one, paired};
@@ -20,12 +21,15 @@ use crate::commands::profile::predicted;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address::Destination;
 use crate::profiles::repeat;
+use crate::profiles::stored::{self, Stored};
 use crate::results::output;
 use crate::secrets::mask_url;
 use notebook::Notebook;
 
 /// Rounds at least: fewer give no interval.
 const FEWEST_ROUNDS: u64 = 3;
+/// Own functions that are named in what is left.
+const FUNCTIONS_LEFT: usize = 5;
 /// How long the server before is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -38,40 +42,74 @@ pub fn tune(args: &TuneArgs) -> Result<u8, Failure> {
         TuneCommand::Begin(begin) => {
             let book = Notebook::new(&args.notebook)?;
             let tuning = begin_story(&book, begin)?;
-            tell(args, &book, &tuning)
+            tell(args, &book, tuning)
         }
         TuneCommand::Predict { functions, processors } => {
             let (book, mut tuning) = Notebook::open(&args.notebook)?;
             let prediction = predict(&book, &tuning, functions, *processors)?;
             let refused = prediction.refused.is_some();
             tuning.pending = Some(prediction);
-            tell(args, &book, &tuning).map(|code| if refused && code == 0 { 98 } else { code })
+            tell(args, &book, tuning).map(|code| if refused && code == 0 { 98 } else { code })
         }
         TuneCommand::Try(change) => {
             let (book, mut tuning) = Notebook::open(&args.notebook)?;
             let step = try_change(&book, &tuning, change)?;
             tuning.pending = None;
             tuning.steps.push(step);
-            tell(args, &book, &tuning)
+            tell(args, &book, tuning)
         }
         TuneCommand::Show => {
             let (book, tuning) = Notebook::open(&args.notebook)?;
-            tell(args, &book, &tuning)
+            tell(args, &book, tuning)
         }
     }
 }
 
 /// Writes the story down and prints it.
-fn tell(args: &TuneArgs, book: &Notebook, tuning: &Tuning) -> Result<u8, Failure> {
-    book.write(tuning)?;
+fn tell(args: &TuneArgs, book: &Notebook, mut tuning: Tuning) -> Result<u8, Failure> {
+    let profile = profile_of_current(book, &tuning)?;
+    tuning.left = profile.as_ref().and_then(|(profiled, _)| left(&tuning, profiled));
+    book.write(&tuning, profile.as_ref().map(|(profiled, tree)| (profiled, tree)))?;
     let printed = match args.format {
-        TextOrJson::Json => output::print(&(output::json(tuning) + "\n")),
+        TextOrJson::Json => output::print(&(output::json(&tuning) + "\n")),
         TextOrJson::Text => {
-            let text = report::tuning::text(tuning, output::style());
+            let text = report::tuning::text(&tuning, output::style());
             output::print(&format!("{text}\nreport: {}\n", book.page().display()))
         }
     };
     Ok(u8::from(!printed))
+}
+
+/// The profile of the last server that was kept; nothing where none was taken, or it is gone.
+fn profile_of_current(
+    book: &Notebook,
+    tuning: &Tuning,
+) -> Result<Option<(Profiled, Flame)>, Failure> {
+    let dir = book.place(&tuning.current().dir)?;
+    Ok(Stored::is_in(&dir).then(|| stored::drawn(&dir).ok()).flatten())
+}
+
+/// What the last server that was kept still costs; nothing where its profile is of no time per request.
+fn left(tuning: &Tuning, profiled: &Profiled) -> Option<Left> {
+    let us = profiled.us_per_request(profiled.total)?;
+    let part = |name: &str, share: f64| LeftPart {
+        name: name.to_owned(),
+        share,
+        us_per_request: share * us,
+    };
+    let mut owners: Vec<LeftPart> =
+        profiled.owners.iter().map(|owner| part(owner.owner.name(), owner.share)).collect();
+    owners.sort_by(|a, b| b.share.total_cmp(&a.share));
+    Some(Left {
+        station: tuning.current().name.clone(),
+        us_per_request: us,
+        owners,
+        functions: (profiled.functions.iter())
+            .filter(|function| function.owner == Owner::Own)
+            .map(|function| part(&function.name, function.share))
+            .take(FUNCTIONS_LEFT)
+            .collect(),
+    })
 }
 
 fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure> {
@@ -95,6 +133,7 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
         baseline: None,
         pending: None,
         steps: Vec::new(),
+        left: None,
     };
     if let Some(url) = &args.baseline {
         tuning.baseline = Some(measured(book, &tuning, "baseline", url, None)?);

@@ -286,6 +286,18 @@ fn a_notebook_keeps_what_was_tried() {
     assert!(figure("low") <= figure("ratio") && figure("ratio") <= figure("high"), "{step}");
     assert_eq!(step["predicted"]["functions"][0], "middleware.logger");
     assert!(story["pending"].is_null());
+    let left = &story["left"];
+    assert_eq!(left["station"], "start", "the change was discarded");
+    let shares =
+        left["owners"].as_array().unwrap().iter().map(|part| part["share"].as_f64().unwrap());
+    assert!(
+        (shares.sum::<f64>() - 1.0).abs() < 0.01 && left["us_per_request"].as_f64() > Some(0.0)
+    );
+    assert!(left["functions"][0]["name"].is_string(), "{left}");
+    let page =
+        fs::read_to_string(folder.path().join("plimsoll-out/tune/report.html")).expect("a page");
+    assert!(page.contains("id=\"left\"") && page.contains("data-flame"), "what is left");
+    folder.plimsoll("tune show").ok().prints("What is left");
     folder.has(&["plimsoll-out/tune/report.html", "plimsoll-out/tune/start/run.json"]);
     folder.plimsoll(&format!("tune try again {first}/healthz")).ok().prints("again");
     let shown = folder.plimsoll("tune show --format json").ok();

@@ -6,7 +6,7 @@ use model::profiled::{Flame, FunctionChange, FunctionCost, Owner, ProfileDiff, P
 use super::{Section, Title, page, parts};
 use crate::figure::{clean, share};
 use crate::flame;
-use crate::profiled::{amount, per_request, summary_line, us};
+use crate::profiled::{amount, summary_line};
 
 /// Functions listed.
 const SHOWN: usize = 60;
@@ -28,7 +28,7 @@ pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
 
 /// The sections of a profile.
 pub(super) fn sections(profiled: &Profiled, tree: &Flame) -> Vec<Section> {
-    let unit = |value: i64| match us(profiled, value).filter(|_| per_request(profiled)) {
+    let unit = |value: i64| match profiled.us_per_request(value) {
         Some(us) => format!("{us:.2} us/request"),
         None => amount(profiled, value),
     };

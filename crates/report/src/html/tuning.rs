@@ -1,29 +1,35 @@
 //! The page of a tuning.
 
 use maud::{Markup, html};
+use model::profiled::{Flame, Profiled};
 use model::tuning::{Station, Tuning};
 
-use super::{Section, Title, page, parts};
+use super::{Section, Title, page, parts, profiled};
 use crate::figure::{clean, rate};
-use crate::tuning::{brought, change, foretold, gist, name};
+use crate::tuning::{brought, change, foretold, gist, left_of, name};
 
 /// Height of a row of the waterfall.
 const ROW: f64 = 30.0;
 /// Width of the largest bar.
 const BAR: f64 = 700.0;
 
-/// The page of a tuning.
-pub fn tuning(tuning: &Tuning) -> String {
+/// The page of a tuning; `profile` is that of the last server that was kept.
+pub fn tuning(tuning: &Tuning, profile: Option<(&Profiled, &Flame)>) -> String {
     let title = Title {
         name: &format!("Tuning {}", clean(&tuning.start.url, 120)),
         lines: vec![format!("{} connections", tuning.connections)],
         gist: gist(tuning),
     };
     let banner = html! { p.reading { (gist(tuning)) } };
-    let sections = [
+    let mut sections = vec![
         Section { id: "waterfall", heading: "From before to baseline", body: waterfall(tuning) },
         Section { id: "changes", heading: "What each change brought", body: changes(tuning) },
     ];
+    if let Some(left) = &tuning.left {
+        let body = html! { @for words in left_of(left) { p { (words) } } };
+        sections.push(Section { id: "left", heading: "What is left, and where it goes", body });
+        sections.extend(profile.into_iter().flat_map(|(of, tree)| profiled::sections(of, tree)));
+    }
     page(&title, banner, &sections, ("plimsoll-tune", tuning))
 }
 

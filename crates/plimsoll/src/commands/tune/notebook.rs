@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use model::profiled::{Flame, Profiled};
 use model::tuning::{SCHEMA, Tuning};
 
 use crate::failure::{Failure, cannot_run, usage};
@@ -96,10 +97,14 @@ impl Notebook {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write(&self, tuning: &Tuning) -> Result<(), Failure> {
+    pub fn write(
+        &self,
+        tuning: &Tuning,
+        profile: Option<(&Profiled, &Flame)>,
+    ) -> Result<(), Failure> {
         let files = [
             (STORY, (output::json(tuning) + "\n").into_bytes()),
-            ("report.html", report::html::tuning(tuning).into_bytes()),
+            ("report.html", report::html::tuning(tuning, profile).into_bytes()),
         ];
         match output::write_files(&self.dir, files) {
             true => Ok(()),
