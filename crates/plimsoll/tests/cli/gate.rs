@@ -315,7 +315,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder.plimsoll("gate keys revoke 1 --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
-    folder.plimsoll("gate keys add --rate -1/s").refuses(2, "is negative; expected a rate");
+    folder.plimsoll("gate keys add --rate -1/s").refuses(2, "`-1/s` is negative");
 }
 
 #[test]
