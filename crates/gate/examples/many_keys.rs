@@ -1,4 +1,4 @@
-//! What many keys cost: the start with a store of them, memory, and looking one up. For `cargo xtask bench gate`.
+//! What many keys cost: the start with a store of them, memory, and looking one up. For `cargo xtask bench gate-keys`.
 //!
 //! `cargo run --release -p gate --example many_keys -- KEYS`, which prints JSON.
 

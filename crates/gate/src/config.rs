@@ -17,4 +17,5 @@ pub use file::{
 };
 pub use flags::Flags;
 pub use place::ConfigError;
+pub(crate) use place::nearest;
 pub use values::{Bytes, Duration, RateText};

@@ -9,6 +9,10 @@ use crate::admission::Line;
 /// nginx's configuration of one server in front of these, each `host:port`.
 pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
     let mut out = about(line, "limit_req and limit_conn");
+    out.push_str(
+        "# Put it in a file of its own and include that in the block `http` of nginx.conf (most packages include\n\
+         # /etc/nginx/conf.d/*.conf there); `nginx -t` checks it, `nginx -s reload` puts it in force.\n\n",
+    );
     // nginx takes whole requests per second, or per minute.
     let rate = match line.rate_per_s {
         rate if rate >= 10.0 => format!("{}r/s", rate.floor()),
@@ -48,6 +52,9 @@ pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
 /// HAProxy's configuration of one frontend in front of these, each `host:port`.
 pub fn haproxy(line: &Line, listen: &str, servers: &[String]) -> String {
     let mut out = about(line, "a stick table and maxconn");
+    out.push_str(
+        "# Append it to haproxy.cfg, or give it as one more file: haproxy -f haproxy.cfg -f THIS; -c checks both.\n\n",
+    );
     // Its counters are of whole seconds: a rate below one has a longer period.
     let period_s = if line.rate_per_s >= 10.0 { 1.0 } else { (10.0 / line.rate_per_s).ceil() };
     let rate = (line.rate_per_s * period_s).floor();
@@ -102,7 +109,10 @@ fn about(line: &Line, by: &str) -> String {
             );
         }
     }
-    out.push('\n');
+    out.push_str(
+        "# Not covered, and held by `plimsoll gate` alone: keys, quotas and limits of each key; a limit that falls while\n\
+         # live latency is above the objective. TLS, host names, time-outs and logs are yours to add.\n",
+    );
     out
 }
 
@@ -126,6 +136,7 @@ mod tests {
     fn rates_are_written_as_the_proxies_take_them() {
         let servers = ["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()];
         let text = nginx(&line(8022.9), "127.0.0.1:9", &servers);
+        assert!(text.contains("# Not covered") && text.contains("in the block `http`"), "{text}");
         assert!(text.contains("rate=8022r/s;") && text.contains("burst=48 nodelay"), "{text}");
         assert!(nginx(&line(2.5), "x", &servers).contains("rate=150r/m;"));
         let text = haproxy(&line(8022.9), "127.0.0.1:9", &servers);

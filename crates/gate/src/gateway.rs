@@ -6,7 +6,11 @@
 mod control;
 mod error;
 mod heir;
+mod notes;
+mod preflight;
+mod restart;
 mod ticking;
+mod troubles;
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -18,6 +22,8 @@ use std::time::Duration;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
+pub use restart::Reloaded;
+pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
@@ -43,6 +49,8 @@ pub struct Setup {
     pub io: Option<net::Io>,
     /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
     pub take_over: bool,
+    /// This machine, to tell a load line that was measured on another; unknown where absent.
+    pub machine: Option<model::Environment>,
 }
 
 /// A running gateway.
@@ -129,14 +137,13 @@ impl Gateway {
         })
     }
 
-    /// Reads and checks what a gateway would be started with, and starts nothing.
+    /// Reads and checks what a gateway would be started with: the configuration, names, and all files. Nothing is
+    /// started, bound or sent, and no file is made or changed. What may not be meant, a sentence each.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check(setup: &Setup) -> Result<(), GatewayError> {
-        let (config, text) = control::read(setup)?;
-        let built = control::built(&config, &text, setup.file.as_deref())?;
-        listeners(&built.listeners).map(drop)
+    pub fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
+        preflight::check(setup)
     }
 
     /// Where clients connect.

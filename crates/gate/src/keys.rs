@@ -5,9 +5,11 @@
 //! asked with.
 
 mod digest;
+mod record;
 mod store;
 mod table;
 
 pub use digest::{Digest, Digester, new_key};
-pub use store::{Change, KeyRecord, NewKey, Stamp, Store, StoreError};
+pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
+pub use store::Store;
 pub use table::{Entry, Keys, Settings};

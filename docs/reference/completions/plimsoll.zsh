@@ -444,7 +444,7 @@ epoll\:"epoll"))' \
 '--open[Ask for no key, whatever the store has]' \
 '--watch[Read the configuration and the load line again when their files change]' \
 '--take-over[Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and no connection is lost]' \
-'--check[Check the configuration, and start nothing]' \
+'--check[Check the configuration and every file that a start needs, and start nothing\: no port is bound]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -482,7 +482,7 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
 '--owner=[Whose it is]:NAME:_default' \
-'--tier=[Its tier, as the configuration names it \[default\: the first tier\]]:NAME:_default' \
+'--tier=[Its tier, one of the configuration'\''s \[default\: the first tier\]]:NAME:_default' \
 '*--route=[Route it is for; may be repeated \[default\: all\]]:NAME:_default' \
 '--rate=[Requests per time, such as 100/s, 30/m or 1000/h \[default\: the tier'\''s\]]:RATE:_default' \
 '--burst=[Requests at once after a pause \[default\: what comes in a second of the rate\]]:N:_default' \

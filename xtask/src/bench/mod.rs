@@ -121,6 +121,12 @@ const CASES: &[Case] = &[
         &[NGINX],
         gate::gate,
     ),
+    case(
+        "gate-keys",
+        "the gateway's start with a million keys, their memory, and finding one",
+        &[],
+        gate::many_keys,
+    ),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 

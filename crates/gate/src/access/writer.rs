@@ -64,7 +64,7 @@ impl Writer {
             }
             if file.is_none() && tried.is_none_or(|at| at.elapsed() >= AGAIN) {
                 tried = Some(Instant::now());
-                file = self.noted(open(&self.path));
+                file = self.opened();
             }
             for page in self.shelf.take_full() {
                 self.write(&page, &mut file, current);
@@ -87,7 +87,7 @@ impl Writer {
             self.format.write(&mut lines, &entry, wall_ns, policy.route_name(entry.route));
         }
         let written = match file {
-            Some(open) => self.noted(open.write_all(&lines)).is_some(),
+            Some(open) => self.noted(open.write_all(&lines)),
             None => false,
         };
         if !written {
@@ -97,15 +97,51 @@ impl Writer {
         counter.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Keeps the reason of a failure for people, and forgets the one before it.
-    fn noted<T>(&self, result: io::Result<T>) -> Option<T> {
-        let why = result.as_ref().err().map(|error| format!("{}: {error}", self.path.display()));
+    /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
+    fn opened(&self) -> Option<File> {
+        match open(&self.path) {
+            Ok(file) => Some(file),
+            Err(error) => {
+                self.noted(Err(error));
+                None
+            }
+        }
+    }
+
+    /// Keeps the reason of a failure for people, or forgets the one before; whether it went well.
+    fn noted(&self, result: io::Result<()>) -> bool {
+        let well = result.is_ok();
+        let why = result.err().map(|error| format!("{}: {error}", self.path.display()));
         *self.error.lock().unwrap_or_else(PoisonError::into_inner) = why;
-        result.ok()
+        well
     }
 }
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o640).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A full disk lets files be opened: that is no sign that lines can be written again.
+    #[test]
+    fn a_full_disk_is_told_until_a_line_is_written() {
+        let full = Path::new("/dev/full");
+        let writer =
+            Writer::new(full, LogFormat::default(), Arc::new(Shelf::new(1.0))).expect("it opens");
+        let mut file = writer.opened();
+        let write = |file: &mut Option<File>, bytes: &[u8]| {
+            writer.noted(file.as_mut().expect("a file").write_all(bytes))
+        };
+        assert!(!write(&mut file, b"a line\n"));
+        assert!(writer.error().is_some_and(|why| why.starts_with("/dev/full: ")));
+        file = writer.opened();
+        assert!(file.is_some() && writer.error().is_some(), "it was opened and not written");
+        let folder = tempfile::tempdir().expect("a folder");
+        file = open(&folder.path().join("log")).ok();
+        assert!(write(&mut file, b"a line\n") && writer.error().is_none());
+    }
 }

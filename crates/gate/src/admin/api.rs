@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{metrics, views};
 use crate::config::RateText;
-use crate::gateway::{Control, GatewayError};
+use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
 
 /// By whom changes are made, in the log of changes.
@@ -92,11 +92,11 @@ async fn put_config(State(control): Shared, text: String) -> Response {
     if text.trim().is_empty() {
         return problem(StatusCode::UNPROCESSABLE_ENTITY, "an empty configuration holds nothing");
     }
-    done(control.replace(&text, BY))
+    reloaded(control.replace(&text, BY))
 }
 
 async fn reload(State(control): Shared) -> Response {
-    done(control.reload(BY))
+    reloaded(control.reload(BY))
 }
 
 /// What a list is of.
@@ -187,6 +187,13 @@ fn made(made: Result<(String, u64), GatewayError>) -> Response {
         Ok((key, id)) => {
             (StatusCode::CREATED, Json(json!({ "id": id, "key": key }))).into_response()
         }
+        Err(error) => failed(&error),
+    }
+}
+
+fn reloaded(reloaded: Result<Reloaded, GatewayError>) -> Response {
+    match reloaded {
+        Ok(reloaded) => Json(reloaded).into_response(),
         Err(error) => failed(&error),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::gateway::Control;
+use crate::gateway::{Control, Reloaded};
 use crate::keys::{Change, KeyRecord};
 use crate::policy::{PROBLEMS, Policy};
 use crate::usage::{Second, Sum};
@@ -24,6 +24,8 @@ pub(super) struct StateView {
     in_flight: f64,
     account: Value,
     sink_error: Option<String>,
+    configuration: Reloaded,
+    troubles: Vec<String>,
     access_log: Option<Value>,
     shadow: Value,
     shared: Option<Value>,
@@ -43,6 +45,8 @@ struct LineView {
     latency_ns: Option<u64>,
     measured: String,
     measured_at: String,
+    confirmed: bool,
+    lower_bound: bool,
     misfit: Option<String>,
 }
 
@@ -68,6 +72,8 @@ pub(super) fn state(control: &Control) -> StateView {
         in_flight: shared.ceiling.in_flight(),
         account,
         sink_error,
+        configuration: control.outcome(),
+        troubles: control.troubles().standing(),
         access_log: access_log(control),
         shadow: shadow(control),
         shared: sharing(control),
@@ -90,6 +96,8 @@ fn line(control: &Control, policy: &Policy) -> Option<LineView> {
         latency_ns: standing.latency_ns,
         measured: line.url.clone(),
         measured_at: line.measured_at.clone(),
+        confirmed: line.confirmed,
+        lower_bound: line.at_least,
         misfit: standing.misfit,
     })
 }

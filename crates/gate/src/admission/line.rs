@@ -84,8 +84,14 @@ pub struct Line {
     pub url: String,
     /// When.
     pub measured_at: String,
-    /// The commonest answer: its status.
-    pub status: Option<u16>,
+    /// Whether its rate was held for long.
+    pub confirmed: bool,
+    /// Whether nothing above it was measured.
+    pub at_least: bool,
+    /// The addresses that were measured.
+    pub addresses: Vec<String>,
+    /// The machine that it was measured from.
+    pub environment: model::Environment,
     /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
     pub unknown: Vec<String>,
     /// The narrowest paths first.
@@ -133,7 +139,10 @@ impl Line {
             envelope: envelope(line),
             url: line.target.url.clone(),
             measured_at: line.measured_at.clone(),
-            status: line.target.commonest_response.as_ref().map(|answer| answer.status),
+            confirmed: line.confirmed_for_ns.is_some(),
+            at_least: line.at_least,
+            addresses: line.target.addresses.clone(),
+            environment: line.environment.clone(),
             unknown,
             tree: tree(&costs),
             costs,

@@ -119,6 +119,7 @@ impl Built {
                 "there is no listener: write [[listen]] with address, or --listen ADDRESS",
             ));
         }
+        builder.no_loop(config, &upstreams, &listeners)?;
         let admin = config.admin.address.as_ref();
         let admin = admin.map(|address| builder.address(address)).transpose()?;
         if let (Some(admin), Some(written)) = (admin, &config.admin.address)
@@ -197,6 +198,32 @@ impl Builder<'_> {
         };
         let address = self.address(&listen.address)?;
         Ok(ListenerSettings { address, identity, proxy: listen.proxy_protocol })
+    }
+
+    /// Refuses servers that are the gateway itself.
+    fn no_loop(
+        &self,
+        config: &Config,
+        upstreams: &[Upstream],
+        listeners: &[ListenerSettings],
+    ) -> Result<(), ConfigError> {
+        let written = config.upstream.iter().flat_map(|upstream| upstream.servers.get_ref());
+        let servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
+        for (written, server) in written.zip(servers) {
+            let own = listeners.iter().find(|listener| is_reached(listener.address, server.socket));
+            if let Some(listener) = own {
+                return Err(self.wrong(
+                    written,
+                    format!(
+                        "`{}` is the gateway itself, which listens on {}: requests would go round in a circle; write \
+                         the address of the API",
+                        written.get_ref(),
+                        listener.address
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn upstream(&self, written: &UpstreamConfig) -> Result<Upstream, ConfigError> {
@@ -340,6 +367,17 @@ impl Builder<'_> {
         }
         Ok(source)
     }
+}
+
+/// Whether connections to an address come to a listener, as far as the addresses tell: the machine's others are not known.
+fn is_reached(listener: SocketAddr, to: SocketAddr) -> bool {
+    let (own, other) = (listener.ip().to_canonical(), to.ip().to_canonical());
+    // A listener on [::] takes connections of both families.
+    let family = own.is_ipv4() == other.is_ipv4() || own.is_ipv6() && own.is_unspecified();
+    let everywhere = own.is_unspecified() && (other.is_loopback() || other.is_unspecified());
+    let anywhere = other.is_unspecified() && own.is_loopback();
+    let same = own == other || family && (everywhere || anywhere);
+    same && listener.port() == to.port() && to.port() != 0
 }
 
 fn set(value: &mut u64, written: Option<super::Duration>) {

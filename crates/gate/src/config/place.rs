@@ -56,7 +56,7 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// The name nearest to a wrong one, if any is near.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
     near.filter(|&(distance, name)| distance <= NEAR && distance < name.len())
         .min()

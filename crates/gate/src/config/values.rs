@@ -27,6 +27,9 @@ impl RateText {
     /// # Errors
     /// In words, when it is none or not above 0.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().starts_with('-') {
+            return Err(format!("`{text}` is negative: a rate is such as 100/s, 30/m or 1000/h"));
+        }
         let (number, seconds) = match text.trim().rsplit_once('/') {
             Some((number, "s")) => (number, 1.0),
             Some((number, "m" | "min")) => (number, 60.0),

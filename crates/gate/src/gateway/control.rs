@@ -1,12 +1,14 @@
 //! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
 //! in one step.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{GatewayError, REPORT_EVERY_S, Setup, resolve};
+use super::restart::{Fixed, report_every_s};
+use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::admission::Line;
 use crate::config::{Built, Config, ConfigError};
@@ -14,7 +16,7 @@ use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
 use crate::limits::Periods;
 use crate::path::Trust;
-use crate::policy::{Current, Policy, State};
+use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter, used_since};
 
@@ -40,8 +42,10 @@ struct Changing {
     seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
-    settings: crate::policy::PolicySettings,
+    settings: PolicySettings,
     open: bool,
+    /// What came of the start, or of the last reload.
+    outcome: Reloaded,
 }
 
 /// The control of a gateway.
@@ -60,6 +64,10 @@ pub struct Control {
     link: Option<Arc<Link>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
+    fixed: Fixed,
+    /// The file of the store that is open.
+    store_file: Option<(u64, u64)>,
+    troubles: Troubles,
 }
 
 /// The configuration that a setup asks for, and its text.
@@ -120,17 +128,24 @@ impl Control {
         state.calendar.set(unix_s());
         let seen = store.last_change().map_err(GatewayError::Store)?;
         load(&store, &state, store_path)?;
+        let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
+        store.record_tiers(&tier_names(&settings)).map_err(GatewayError::Store)?;
+        let keys_of_tiers = store.tiers_of_keys().map_err(GatewayError::Store)?;
+        let notes = notes_of(&settings, &keys_of_tiers, setup.machine.as_ref());
+        let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
         settings.digester = (!open && count > 0).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
             state.ceiling.set(line, 1.0);
         }
-        let every_s =
-            config.usage.every.map_or(REPORT_EVERY_S, |every| (every.0 / 1_000_000_000) as u32);
-        let (collector, reporter) = Collector::new(Arc::clone(&state.usage), every_s);
-        let (token, token_is_made) = token(config)?;
+        let (collector, reporter) =
+            Collector::new(Arc::clone(&state.usage), report_every_s(config));
+        let (token, token_is_made) = match admin_token(config)? {
+            Some(token) => (token, false),
+            None => (new_key().map_err(GatewayError::Store)?, true),
+        };
         let (_, text) = read(&setup)?;
         let control = Self {
             setup,
@@ -144,18 +159,21 @@ impl Control {
             usage: collector.reader(),
             log,
             link,
-            changing: Mutex::new(Changing { store, seen, text, settings, open }),
+            changing: Mutex::new(Changing { store, seen, text, settings, open, outcome }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
+            fixed,
+            store_file: troubles::file_at(store_path),
+            troubles: Troubles::default(),
         };
         Ok((Arc::new(control), collector, reporter))
     }
 
-    /// Reads the configuration file again and puts it in force, whole or not at all. Listeners, the admin API's
-    /// address, the store and threads stay as they were: those change by a restart.
+    /// Reads the configuration file again and puts it in force, whole or not at all; but for settings that change by a
+    /// restart only, which the answer names.
     ///
     /// # Errors
     /// What is wrong with it; nothing has changed then.
-    pub fn reload(&self, by: &str) -> Result<(), GatewayError> {
+    pub fn reload(&self, by: &str) -> Result<Reloaded, GatewayError> {
         let (_, text) = read(&self.setup)?;
         self.replace(&text, by)
     }
@@ -164,21 +182,52 @@ impl Control {
     ///
     /// # Errors
     /// As [`Self::reload`].
-    pub fn replace(&self, text: &str, by: &str) -> Result<(), GatewayError> {
+    pub fn replace(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
         let config = match text {
             "" => self.setup.flags.clone(),
             text => parsed(&self.setup, text)?,
         };
         let built = built(&config, text, self.setup.file.as_deref())?;
+        let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
         let mut changing = self.changing();
         changing.settings = built.policy;
         changing.open = config.keys.open;
         changing.text = text.to_owned();
         self.publish(&mut changing)?;
-        changing
-            .store
+        let store = &changing.store;
+        store
             .note("configuration replaced", &Stamp { at_s: unix_s(), by })
-            .map_err(GatewayError::Store)
+            .map_err(GatewayError::Store)?;
+        store.record_tiers(&tier_names(&changing.settings)).map_err(GatewayError::Store)?;
+        let keys = store.tiers_of_keys().map_err(GatewayError::Store)?;
+        let notes = notes_of(&changing.settings, &keys, self.setup.machine.as_ref());
+        changing.outcome = Reloaded { waits_for_restart, notes };
+        Ok(changing.outcome.clone())
+    }
+
+    /// What came of the start, or of the last reload that was not refused.
+    pub fn outcome(&self) -> Reloaded {
+        self.changing().outcome.clone()
+    }
+
+    /// What goes wrong beside the path of requests.
+    pub fn troubles(&self) -> &Troubles {
+        &self.troubles
+    }
+
+    /// Looks at the files beside the path of requests. `store` is what came of the last look into the store.
+    pub(super) fn look_for_troubles(&self, store: Option<&GatewayError>) {
+        let unread = store.map(|error| format!("{error}: changes of keys are not followed"));
+        let gone = troubles::of_store(&self.store_path, self.store_file);
+        self.troubles.set("key store", gone.or(unread));
+        let log = self.log.as_ref().and_then(|log| log.error());
+        let log =
+            log.map(|why| format!("access log {why}: its lines are lost, and counted as failed"));
+        self.troubles.set("access log", log);
+        let sink = self.usage.sink_error();
+        let sink =
+            sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
+        self.troubles.set("usage", sink);
     }
 
     /// Makes a key, in force at once; it and its number.
@@ -400,11 +449,27 @@ fn put(state: &State, key: &KeyRecord) -> Option<u32> {
     state.keys.put(&key.digest, &settings)
 }
 
-/// The admin API's token: of the file that is named, or a new one.
-fn token(config: &Config) -> Result<(String, bool), GatewayError> {
-    let Some(path) = &config.admin.token_file else {
-        return Ok((new_key().map_err(GatewayError::Store)?, true));
-    };
+fn tier_names(settings: &PolicySettings) -> Vec<&str> {
+    settings.tiers.iter().map(|tier| tier.name.as_str()).collect()
+}
+
+/// What is in force and may not be what was meant. `keys` counts the keys in force by the tier they name.
+pub(super) fn notes_of(
+    settings: &PolicySettings,
+    keys: &BTreeMap<String, u64>,
+    machine: Option<&model::Environment>,
+) -> Vec<String> {
+    let mut all = notes::of_tiers(keys, &settings.tiers);
+    if let Some(line) = &settings.line {
+        all.extend(notes::of_line(line));
+        all.extend(notes::misfit(line, &settings.upstreams, machine));
+    }
+    all
+}
+
+/// The admin API's token, of the file that is named; `None` where none is.
+pub(super) fn admin_token(config: &Config) -> Result<Option<String>, GatewayError> {
+    let Some(path) = &config.admin.token_file else { return Ok(None) };
     let text = fs::read_to_string(path)
         .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
     match text.trim() {
@@ -412,7 +477,7 @@ fn token(config: &Config) -> Result<(String, bool), GatewayError> {
             "{}: a token has 16 characters or more",
             path.display()
         ))),
-        token => Ok((token.to_owned(), false)),
+        token => Ok(Some(token.to_owned())),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         thread::sleep(LOOK_EVERY);
         control.state().calendar.set(unix_s());
         // A store that cannot be read leaves keys as they are; the next look tries again.
-        let _ = control.follow_store();
+        let store = control.follow_store();
         let now = Instant::now();
         let since = now.duration_since(last_look);
         if since >= GOVERN_EVERY {
@@ -36,6 +36,7 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         if since >= COLLECT_EVERY {
             last_collect = now;
             collect(control, collector);
+            control.look_for_troubles(store.as_ref().err());
             let seconds = since.as_secs_f64();
             let asked = collector.asked_milli();
             control.policy().share_out(asked.map(|(slot, n)| (slot, n as f64 / 1000.0 / seconds)));

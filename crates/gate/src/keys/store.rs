@@ -3,17 +3,19 @@
 //! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
 //! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use model::quote::visible;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::digest::random;
+use super::record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 use super::{Digest, Digester, new_key};
+use crate::config::nearest;
 use crate::limits::Rate;
 
 /// The layout of the tables, in `user_version`.
@@ -49,112 +51,6 @@ CREATE TABLE changes (
 ) STRICT;
 ";
 
-/// Why the file of keys could not be used.
-#[derive(Debug)]
-pub enum StoreError {
-    /// The file cannot be opened, or is none of ours.
-    Open {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
-    /// A statement failed: disk full, file locked, file damaged.
-    Failed(String),
-    /// There is no key with this number, or it was revoked before.
-    NoSuchKey(u64),
-    /// A value that no key may have.
-    Wrong(String),
-    /// The system has no random numbers.
-    NoRandomNumbers,
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Open { path, why } => {
-                write!(f, "{}: {}; --store names another file", path.display(), visible(why, &[]))
-            }
-            Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
-            Self::NoSuchKey(id) => {
-                write!(f, "there is no key {id} in force: `plimsoll gate keys list` shows all")
-            }
-            Self::Wrong(why) => f.write_str(why),
-            Self::NoRandomNumbers => {
-                f.write_str("the system gives no random numbers: no key can be made")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-/// What a new key is to be.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct NewKey {
-    /// Whose it is; may be empty.
-    pub owner: String,
-    /// Its tier's name; may be empty for the default tier.
-    pub tier: String,
-    /// Names of the routes it is for; empty for all.
-    pub routes: Vec<String>,
-    /// Requests per second, instead of the tier's.
-    pub rate: Option<Rate>,
-    /// Requests at once, instead of the tier's.
-    pub at_once: Option<u32>,
-    /// Requests a day, instead of the tier's.
-    pub day_quota: Option<u64>,
-    /// Requests a month, instead of the tier's.
-    pub month_quota: Option<u64>,
-    /// Not valid from then on, in seconds since the epoch; 0: without end.
-    pub expires_s: i64,
-}
-
-/// A key as it is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeyRecord {
-    /// The number that people and usage know it by.
-    pub id: u64,
-    /// Its digest.
-    pub digest: Digest,
-    /// What it was made as.
-    pub key: NewKey,
-    /// When it was made, in seconds since the epoch.
-    pub created_s: i64,
-    /// When it was revoked, if it was.
-    pub revoked_s: Option<i64>,
-}
-
-/// When a change is made, and by whom: `command line`, `admin API`, `reload`.
-#[derive(Debug, Clone, Copy)]
-pub struct Stamp<'a> {
-    /// Seconds since the epoch.
-    pub at_s: i64,
-    /// By whom.
-    pub by: &'a str,
-}
-
-/// A change that was made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Ascending.
-    pub number: u64,
-    /// Seconds since the epoch.
-    pub at_s: i64,
-    /// By whom.
-    pub by: String,
-    /// The key it is about.
-    pub key: Option<u64>,
-    /// In words.
-    pub what: String,
-}
-
 /// The file, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -176,6 +72,23 @@ impl Store {
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
+    /// Opens a file of keys to be read, and changes nothing of it.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and when there is none.
+    pub fn inspect(path: &Path) -> Result<Self, StoreError> {
+        let why = |why: String| StoreError::Open { path: path.to_owned(), why };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
+        let layout = layout(&connection).map_err(|error| why(error.to_string()))?;
+        if layout != LAYOUT {
+            return Err(why(wrong_layout(layout).to_string()));
+        }
+        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        Ok(Self { connection, digester: Digester::new(&secret) })
+    }
+
     /// What makes digests of keys of this store.
     pub fn digester(&self) -> &Digester {
         &self.digester
@@ -186,6 +99,13 @@ impl Store {
     /// # Errors
     /// When a value is none that a key may have, or the file cannot be written.
     pub fn add(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
+        if let Some(tiers) = self.tiers()? {
+            check_tier(&new.tier, &tiers)?;
+        }
+        self.insert(new, stamp)
+    }
+
+    fn insert(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
         check(new)?;
         let key = new_key()?;
         let digest = self.digester.digest(key.as_bytes());
@@ -247,7 +167,8 @@ impl Store {
         let Some(old) = self.key(id)?.filter(|key| key.revoked_s.is_none()) else {
             return Err(StoreError::NoSuchKey(id));
         };
-        let made = self.add(&old.key, stamp)?;
+        // Of its tier, even where the configuration has that no longer.
+        let made = self.insert(&old.key, stamp)?;
         if grace_s == 0 {
             self.revoke(id, stamp)?;
             return Ok(made);
@@ -276,6 +197,50 @@ impl Store {
     /// When the file cannot be written.
     pub fn note(&self, what: &str, stamp: &Stamp) -> Result<(), StoreError> {
         log(&self.connection, stamp, None, what)
+    }
+
+    /// The tiers of the gateway that was last configured with this store; `None` before the first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn tiers(&self) -> Result<Option<Vec<String>>, StoreError> {
+        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = 'tiers'";
+        let names: Option<String> =
+            self.connection.query_row(query, [], |row| row.get(0)).optional()?;
+        Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
+    }
+
+    /// Keeps the names of the tiers that a gateway is configured with; they hold no comma.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn record_tiers(&self, names: &[&str]) -> Result<(), StoreError> {
+        if self.tiers()?.is_some_and(|known| known == names) {
+            return Ok(());
+        }
+        let names = names.join(",");
+        self.connection
+            .execute("INSERT OR REPLACE INTO meta VALUES ('tiers', ?1)", [names.as_bytes()])?;
+        Ok(())
+    }
+
+    /// How many keys that were not revoked name each tier.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn tiers_of_keys(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        let query = "SELECT tier FROM keys WHERE tier <> '' AND revoked_s IS NULL";
+        let mut statement = self.connection.prepare(query)?;
+        let mut rows = statement.query([])?;
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let name = row.get_ref(0)?.as_str().unwrap_or_default();
+            match counts.get_mut(name) {
+                Some(count) => *count += 1,
+                None => drop(counts.insert(name.to_owned(), 1)),
+            }
+        }
+        Ok(counts)
     }
 
     /// One key.
@@ -398,6 +363,19 @@ fn check(new: &NewKey) -> Result<(), StoreError> {
     }
 }
 
+fn check_tier(tier: &str, tiers: &[String]) -> Result<(), StoreError> {
+    if tier.is_empty() || tiers.iter().any(|known| known == tier) {
+        return Ok(());
+    }
+    let near = nearest(tier, tiers.iter().map(String::as_str));
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    let tier = visible(tier, &[]);
+    Err(StoreError::Wrong(format!(
+        "there is no tier `{tier}`: {near}The gateway of this store has {}",
+        tiers.join(", ")
+    )))
+}
+
 fn log(
     connection: &Connection,
     stamp: &Stamp,
@@ -430,7 +408,7 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let layout: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let layout = layout(&transaction)?;
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     match layout {
@@ -442,15 +420,21 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
             transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
             transaction.pragma_update(None, "user_version", LAYOUT)?;
         }
-        0 => return Err(StoreError::Failed("it holds another program's tables".into())),
-        later => {
-            return Err(StoreError::Failed(format!(
-                "its layout {later} is of a later version of Plimsoll"
-            )));
-        }
+        other => return Err(wrong_layout(other)),
     }
     transaction.commit()?;
     Ok(())
+}
+
+fn layout(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn wrong_layout(layout: i64) -> StoreError {
+    StoreError::Failed(match layout {
+        0 => "it holds another program's tables".to_owned(),
+        later => format!("its layout {later} is of a later version of Plimsoll"),
+    })
 }
 
 fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
@@ -524,6 +508,30 @@ mod tests {
         assert_eq!(words[0], (Some(first), "added"));
         assert_eq!(words.last(), Some(&(Some(third), "revoked")));
         assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);
+    }
+
+    #[test]
+    fn a_tier_that_no_gateway_has_is_refused() {
+        let (folder, mut store) = store();
+        store.add(&gold(), &STAMP).expect("no gateway has said its tiers");
+        store.record_tiers(&["free", "silver"]).unwrap();
+        let Err(StoreError::Wrong(why)) =
+            store.add(&NewKey { tier: "silber".into(), ..gold() }, &STAMP)
+        else {
+            panic!("it was accepted")
+        };
+        assert!(why.contains("did you mean `silver`?") && why.contains("free, silver"), "{why}");
+        for tier in ["", "free"] {
+            store.add(&NewKey { tier: tier.into(), ..gold() }, &STAMP).unwrap();
+        }
+        store.rotate(1, 0, &STAMP).expect("a key keeps its tier");
+        let counts: Vec<_> = store.tiers_of_keys().unwrap().into_iter().collect();
+        assert_eq!(counts, [("free".to_owned(), 1), ("gold".to_owned(), 1)]);
+        let looked = Store::inspect(&folder.path().join("gate.db")).unwrap();
+        assert_eq!(looked.tiers().unwrap().unwrap(), ["free", "silver"]);
+        assert!(looked.record_tiers(&["x"]).is_err(), "it is only read");
+        assert!(Store::inspect(&folder.path().join("none.db")).is_err());
+        assert!(!folder.path().join("none.db").exists());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use net::Net;
 use wire::{Framing, RequestHead};
 
 use super::client::{Client, Exchange};
-use super::fields::Connection;
+use super::fields::{self, Connection};
 use super::key::{self, Found};
 use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
@@ -73,7 +73,9 @@ impl Worker {
         client.head_began_ns = 0;
         count(&self.counts().requests);
         self.note(client, head, now);
+        let returned = fields::passed(&head.headers, &self.policy.state().via);
         let checked = match check(head, self.policy.key_source()) {
+            Ok(_) if returned => return self.refuse_fault(net, client, head, Fault::Loop),
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),
         };
@@ -135,6 +137,7 @@ impl Worker {
             drop_authorization: checked.key.by_bearer,
             client: client.address.text(),
             tls: client.tls.is_some(),
+            via: &self.policy.state().via,
             upgrade,
         };
         request::write_head(&mut client.request, &forward);

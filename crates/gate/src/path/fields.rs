@@ -7,6 +7,12 @@ use wire::Headers;
 /// Options of `Connection` at most, over all its fields; more are refused, since each is compared with each header.
 pub(super) const CONNECTION_OPTIONS: usize = 16;
 
+/// Whether a request has passed an intermediary of this name (RFC 9110 section 7.6.3).
+pub(super) fn passed(headers: &Headers<'_>, name: &str) -> bool {
+    let by = |part: &&[u8]| part.split(u8::is_ascii_whitespace).any(|word| word == name.as_bytes());
+    headers.all("via").flat_map(options).any(|part| by(&part))
+}
+
 /// What becomes of a request's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {

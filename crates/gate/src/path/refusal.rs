@@ -43,6 +43,8 @@ pub enum Fault {
     Busy,
     /// 504: the upstream took too long.
     Late,
+    /// 508: this gateway has forwarded the request before.
+    Loop,
 }
 
 impl Fault {
@@ -83,6 +85,7 @@ impl Fault {
             }
             Self::Busy => (503, "busy", "All connections to the API are in use."),
             Self::Late => (504, "late", "The API took too long to answer."),
+            Self::Loop => (508, "loop", "An upstream of the gateway sends requests back to it."),
         }
     }
 }
@@ -194,7 +197,7 @@ mod tests {
         }
     }
 
-    const FAULTS: [Fault; 17] = [
+    const FAULTS: [Fault; 18] = [
         Fault::Syntax,
         Fault::HeadTooLong,
         Fault::Version,
@@ -212,6 +215,7 @@ mod tests {
         Fault::Upstream,
         Fault::Busy,
         Fault::Late,
+        Fault::Loop,
     ];
 
     #[test]

@@ -25,12 +25,11 @@ pub(super) struct Forward<'a> {
     /// The client's address, as text.
     pub(super) client: &'a str,
     pub(super) tls: bool,
+    /// The name under which the gateway appears in `Via`.
+    pub(super) via: &'a str,
     /// The protocol to change to, where the client asked and may.
     pub(super) upgrade: Option<&'a [u8]>,
 }
-
-/// The name under which the gateway appears in `Via`.
-const PSEUDONYM: &str = "plimsoll";
 
 /// Appends the head.
 pub(super) fn write_head(out: &mut Vec<u8>, forward: &Forward<'_>) {
@@ -102,7 +101,7 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
     let version = if forward.head.version_minor == 0 { "1.0 " } else { "1.1 " };
     out.extend_from_slice(b"Via: ");
     out.extend_from_slice(version.as_bytes());
-    out.extend_from_slice(PSEUDONYM.as_bytes());
+    out.extend_from_slice(forward.via.as_bytes());
     out.extend_from_slice(b"\r\n");
 }
 

@@ -29,6 +29,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         drop_authorization: checked.key.by_bearer,
         client: "192.0.2.1",
         tls: false,
+        via: "plimsoll",
         upgrade: checked.upgrade,
     };
     request::write_head(&mut out, &forward);

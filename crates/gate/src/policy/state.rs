@@ -1,5 +1,6 @@
 //! What all policies of a process share: what is used of limits, and the numbers of names.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::addresses::Addresses;
@@ -56,6 +57,8 @@ pub struct State {
     pub shadowed: Shadowed,
     /// What other gateways are told.
     pub shared: Meter,
+    /// What this process is called in `Via`: a name that no other has, so that requests are known that come back.
+    pub via: String,
     pub(super) all: Used,
     pub(super) routes: Box<[Used]>,
     pub(super) tiers: Box<[Used]>,
@@ -80,6 +83,7 @@ impl State {
             usage: Arc::default(),
             shadowed: Shadowed::default(),
             shared: Meter::default(),
+            via: format!("plimsoll-{:016x}", RandomState::new().hash_one(0)),
             all: Used::default(),
             routes: used(),
             tiers: used(),

@@ -63,7 +63,7 @@ pub struct GateArgs {
     #[arg(long, value_name = "FILE")]
     pub access_log: Option<PathBuf>,
     /// Threads, each with a listener of its own [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub workers: Option<u64>,
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
@@ -75,7 +75,7 @@ pub struct GateArgs {
     /// no connection is lost
     #[arg(long)]
     pub take_over: bool,
-    /// Check the configuration, and start nothing
+    /// Check the configuration and every file that a start needs, and start nothing: no port is bound
     #[arg(long)]
     pub check: bool,
 }
@@ -130,29 +130,29 @@ pub struct AddKeyArgs {
     /// Whose it is
     #[arg(long, value_name = "NAME", default_value = "")]
     pub owner: String,
-    /// Its tier, as the configuration names it [default: the first tier]
+    /// Its tier, one of the configuration's [default: the first tier]
     #[arg(long, value_name = "NAME", default_value = "")]
     pub tier: String,
     /// Route it is for; may be repeated [default: all]
     #[arg(long = "route", value_name = "NAME")]
     pub routes: Vec<String>,
     /// Requests per time, such as 100/s, 30/m or 1000/h [default: the tier's]
-    #[arg(long, value_name = "RATE", value_parser = RateText::parse)]
+    #[arg(long, value_name = "RATE", value_parser = RateText::parse, allow_hyphen_values = true)]
     pub rate: Option<RateText>,
     /// Requests at once after a pause [default: what comes in a second of the rate]
-    #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count)]
+    #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count, allow_hyphen_values = true)]
     pub burst: Option<u64>,
     /// Requests in flight [default: the tier's]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub concurrency: Option<u64>,
     /// Requests in a day of UTC [default: the tier's]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub per_day: Option<u64>,
     /// Requests in a month of UTC [default: the tier's]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub per_month: Option<u64>,
     /// Time until it expires, such as 720h [default: never]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub expires_in: Option<Nanos>,
 }
 
@@ -185,7 +185,7 @@ pub struct RotateArgs {
     #[command(flatten)]
     pub key: KeyArgs,
     /// Time for which the old key is valid beside the new one
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub grace: Nanos,
 }
 
@@ -196,7 +196,7 @@ pub struct UsageArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// How far to look back
-    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_duration, allow_hyphen_values = true)]
     pub since: Nanos,
     /// What to print
     #[arg(long, value_enum, default_value = "text")]

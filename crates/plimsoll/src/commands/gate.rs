@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Gateway, GatewayError, Setup};
+use gate::gateway::{Gateway, GatewayError, Reloaded, Setup};
+use model::quote::visible;
+use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
 use self::watch::Watched;
@@ -50,7 +52,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     let setup = setup(args)?;
     if args.check {
         return match Gateway::check(&setup) {
-            Ok(()) => Ok(if output::print("the configuration is right\n") { 0 } else { 1 }),
+            Ok(notes) => {
+                let text = format!("the configuration is right\n{}", noted(&notes));
+                Ok(if output::print(&text) { 0 } else { 1 })
+            }
             Err(error) => Err(failure(&error)),
         };
     }
@@ -64,6 +69,9 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         let again = again.swap(false, Ordering::SeqCst);
         if rotated.swap(false, Ordering::SeqCst) || again {
             gateway.control().log().inspect(|log| log.reopen());
+        }
+        for sentence in gateway.control().troubles().take_to_say() {
+            eprintln!("plimsoll: {}", visible(&sentence, &[]));
         }
         if again {
             reload(&gateway, "SIGHUP");
@@ -94,9 +102,32 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
 /// Reads the configuration again, and says what came of it.
 fn reload(gateway: &Gateway, by: &str) {
     match gateway.control().reload(by) {
-        Ok(()) => eprintln!("plimsoll: the configuration was read again and is in force"),
+        Ok(reloaded) => eprintln!("plimsoll: {}", told(&reloaded)),
         Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
     }
+}
+
+/// What came of a configuration that was read again.
+fn told(reloaded: &Reloaded) -> String {
+    let mut text = "the configuration was read again".to_owned();
+    match reloaded.waits_for_restart.as_slice() {
+        [] => text += " and is in force",
+        waiting => {
+            text += &format!(
+                "; these settings stay as they were until a restart: {}; all others are in force",
+                waiting.join(", ")
+            )
+        }
+    }
+    for note in &reloaded.notes {
+        text += &format!("\nplimsoll: {note}");
+    }
+    text
+}
+
+/// What may not be meant, a line each.
+fn noted(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("note: {note}\n")).collect()
 }
 
 /// A flag that a signal sets.
@@ -128,6 +159,7 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
         file: args.config.clone(),
         flags: Config::from(flags),
         take_over: args.take_over,
+        machine: Some(measure::machine::environment(FileLimit { soft: 0, hard: 0 })),
         io: match args.io {
             IoArg::Auto => None,
             IoArg::Uring => Some(net::Io::Uring),
@@ -176,6 +208,7 @@ fn opening(gateway: &Gateway) -> String {
         }
         None => text += "no load line: --loadline holds all requests to what was measured\n",
     }
+    text += &noted(&gateway.control().outcome().notes);
     if let Some(address) = gateway.admin_address() {
         text += &match gateway.made_token() {
             Some(token) => {

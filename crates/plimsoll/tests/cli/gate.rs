@@ -2,6 +2,7 @@
 
 mod life;
 mod page;
+mod said;
 mod shared;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -161,7 +162,8 @@ fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
     assert!(gate.opening.contains("no key is asked for"), "{}", gate.opening);
     assert_eq!(gate.get("/healthz", "").status, 200);
 
-    let added = folder.plimsoll("gate keys add --owner ada --tier gold --rate 3/h --burst 3").ok();
+    let added =
+        folder.plimsoll("gate keys add --owner ada --tier default --rate 3/h --burst 3").ok();
     let key = added.stdout.trim_end().to_owned();
     assert!(key.starts_with("plk_") && !key.contains('\n'), "{key:?}");
     soon(|| gate.get("/healthz", "").status == 401);
@@ -263,7 +265,11 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     );
     assert_eq!(gate.get("/healthz", &with_key).status, 200);
     let narrower = config.clone() + "path = \"/bytes\"\n";
-    assert_eq!(gate.admin("PUT", "/v1/config", &narrower).status, 204);
+    let placed = gate.admin("PUT", "/v1/config", &narrower);
+    assert_eq!(
+        (placed.status, placed.json()["waits_for_restart"].to_string().as_str()),
+        (200, "[]")
+    );
     soon(|| gate.get("/healthz", &with_key).status == 404);
     assert_eq!(gate.get("/bytes/5", &with_key).status, 200);
 
@@ -309,6 +315,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder.plimsoll("gate keys revoke 1 --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
+    folder.plimsoll("gate keys add --rate -1/s").refuses(2, "`-1/s` is negative");
 }
 
 #[test]

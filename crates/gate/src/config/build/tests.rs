@@ -153,6 +153,11 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         ("\"gold\"", "\"free\"", "the name `free` is used twice"),
         ("\"round-robin\"", "\"round-robbin\"", "did you mean `round-robin`?"),
         ("public = true", "public = true\nhost = \"a b\"", "a host is a name such as"),
+        (
+            "http://[::1]:81/",
+            "http://127.0.0.1:9090",
+            "`http://127.0.0.1:9090` is the gateway itself",
+        ),
         ("[usage]", "[usage", "line 62, column "),
     ];
     for (right, wrong, words) in cases {

@@ -50,14 +50,14 @@ pub fn cases() -> Vec<Case> {
             "9110 7.6.3",
             "the gateway says that it is there",
             get(""),
-            &["\r\nVia: 1.1 plimsoll\r\n"],
+            &["\r\nVia: 1.1 plimsoll-"],
             &[],
         ),
         passed(
             "9110 7.6.3",
             "others on the way stay",
             get("Via: 1.0 fred\r\n"),
-            &["\r\nVia: 1.0 fred\r\n", "\r\nVia: 1.1 plimsoll\r\n"],
+            &["\r\nVia: 1.0 fred\r\n", "\r\nVia: 1.1 plimsoll-"],
             &[],
         ),
         passed(

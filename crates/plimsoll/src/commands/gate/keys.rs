@@ -70,6 +70,12 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     let is_new = !path.exists();
     let mut store = Store::open(path).map_err(|error| failure(&error))?;
     let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
+    let tiers = store.tiers().map_err(|error| failure(&error))?;
+    if !new.tier.is_empty() && tiers.is_none() {
+        eprintln!(
+            "plimsoll: no gateway has run with this store, so whether it has the tier is not known: it says so at its start"
+        );
+    }
     if is_new {
         eprintln!("plimsoll: {} is a new store: a gateway must be started with it", path.display());
     }

@@ -19,6 +19,10 @@ const ROWS: usize = 40;
 /// Characters of a name that the table shows.
 const NAME: usize = 14;
 
+/// What the table lacks.
+const LAGS: &str =
+    "a running gateway adds what it counted every few seconds (usage.every, 5s unless set)";
+
 /// Runs the command; the exit code.
 ///
 /// # Errors
@@ -102,7 +106,7 @@ fn shown(document: &GateUsage) -> String {
         ]);
     }
     if document.rows.is_empty() {
-        return "no request was counted in this time\n".to_owned();
+        return format!("no request was counted in this time; {LAGS}\n");
     }
     let mut text = table(&lines);
     if document.rows.len() > ROWS {
@@ -116,6 +120,7 @@ fn shown(document: &GateUsage) -> String {
         let parts: Vec<String> = why.iter().map(|(problem, n)| format!("{problem} {n}")).collect();
         text += &format!("refused: {}\n", parts.join(", "));
     }
+    text += &format!("{LAGS}\n");
     text
 }
 

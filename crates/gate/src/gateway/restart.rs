@@ -1,0 +1,89 @@
+//! What a configuration fixes for the life of a gateway: settings that are read again and yet change by a restart only.
+
+use serde::Serialize;
+
+use super::{REPORT_EVERY_S, STORE};
+use crate::config::{Built, Config};
+
+/// What came of a configuration that was put in force while the gateway runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Reloaded {
+    /// Settings that differ from those of the start, by their names in a configuration: they wait for a restart. All
+    /// others are in force.
+    pub waits_for_restart: Vec<&'static str>,
+    /// What is in force and may not be what was meant, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The settings that a gateway was started with, as far as they change by a restart only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fixed(Vec<(&'static str, String)>);
+
+impl Fixed {
+    /// Of a configuration.
+    pub(super) fn of(config: &Config, built: &Built) -> Self {
+        let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
+        let url =
+            |url: &Option<toml::Spanned<String>>| url.as_ref().map(|url| url.get_ref().clone());
+        Self(vec![
+            ("listen", format!("{:?}", built.listeners)),
+            ("admin.address", format!("{:?}", built.admin)),
+            ("admin.token_file", format!("{:?}", config.admin.token_file)),
+            ("keys.store", format!("{store:?}")),
+            ("usage.every", report_every_s(config).to_string()),
+            ("usage.json_lines", format!("{:?}", config.usage.json_lines)),
+            ("usage.http", format!("{:?}", url(&config.usage.http))),
+            ("shared.server", format!("{:?}", url(&config.shared.server))),
+            ("access_log", format!("{:?}", built.access_log)),
+            ("workers", format!("{:?}", config.workers)),
+        ])
+    }
+
+    /// The names of the settings that a later configuration would change.
+    pub(super) fn waiting(&self, later: &Self) -> Vec<&'static str> {
+        let pairs = self.0.iter().zip(&later.0);
+        pairs.filter(|(own, other)| own != other).map(|(own, _)| own.0).collect()
+    }
+}
+
+/// Seconds between two reports of usage.
+pub(super) fn report_every_s(config: &Config) -> u32 {
+    config.usage.every.map_or(REPORT_EVERY_S, |every| (every.0 / 1_000_000_000) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    fn fixed(change: impl FnOnce(&mut Flags)) -> Fixed {
+        let mut flags = Flags {
+            listen: vec!["127.0.0.1:9090".into()],
+            upstream: vec!["http://127.0.0.1:8080".into()],
+            ..Flags::default()
+        };
+        change(&mut flags);
+        let config = Config::from(flags);
+        let resolve =
+            |text: &str| text.parse::<std::net::SocketAddr>().map_err(|_| "no address".to_owned());
+        let built = Built::of(&config, "", None, &resolve).unwrap();
+        Fixed::of(&config, &built)
+    }
+
+    #[test]
+    fn what_waits_for_a_restart_is_named() {
+        let start = fixed(|_| ());
+        assert!(start.waiting(&fixed(|_| ())).is_empty());
+        let upstream = fixed(|flags| flags.upstream = vec!["http://127.0.0.1:8081".into()]);
+        assert!(start.waiting(&upstream).is_empty(), "upstreams change at once");
+        let later = fixed(|flags| {
+            flags.listen = vec!["127.0.0.1:9092".into()];
+            flags.store = Some("other.db".into());
+            flags.access_log = Some("access.log".into());
+            flags.workers = Some(3);
+        });
+        assert_eq!(start.waiting(&later), ["listen", "keys.store", "access_log", "workers"]);
+        // The default, written out, is the default.
+        assert!(start.waiting(&fixed(|flags| flags.store = Some(STORE.into()))).is_empty());
+    }
+}

@@ -1,0 +1,111 @@
+//! What goes wrong beside the path of requests while a gateway runs: said once when it begins and once when it ends.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Sentences that wait to be said, at most; the oldest are left out.
+const WAITING_MOST: usize = 100;
+
+/// What goes wrong.
+#[derive(Debug, Default)]
+pub struct Troubles(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By what has it.
+    standing: BTreeMap<&'static str, String>,
+    to_say: Vec<String>,
+}
+
+impl Troubles {
+    /// Notes how something is: in trouble, for this reason, or well.
+    pub(super) fn set(&self, what: &'static str, why: Option<String>) {
+        let mut kept = self.kept();
+        let was = match &why {
+            Some(why) => kept.standing.insert(what, why.clone()),
+            None => kept.standing.remove(what),
+        };
+        let sentence = match (was, why) {
+            (None, Some(why)) => why,
+            (Some(_), None) => format!("{what}: works again"),
+            _ => return,
+        };
+        if kept.to_say.len() == WAITING_MOST {
+            kept.to_say.remove(0);
+        }
+        kept.to_say.push(sentence);
+    }
+
+    /// What is wrong now.
+    pub fn standing(&self) -> Vec<String> {
+        self.kept().standing.values().cloned().collect()
+    }
+
+    /// What began or ended since this was last called.
+    pub fn take_to_say(&self) -> Vec<String> {
+        std::mem::take(&mut self.kept().to_say)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The file that a path leads to: its file system and number; `None` where there is none.
+pub(super) fn file_at(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|about| (about.dev(), about.ino()))
+}
+
+/// What is wrong with the place of the store, where another file is in it than the one that is open.
+pub(super) fn of_store(path: &Path, opened: Option<(u64, u64)>) -> Option<String> {
+    let now = file_at(path);
+    let what = match now {
+        _ if now == opened => return None,
+        None => "was removed",
+        Some(_) => "was replaced by another file",
+    };
+    Some(format!(
+        "the key store {} {what} while the gateway runs: it goes on with the keys it knows, and changes of keys and usage \
+         are lost with the old file; put it back, or restart the gateway",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_is_said_when_it_begins_and_when_it_ends() {
+        let troubles = Troubles::default();
+        troubles.set("access log", None);
+        assert!(troubles.take_to_say().is_empty());
+        troubles.set("access log", Some("disk full".into()));
+        troubles.set("access log", Some("disk still full".into()));
+        assert_eq!(troubles.standing(), ["disk still full"]);
+        assert_eq!(troubles.take_to_say(), ["disk full"]);
+        troubles.set("access log", None);
+        troubles.set("access log", None);
+        assert_eq!(troubles.take_to_say(), ["access log: works again"]);
+        assert!(troubles.standing().is_empty() && troubles.take_to_say().is_empty());
+    }
+
+    #[test]
+    fn a_store_that_is_gone_or_another_is_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        fs::write(&path, "one").unwrap();
+        let opened = file_at(&path);
+        assert_eq!(of_store(&path, opened), None);
+        let moved = folder.path().join("moved.db");
+        fs::rename(&path, &moved).unwrap();
+        assert!(of_store(&path, opened).unwrap().contains("was removed"));
+        fs::write(&path, "two").unwrap();
+        assert!(of_store(&path, opened).unwrap().contains("was replaced"));
+        fs::rename(&moved, &path).unwrap();
+        assert_eq!(of_store(&path, opened), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a store keeps of keys and of changes to them, and why it cannot.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use model::quote::visible;
+
+use super::Digest;
+use crate::limits::Rate;
+
+/// Why the file of keys could not be used.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The file cannot be opened, or is none of ours.
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A statement failed: disk full, file locked, file damaged.
+    Failed(String),
+    /// There is no key with this number, or it was revoked before.
+    NoSuchKey(u64),
+    /// A value that no key may have.
+    Wrong(String),
+    /// The system has no random numbers.
+    NoRandomNumbers,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { path, why } => {
+                write!(f, "{}: {}; --store names another file", path.display(), visible(why, &[]))
+            }
+            Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
+            Self::NoSuchKey(id) => {
+                write!(f, "there is no key {id} in force: `plimsoll gate keys list` shows all")
+            }
+            Self::Wrong(why) => f.write_str(why),
+            Self::NoRandomNumbers => {
+                f.write_str("the system gives no random numbers: no key can be made")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// What a new key is to be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewKey {
+    /// Whose it is; may be empty.
+    pub owner: String,
+    /// Its tier's name; may be empty for the default tier.
+    pub tier: String,
+    /// Names of the routes it is for; empty for all.
+    pub routes: Vec<String>,
+    /// Requests per second, instead of the tier's.
+    pub rate: Option<Rate>,
+    /// Requests at once, instead of the tier's.
+    pub at_once: Option<u32>,
+    /// Requests a day, instead of the tier's.
+    pub day_quota: Option<u64>,
+    /// Requests a month, instead of the tier's.
+    pub month_quota: Option<u64>,
+    /// Not valid from then on, in seconds since the epoch; 0: without end.
+    pub expires_s: i64,
+}
+
+/// A key as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRecord {
+    /// The number that people and usage know it by.
+    pub id: u64,
+    /// Its digest.
+    pub digest: Digest,
+    /// What it was made as.
+    pub key: NewKey,
+    /// When it was made, in seconds since the epoch.
+    pub created_s: i64,
+    /// When it was revoked, if it was.
+    pub revoked_s: Option<i64>,
+}
+
+/// When a change is made, and by whom: `command line`, `admin API`, `reload`.
+#[derive(Debug, Clone, Copy)]
+pub struct Stamp<'a> {
+    /// Seconds since the epoch.
+    pub at_s: i64,
+    /// By whom.
+    pub by: &'a str,
+}
+
+/// A change that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Ascending.
+    pub number: u64,
+    /// Seconds since the epoch.
+    pub at_s: i64,
+    /// By whom.
+    pub by: String,
+    /// The key it is about.
+    pub key: Option<u64>,
+    /// In words.
+    pub what: String,
+}

@@ -1,0 +1,112 @@
+//! What a gateway says of itself: what waits for a restart, what may not be meant, what goes wrong beside its requests.
+
+use std::fs;
+
+use super::{Gate, load_line, soon};
+use crate::harness::{Folder, Target};
+
+fn config(upstream: &str, more: &str) -> String {
+    format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{upstream}\"]\n{more}"
+    )
+}
+
+#[test]
+fn settings_that_wait_for_a_restart_are_named() {
+    let (folder, target) = (Folder::new(), Target::start());
+    folder.put("gate.toml", config(&target.url(""), ""));
+    let gate = Gate::start(&folder, "gate.toml --open");
+    let more = "[access_log]\npath = \"access.log\"\n[limits.all]\nconcurrency = 500\n";
+    folder.put("gate.toml", config(&target.url(""), more));
+    let reloaded = gate.admin("POST", "/v1/reload", "");
+    assert_eq!(
+        reloaded.json()["waits_for_restart"].to_string(),
+        "[\"access_log\"]",
+        "{reloaded:?}"
+    );
+    let state = gate.admin("GET", "/v1/state", "").json();
+    assert_eq!(state["configuration"]["waits_for_restart"][0], "access_log");
+    folder.put("gate.toml", config(&target.url(""), ""));
+    let reloaded = gate.admin("POST", "/v1/reload", "");
+    assert_eq!(reloaded.json()["waits_for_restart"].to_string(), "[]");
+}
+
+#[test]
+fn a_check_finds_what_a_start_would() {
+    let folder = Folder::new();
+    let check = |more: &str| {
+        folder.put("gate.toml", config("http://127.0.0.1:1", more));
+        folder.plimsoll("gate gate.toml --check")
+    };
+    check("").ok().prints("the configuration is right");
+    assert!(!folder.path().join("plimsoll-gate.db").exists(), "a check makes no store");
+    check("[admin]\ntoken_file = \"none\"\n").refuses(1, "none: ");
+    check("[access_log]\npath = \"none/access.log\"\n").refuses(1, "none/access.log: its folder");
+    check("[usage]\njson_lines = \"none/usage\"\n").refuses(1, "none/usage: its folder");
+    folder.put("text.db", "no database, though longer than the header of one would be");
+    check("[keys]\nstore = \"text.db\"\n").refuses(1, "text.db: ");
+    // The key was made before a gateway ran.
+    folder.plimsoll("gate keys add --tier gold").ok();
+    let tiers = "[[tier]]\nname = \"free\"\n";
+    check(tiers).ok().prints("1 key is of the tier `gold`, which the configuration does not have");
+    folder
+        .plimsoll("gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:4 --check")
+        .refuses(2, "is the gateway itself");
+}
+
+#[test]
+fn tiers_are_those_of_the_gateway_of_the_store() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let tiers = "[[tier]]\nname = \"free\"\n[[tier]]\nname = \"gold\"\n";
+    folder.put("gate.toml", config(&target.url(""), tiers));
+    let gate = Gate::start(&folder, "gate.toml");
+    folder
+        .plimsoll("gate keys add --tier glod")
+        .refuses(2, "there is no tier `glod`: did you mean `gold`?");
+    let refused = gate.admin("POST", "/v1/keys", "{\"tier\": \"silver\"}");
+    assert!(refused.status == 422 && refused.body.contains("free, gold"), "{refused:?}");
+    folder.plimsoll("gate keys add --tier gold").ok();
+    folder.put("gate.toml", config(&target.url(""), "[[tier]]\nname = \"free\"\n"));
+    let notes = gate.admin("POST", "/v1/reload", "").json()["notes"].to_string();
+    assert!(notes.contains("1 key is of the tier `gold`"), "{notes}");
+}
+
+#[test]
+fn a_load_line_that_was_not_confirmed_or_is_of_another_server_is_told() {
+    let (folder, target) = (Folder::new(), Target::start());
+    folder.put(
+        "capacity.json",
+        load_line(100.0).replace("\"addresses\":[]", "\"addresses\":[\"127.0.0.1:1\"]"),
+    );
+    let line =
+        format!("--listen 127.0.0.1:0 --upstream {} --loadline capacity.json", target.url(""));
+    let gate = Gate::start(&folder, &line);
+    assert!(gate.opening.contains("the load line was not confirmed"), "{}", gate.opening);
+    assert!(gate.opening.contains("no upstream is at that address"), "{}", gate.opening);
+    assert_eq!(gate.admin("GET", "/v1/state", "").json()["line"]["confirmed"], false);
+}
+
+#[test]
+fn a_store_that_is_moved_away_and_back_is_told() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    let troubles = || gate.admin("GET", "/v1/state", "").json()["troubles"].to_string();
+    let (here, away) = (folder.path().join("plimsoll-gate.db"), folder.path().join("away.db"));
+    fs::rename(&here, &away).expect("moved");
+    soon(|| troubles().contains("was removed while the gateway runs"));
+    fs::rename(&away, &here).expect("moved back");
+    soon(|| troubles() == "[]");
+    gate.end();
+}
+
+#[test]
+fn a_request_that_comes_back_is_refused() {
+    let folder = Folder::new();
+    // The port is not known before, so the configuration that loops comes later.
+    folder.put("gate.toml", config("http://127.0.0.1:1", ""));
+    let gate = Gate::start(&folder, "gate.toml --open");
+    let looped = config(&format!("http://{}", gate.address), "");
+    assert_eq!(gate.admin("PUT", "/v1/config", &looped).status, 200);
+    soon(|| gate.get("/", "").status == 508);
+    assert_eq!(gate.get("/", "").json()["code"], "loop");
+}
