@@ -116,8 +116,16 @@ impl Address {
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return match Config::from_str(url) {
-                Ok(config) => complete_postgres(config, environment),
+            let (plain, mut modes) = without_options(url, &["sslmode"]);
+            if modes.is_empty() {
+                modes.extend((environment.variable)("PGSSLMODE"));
+            }
+            let certificate = plain.contains("sslrootcert=") || plain.contains("sslcert=");
+            if certificate || modes.iter().any(|mode| needs_tls(mode)) {
+                return wrong(NO_TLS);
+            }
+            return match Config::from_str(&plain) {
+                Ok(config) => Ok(complete_postgres(config, environment)),
                 Err(_) => {
                     wrong("not a connection URL of PostgreSQL (its password may need %-escapes)")
                 }
@@ -125,8 +133,8 @@ impl Address {
         }
         if url.starts_with("mysql://") || url.starts_with("mariadb://") {
             let plain = url.replacen("mariadb://", "mysql://", 1);
-            let asks_tls = ["require_ssl=true", "ssl-mode=", "ssl_mode=", "sslmode="];
-            if asks_tls.iter().any(|word| plain.contains(word)) {
+            let (plain, modes) = without_options(&plain, &["ssl-mode", "ssl_mode", "sslmode"]);
+            if plain.contains("require_ssl=true") || modes.iter().any(|mode| needs_tls(mode)) {
                 return wrong(NO_TLS);
             }
             return match Opts::from_url(&plain) {
@@ -183,13 +191,31 @@ impl Address {
 }
 
 const NO_TLS: &str = "TLS to a database is not supported: use an SSH tunnel (ssh -L) or a connection inside of a \
-                      trusted network, and leave out the TLS option";
+                      trusted network, and leave out the TLS option (sslmode, ssl-mode, PGSSLMODE)";
 
-fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Result<Address> {
-    let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(WrongUrl(NO_TLS.to_owned()));
+/// A URL without some options of its query, and their values.
+fn without_options(url: &str, names: &[&str]) -> (String, Vec<String>) {
+    let Some((path, query)) = url.split_once('?') else { return (url.to_owned(), Vec::new()) };
+    let mut values = Vec::new();
+    let mut kept = Vec::new();
+    for option in query.split('&') {
+        match option.split_once('=') {
+            Some((name, value)) if names.contains(&name) => values.push(value.to_owned()),
+            _ => kept.push(option),
+        }
     }
+    let mark = if kept.is_empty() { "" } else { "?" };
+    (format!("{path}{mark}{}", kept.join("&")), values)
+}
+
+/// Whether a mode forbids a connection without TLS; what is unknown does.
+fn needs_tls(mode: &str) -> bool {
+    let mode = mode.to_ascii_lowercase();
+    !matches!(mode.as_str(), "" | "disable" | "disabled" | "allow" | "prefer" | "preferred")
+}
+
+fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Address {
+    let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
     config.ssl_mode(SslMode::Disable);
     if config.get_hosts().is_empty() {
         config.host(set("PGHOST").as_deref().unwrap_or("localhost"));
@@ -220,7 +246,7 @@ fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Result
             config.password(password);
         }
     }
-    Ok(Address::Postgres(Box::new(config)))
+    Address::Postgres(Box::new(config))
 }
 
 fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Address {

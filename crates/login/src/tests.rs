@@ -74,11 +74,24 @@ fn passwords_come_from_url_environment_and_files() {
 fn what_is_not_supported_is_said() {
     for (url, word) in [
         ("postgres://h/shop?sslmode=require", "TLS"),
+        ("postgres://h/shop?application_name=a&sslmode=verify-full", "TLS"),
+        ("postgres://h/shop?sslrootcert=ca.pem", "TLS"),
         ("mysql://h/shop?ssl-mode=REQUIRED", "TLS"),
+        ("mysql://h/shop?ssl-mode=VERIFY_IDENTITY", "TLS"),
         ("sqlite:/no/such/file.db", "no such file"),
         ("shop.db", "sqlite:FILE"),
     ] {
         let why = parse(url, &[], None).unwrap_err().to_string();
         assert!(why.contains(word), "{url}: {why}");
+    }
+    let demanded = parse("postgres://h/shop", &[("PGSSLMODE", "require")], None);
+    assert!(demanded.unwrap_err().to_string().contains("TLS"));
+    for url in [
+        "postgres://h/shop?sslmode=allow",
+        "postgres://h/shop?sslmode=prefer&application_name=a",
+        "mysql://h/shop?ssl-mode=DISABLED",
+        "mariadb://h/shop?ssl-mode=preferred",
+    ] {
+        assert!(parse(url, &[], None).is_ok(), "{url}");
     }
 }

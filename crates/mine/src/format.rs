@@ -14,6 +14,7 @@ use pattern::Pattern;
 
 use crate::hit::{Bad, Hit};
 use crate::lines;
+use crate::sample::masked;
 
 /// How the lines of a log are read.
 #[derive(Debug, Clone)]
@@ -224,8 +225,7 @@ pub const NAMES: &str = "combined, common, vhost, alb, elb, w3c, cloudfront, jso
 fn first_line(start: &[u8]) -> String {
     const SHOWN: usize = 100;
     let line = lines::each(start).find(|line| !line.trim_ascii().is_empty());
-    let line = String::from_utf8_lossy(line.unwrap_or_default());
-    line.chars().take(SHOWN).collect()
+    masked(line.unwrap_or_default()).chars().take(SHOWN).collect()
 }
 
 impl Reader {

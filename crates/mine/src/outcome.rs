@@ -281,7 +281,7 @@ impl Making<'_> {
             let text = match &column.content {
                 Content::Fixed(text) => text.replace("${", "$${"),
                 Content::Column(name) => format!("${{{}.{name}}}", pool.unwrap_or_default()),
-                Content::Secret => self.secret(&column.name),
+                Content::Secret => self.secret(&column.full_name),
             };
             match column.in_path {
                 true => of_path.push(text),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use model::mined::Parameter;
-use model::secret::is_secret_value;
+use model::secret::{Neighbour, holds_secret};
 
 use crate::segment;
 use crate::tally::{SECRET, SEPARATOR, Variant};
@@ -21,6 +21,8 @@ const LONGEST_EXAMPLE: usize = 60;
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
+    /// The name with the word before it, where it is one of the path's.
+    pub(crate) full_name: String,
     pub(crate) in_path: bool,
     pub(crate) content: Content,
 }
@@ -69,17 +71,25 @@ impl Table {
                 _ => table.left_out += 1,
             }
         }
+        let neighbours: Vec<Neighbour> = names
+            .iter()
+            .map(|(name, in_path)| match in_path {
+                // The template has those apart.
+                true => Neighbour::Plain,
+                false => about(name, template),
+            })
+            .collect();
         let secrets: Vec<bool> = names
             .iter()
             .enumerate()
-            .map(|(at, name)| !kept(&name.0) && is_secret(&decoded, at))
+            .map(|(at, (name, _))| !kept(name) && is_secret(&decoded, at, neighbours[at]))
             .collect();
-        let masked =
-            |texts: &[String]| {
-                texts.iter().zip(&secrets).zip(&names).any(|((text, secret), name)| {
-                    !secret && !kept(&name.0) && is_secret_value(text)
-                })
-            };
+        let masked = |texts: &[String]| {
+            texts.iter().enumerate().any(|(at, text)| {
+                let secret = || holds_secret(text) || neighbours[at].makes_secret(text);
+                !secrets[at] && !kept(&names[at].0) && secret()
+            })
+        };
         let before = decoded.len();
         decoded.retain(|(texts, _)| !masked(texts));
         table.left_out += before - decoded.len();
@@ -101,18 +111,20 @@ impl Table {
         let mut varying = Vec::new();
         let mut taken = HashSet::from(["weight".to_owned()]);
         for (at, (name, in_path)) in names.into_iter().enumerate() {
+            let full_name = if in_path { whose(template, at) } else { name.clone() };
             let first = decoded.first().map(|(texts, _)| texts[at].clone());
             let same = decoded.iter().all(|(texts, _)| Some(&texts[at]) == first.as_ref());
             let content = match first {
                 _ if secrets[at] => Content::Secret,
+                // Nothing is left that can be written.
+                None => Content::Secret,
                 Some(first) if same && (exact || !in_path) => Content::Fixed(first),
                 _ => {
                     varying.push(at);
-                    let said = if in_path { whose(template, at) } else { name.clone() };
-                    Content::Column(free(&mut taken, &plain(&said)))
+                    Content::Column(free(&mut taken, &plain(&full_name)))
                 }
             };
-            self.columns.push(Column { name, in_path, content });
+            self.columns.push(Column { name, full_name, in_path, content });
         }
         if varying.is_empty() {
             return;
@@ -173,9 +185,22 @@ fn word(piece: &Piece) -> Option<&str> {
     whole.rsplit('/').find(|segment| !segment.is_empty())
 }
 
-/// Whether the values of a column are credentials: marked so by their name, or most of them by their shape.
-fn is_secret(rows: &[(Vec<String>, f64)], at: usize) -> bool {
-    let secret = |text: &str| text.as_bytes() == SECRET || is_secret_value(text);
+/// What a parameter's name says about its values, or else the end of the path: `/unsubscribe?u=5f3a...`.
+fn about(name: &str, template: &Template) -> Neighbour {
+    let path = template.text();
+    let behind = path.split('/').fold(Neighbour::Plain, |before, segment| before.then(segment));
+    match (Neighbour::of(name), behind) {
+        (Neighbour::Plain, behind) => behind,
+        (named, _) => named,
+    }
+}
+
+/// Whether the values of a column are credentials: marked so by their name, or half of them or more by their shape or
+/// by what stands before them.
+fn is_secret(rows: &[(Vec<String>, f64)], at: usize, neighbour: Neighbour) -> bool {
+    let secret = |text: &str| {
+        text.as_bytes() == SECRET || holds_secret(text) || neighbour.makes_secret(text)
+    };
     let many = rows.iter().filter(|(texts, _)| secret(&texts[at])).count();
     many > 0 && many * 2 >= rows.len()
 }

@@ -2,6 +2,11 @@
 //!
 //! Owns the look of single segments. Whether a segment is a parameter the counts decide, in `trie`.
 
+use std::borrow::Cow;
+
+use model::secret::{Neighbour, holds_secret, is_secret_name, is_secret_value};
+
+use crate::pools::decode;
 use crate::words;
 
 /// Kinds of values, by their look alone.
@@ -31,12 +36,14 @@ pub(crate) enum Class {
     Locale,
     /// Words.
     Word,
+    /// A credential.
+    Secret,
 }
 
 impl Class {
     /// Whether a single value of this look is enough to know that it is one of many.
     pub(crate) fn is_certain(self) -> bool {
-        matches!(self, Self::Uuid | Self::Hex | Self::Token | Self::Email)
+        matches!(self, Self::Uuid | Self::Hex | Self::Token | Self::Email | Self::Secret)
     }
 
     /// Whether its values are words, among which fixed ones may be.
@@ -64,9 +71,13 @@ impl Class {
             Self::Code => "code",
             Self::Locale => "locale",
             Self::Word => "name",
+            Self::Secret => SECRET_KIND,
         }
     }
 }
+
+/// What a parameter is called whose values are credentials.
+pub(crate) const SECRET_KIND: &str = "secret";
 
 /// A segment taken apart: fixed text, a value, fixed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,9 +87,15 @@ pub(crate) struct Shape<'a> {
     pub(crate) suffix: &'a [u8],
 }
 
-/// The shape of a segment.
-pub(crate) fn shape(segment: &[u8]) -> Shape<'_> {
+/// The shape of a segment that stands behind this neighbour.
+pub(crate) fn shape(neighbour: Neighbour, segment: &[u8]) -> Shape<'_> {
+    if let Some(secret) = secret(neighbour, segment) {
+        return secret;
+    }
     let class = class(segment);
+    if class == Class::Token && neighbour != Neighbour::Plain && !segment.starts_with(b"0x") {
+        return Shape { prefix: b"", class: Class::Secret, suffix: b"" };
+    }
     if class != Class::Word {
         return Shape { prefix: b"", class, suffix: b"" };
     }
@@ -87,6 +104,64 @@ pub(crate) fn shape(segment: &[u8]) -> Shape<'_> {
         return Shape { prefix: b"", class, suffix: b"" };
     }
     Shape { prefix, class: self::class(inner), suffix }
+}
+
+/// What a segment says about the next one.
+pub(crate) fn neighbour(before: Neighbour, segment: &[u8]) -> Neighbour {
+    before.then(&String::from_utf8_lossy(segment))
+}
+
+/// The shape of a segment that is or holds a credential. All of it is the value, but for the text before a parameter
+/// of a matrix whose name says so and behind it: `list;jsessionid=5f3a;page=2`.
+fn secret(neighbour: Neighbour, segment: &[u8]) -> Option<Shape<'_>> {
+    const SHORTEST_BARE: usize = 8;
+    let whole = Shape { prefix: b"", class: Class::Secret, suffix: b"" };
+    let is_parted = segment.iter().any(|byte| b"=:@+~%".contains(byte));
+    if !is_parted && segment.len() < SHORTEST_BARE {
+        return None;
+    }
+    // The padding of base64 is no sign that parts a name from a value.
+    let trimmed = trim_padding(segment);
+    let text = match is_parted {
+        true => decode(trimmed, false).map_or_else(|| String::from_utf8_lossy(trimmed), Cow::Owned),
+        false => String::from_utf8_lossy(segment),
+    };
+    if is_secret_value(&text) || neighbour.makes_secret(&text) {
+        return Some(whole);
+    }
+    if !is_parted {
+        return None;
+    }
+    matrix(segment).or_else(|| (holds_secret(&text) || has_password(&text)).then_some(whole))
+}
+
+/// `user:password@host`, as it stands behind the slashes of a URL within a path.
+fn has_password(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(userinfo, host)| {
+        !host.is_empty()
+            && userinfo.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+    })
+}
+
+/// From the first value of a matrix parameter that is a credential by its name to the end of the last.
+fn matrix(segment: &[u8]) -> Option<Shape<'_>> {
+    let mut found: Option<(usize, usize)> = None;
+    let mut at = 0;
+    for part in segment.split(|byte| *byte == b';') {
+        if let Some(equals) = memchr::memchr(b'=', part) {
+            let name = String::from_utf8_lossy(&part[..equals]);
+            if is_secret_name(&name, true) && equals + 1 < part.len() {
+                let (from, to) = (at + equals + 1, at + part.len());
+                found = Some((found.map_or(from, |(first, _)| first), to));
+            }
+        }
+        at += part.len() + 1;
+    }
+    let (from, to) = found?;
+    let outside = |text: &[u8]| holds_secret(&String::from_utf8_lossy(text));
+    let (prefix, suffix) = (&segment[..from], &segment[to..]);
+    // What is left may hold one by its shape.
+    (!outside(prefix) && !outside(suffix)).then_some(Shape { prefix, class: Class::Secret, suffix })
 }
 
 /// The value in a segment, and the fixed text before and behind it.
@@ -272,12 +347,16 @@ fn is_token(value: &[u8]) -> bool {
     }
 }
 
-/// Whether it is words with signs between them, each in one case or with a capital.
+/// Whether it is words with signs between them, each in one case, with a capital or in camel case, perhaps with short
+/// numbers and versions: `ShipService_v2_3`.
 fn is_words(value: &[u8]) -> bool {
+    let is_number = |part: &[u8]| part.len() <= 4 && part.iter().all(u8::is_ascii_digit);
     let is_word = |part: &[u8]| {
-        part.iter().all(u8::is_ascii_alphabetic)
-            && (part.iter().skip(1).all(u8::is_ascii_lowercase)
-                || part.iter().all(u8::is_ascii_uppercase))
+        is_number(part.strip_prefix(b"v").unwrap_or(part))
+            || part.iter().all(u8::is_ascii_alphabetic)
+                && (part.iter().skip(1).all(u8::is_ascii_lowercase)
+                    || part.iter().all(u8::is_ascii_uppercase)
+                    || is_camel(part))
     };
     let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
     value.iter().any(|byte| !byte.is_ascii_alphanumeric()) && parts.all(is_word)
@@ -382,13 +461,13 @@ mod tests {
             ("@alice", "@", Class::Word, ""),
             ("Products('AB12')", "Products('", Class::Code, "')"),
             ("Orders(10248)", "Orders(", Class::Int, ")"),
-            ("list;jsessionid=5f3a9c1", "list;jsessionid=", Class::Hex, ""),
+            ("list;jsessionid=5f3a9c1", "list;jsessionid=", Class::Secret, ""),
             ("sha256:507f1f77bcf86cd799439011", "sha256:", Class::Hex, ""),
             ("my-shop:undelete", "", Class::Word, ":undelete"),
             ("report.tar.gz", "", Class::Word, ".tar.gz"),
             ("users", "", Class::Word, ""),
         ] {
-            let shape = shape(segment.as_bytes());
+            let shape = shape(Neighbour::Plain, segment.as_bytes());
             let found = (shape.prefix, shape.class, shape.suffix);
             assert_eq!(found, (prefix.as_bytes(), class, suffix.as_bytes()), "{segment}");
         }

@@ -105,7 +105,7 @@ impl Survey {
     fn note(&mut self, bad: Bad, line: &[u8]) {
         let (count, sample) = &mut self.bad[bad.index()];
         *count += 1;
-        sample.get_or_insert_with(|| line[..line.len().min(SAMPLE)].to_vec());
+        sample.get_or_insert_with(|| start_of(line).to_vec());
     }
 
     /// Adds what another part of the log held.
@@ -161,6 +161,18 @@ impl Survey {
             peak,
             templates: self.trie.templates(),
         })
+    }
+}
+
+/// The beginning of a line, up to a blank: half of a credential would not be recognised as one.
+fn start_of(line: &[u8]) -> &[u8] {
+    const WITHOUT_BLANK: usize = 40;
+    match line.get(..SAMPLE) {
+        Some(start) => match memchr::memrchr(b' ', start) {
+            Some(blank) => &start[..blank],
+            None => &start[..WITHOUT_BLANK],
+        },
+        None => line,
     }
 }
 

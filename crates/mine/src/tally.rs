@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::FixedState;
 use model::Latencies;
 use model::histogram::SparseLatencies;
-use model::secret::is_secret_name;
+use model::secret::{is_secret_parameter, is_secret_value, looks_random};
 use model::units::SECOND;
 
 use crate::distinct::Distinct;
@@ -15,6 +15,7 @@ use crate::hit::Hit;
 use crate::pools::decode;
 use crate::rows::Rows;
 use crate::survey::Surveyed;
+use crate::template::Template;
 use crate::time::{DAY, Stamp};
 use crate::trie::hash;
 use crate::visits::Visits;
@@ -46,6 +47,8 @@ const LATENCIES: usize = 512;
 #[derive(Debug, Default)]
 pub(crate) struct Endpoint {
     pub(crate) template: usize,
+    /// Which parameters of the path hold credentials that are not to be kept.
+    secrets: Vec<bool>,
     pub(crate) method: String,
     pub(crate) count: u64,
     pub(crate) peak: u64,
@@ -213,8 +216,12 @@ impl<'s> Tally<'s> {
             return None;
         }
         let method = String::from_utf8_lossy(method).into_owned();
+        let of = &self.surveyed.templates.all()[template];
+        let secret =
+            |(at, name): (usize, &String)| of.is_secret(at) && !self.keep_secrets.contains(name);
+        let secrets = of.parameters.iter().enumerate().map(secret).collect();
         let step_ns = SECOND;
-        self.endpoints.push(Endpoint { template, method, step_ns, ..Endpoint::default() });
+        self.endpoints.push(Endpoint { template, secrets, method, step_ns, ..Endpoint::default() });
         self.places.insert(key, self.endpoints.len() - 1);
         Some(self.endpoints.len() - 1)
     }
@@ -233,15 +240,17 @@ impl<'s> Tally<'s> {
         }
         let mut pairs = pairs(hit.query);
         pairs.sort_by_key(|(name, _)| *name);
-        let variant = endpoint.variant(&pairs, &self.keep_secrets);
+        let template = &self.surveyed.templates.all()[endpoint.template];
+        let at = endpoint.variant(&pairs, template, &self.keep_secrets);
+        let variant = endpoint.variants.get_mut(at).unwrap_or(&mut endpoint.rare);
         variant.count += 1;
         variant.peak += u64::from(in_peak);
         if (values.is_empty() && pairs.is_empty()) || variant.names.len() != pairs.len() {
             return;
         }
         self.row.clear();
-        for value in values {
-            self.row.extend_from_slice(value);
+        for (value, secret) in values.iter().zip(&endpoint.secrets) {
+            self.row.extend_from_slice(if *secret { SECRET } else { value });
             self.row.push(SEPARATOR);
         }
         for ((_, secret), (_, value)) in variant.names.iter().zip(&pairs) {
@@ -332,32 +341,25 @@ impl<'s> Tally<'s> {
 }
 
 impl Endpoint {
-    /// The variant with these names, sorted; one for all further ones where there are too many.
-    fn variant(&mut self, pairs: &[(&[u8], &[u8])], keep_secrets: &[String]) -> &mut Variant {
+    /// The place of the variant with these names, sorted; beyond all where there are too many.
+    fn variant(
+        &mut self,
+        pairs: &[(&[u8], &[u8])],
+        template: &Template,
+        keep_secrets: &[String],
+    ) -> usize {
         let same = |variant: &Variant| {
             variant.names.len() == pairs.len()
                 && variant.names.iter().zip(pairs).all(|((name, _), (other, _))| name == other)
         };
-        let found = self.variants.iter().position(same);
-        let at = found.unwrap_or_else(|| {
-            if self.variants.len() >= MOST_VARIANTS {
-                return MOST_VARIANTS;
-            }
-            let named = |(name, _): &(&[u8], &[u8])| {
-                // `pass%77ord` is a password too.
-                let text = decode(name, true)
-                    .unwrap_or_else(|| String::from_utf8_lossy(name).into_owned());
-                let kept = keep_secrets.contains(&text);
-                (name.to_vec(), is_secret_name(&text, true) && !kept)
-            };
-            let names = pairs.iter().map(named).collect();
-            self.variants.push(Variant { names, ..Variant::default() });
-            self.variants.len() - 1
-        });
-        match at {
-            MOST_VARIANTS => &mut self.rare,
-            at => &mut self.variants[at],
+        if let Some(at) = self.variants.iter().position(same) {
+            return at;
         }
+        if self.variants.len() < MOST_VARIANTS {
+            self.variants.push(Variant::named(pairs, template, keep_secrets));
+            return self.variants.len() - 1;
+        }
+        MOST_VARIANTS
     }
 
     /// Puts the times that wait with the others.
@@ -396,6 +398,22 @@ impl Endpoint {
 }
 
 impl Variant {
+    /// A variant of these names, of which none has come yet.
+    fn named(pairs: &[(&[u8], &[u8])], template: &Template, keep_secrets: &[String]) -> Self {
+        // `pass%77ord` is a password too.
+        let text = |name: &[u8]| {
+            decode(name, true).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
+        };
+        let texts: Vec<String> = pairs.iter().map(|(name, _)| text(name)).collect();
+        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let path = template.text();
+        let secret =
+            |name: &String| is_secret_parameter(name, &all, &path) && !keep_secrets.contains(name);
+        let named = |((name, _), text): (&(&[u8], &[u8]), &String)| (name.to_vec(), secret(text));
+        let names = pairs.iter().zip(&texts).map(named).collect();
+        Self { names, ..Self::default() }
+    }
+
     fn add_counts(&mut self, other: &Self) {
         self.count += other.count;
         self.peak += other.peak;
@@ -420,9 +438,19 @@ fn pairs(query: &[u8]) -> Vec<(&[u8], &[u8])> {
         .map(|pair| {
             split(pair).map_or((pair, &pair[pair.len()..]), |at| (&pair[..at], &pair[at + 1..]))
         })
-        .filter(|(name, _)| !name.is_empty())
+        .filter(|(name, _)| !name.is_empty() && !is_secret_itself(name))
         .take(MOST_NAMES)
         .collect()
+}
+
+/// Whether a name is no name but a credential: `/verify?eyJhbGciOi...`.
+fn is_secret_itself(name: &[u8]) -> bool {
+    const LONGEST_NAME: usize = 64;
+    if name.len() < 16 {
+        return false;
+    }
+    let text = String::from_utf8_lossy(name);
+    name.len() > LONGEST_NAME || is_secret_value(&text) || looks_random(&text)
 }
 
 /// Who asked: the log's user, else address and agent.

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
+use model::secret::Neighbour;
 
-use crate::segment::{Class, Shape, shape};
+use crate::segment::{Class, SECRET_KIND, Shape, neighbour, shape};
 use crate::trie::{hash, hash_of_shape, segments};
 
 /// A part of a template.
@@ -80,6 +81,11 @@ impl Template {
         pieces
     }
 
+    /// Whether a parameter holds credentials, as far as its place and shape say.
+    pub(crate) fn is_secret(&self, parameter: usize) -> bool {
+        self.kinds.get(parameter) == Some(&SECRET_KIND)
+    }
+
     /// As people write it: `/users/{id}`.
     pub fn text(&self) -> String {
         let piece = |piece: &Piece| match piece {
@@ -109,6 +115,8 @@ struct Node {
     /// The child that takes any word.
     any: Option<u32>,
     template: Option<u32>,
+    /// What the path up to here says about the next segment.
+    neighbour: Neighbour,
 }
 
 impl Templates {
@@ -131,10 +139,11 @@ impl Templates {
         if let Some(child) = self.edges.get(&(node, hash(segment))) {
             return Some(*child);
         }
-        let key = hash_of_shape(&shape(segment));
+        let from = self.nodes.get(node as usize)?;
+        let key = hash_of_shape(&shape(from.neighbour, segment));
         let child = match self.edges.get(&(node, key)) {
             Some(child) => *child,
-            None => self.nodes.get(node as usize)?.any?,
+            None => from.any?,
         };
         let (prefix, suffix, _) = self.nodes[child as usize].parameter?;
         values.push(segment.get(prefix..segment.len().checked_sub(suffix)?)?);
@@ -162,7 +171,8 @@ impl Builder {
 
     /// A fixed segment below a node.
     pub(crate) fn fixed(&mut self, parent: u32, key: u64, text: &[u8], ends: bool) -> u32 {
-        let node = Node { parent, fixed: text.to_vec(), ..Node::default() };
+        let neighbour = neighbour(self.made.nodes[parent as usize].neighbour, text);
+        let node = Node { parent, fixed: text.to_vec(), neighbour, ..Node::default() };
         self.add(parent, key, node, ends)
     }
 
@@ -180,6 +190,7 @@ impl Builder {
             parameter: Some((shape.prefix.len(), shape.suffix.len(), shape.class)),
             prefix: shape.prefix.to_vec(),
             suffix: shape.suffix.to_vec(),
+            neighbour: self.made.nodes[parent as usize].neighbour.then(""),
             ..Node::default()
         };
         let child = self.add(parent, key, node, ends);

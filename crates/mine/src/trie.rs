@@ -4,14 +4,17 @@
 //! Owns the tree. Which words are parameters too is decided when all are known, in `settle`; what comes out is
 //! `template`'s.
 
+mod following;
+mod looks;
 mod settle;
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+use model::secret::Neighbour;
 
-use crate::segment::{Class, Shape, shape};
+use crate::segment::{Class, Shape, neighbour, shape};
 use crate::words;
 
 /// Nodes at most. Further words are put together as values, whatever they are.
@@ -50,6 +53,8 @@ struct Node {
     hits: u64,
     marks: Marks,
     children: Vec<u32>,
+    /// What the path up to here says about the next segment.
+    neighbour: Neighbour,
 }
 
 /// Segments of all paths.
@@ -102,10 +107,15 @@ pub(crate) fn marks(method: &[u8], query: &[u8]) -> Marks {
     marks
 }
 
+impl Node {
+    fn new(label: Label, neighbour: Neighbour) -> Self {
+        Self { label, hits: 0, marks: 0, children: Vec::new(), neighbour }
+    }
+}
+
 impl Default for Trie {
     fn default() -> Self {
-        let root =
-            Node { label: Label::Fixed(Box::default()), hits: 0, marks: 0, children: vec![] };
+        let root = Node::new(Label::Fixed(Box::default()), Neighbour::Plain);
         Self {
             nodes: vec![root],
             edges: HashMap::default(),
@@ -166,12 +176,16 @@ impl Trie {
         if let Some(child) = self.edges.get(&(node, key)) {
             return *child;
         }
-        let shape = shape(segment);
+        let shape = self.shape(node, segment);
         let group = hash_of_shape(&shape);
-        if let Some(child) = self.edges.get(&(node, group)) {
+        if let Some(child) = self.edges.get(&(node, group))
+            && !(self.has_room(node) && may_be_fixed(segment))
+        {
             return *child;
         }
-        if self.nodes.len() - self.free.len() >= MOST_NODES {
+        // A credential is in no label, not even for a moment.
+        let secret = shape.class == Class::Secret;
+        if secret || self.nodes.len() - self.free.len() >= MOST_NODES {
             return self.values_node(node, &shape);
         }
         let child = self.add_child(node, key, Label::Fixed(segment.into()));
@@ -187,8 +201,23 @@ impl Trie {
         child
     }
 
+    /// Whether a word may stand beside values: there are only so many that may be fixed.
+    fn has_room(&self, node: u32) -> bool {
+        self.nodes[node as usize].children.len() < MOST_CHILDREN / 4
+    }
+
+    /// The shape of a segment below a node.
+    fn shape<'a>(&self, node: u32, segment: &'a [u8]) -> Shape<'a> {
+        shape(self.nodes[node as usize].neighbour, segment)
+    }
+
     fn add_child(&mut self, node: u32, key: u64, label: Label) -> u32 {
-        let made = Node { label, hits: 0, marks: 0, children: Vec::new() };
+        let before = self.nodes[node as usize].neighbour;
+        let neighbour = match &label {
+            Label::Fixed(text) => neighbour(before, text),
+            Label::Values { .. } => before.then(""),
+        };
+        let made = Node::new(label, neighbour);
         let child = match self.free.pop() {
             Some(at) => {
                 self.nodes[at as usize] = made;
@@ -225,7 +254,7 @@ impl Trie {
     /// Puts the fixed children of a shape together of which `which` says so; the child that stands for them.
     fn generalise(&mut self, node: u32, wanted: &Shape, which: impl Fn(&Self, u32) -> bool) -> u32 {
         let alike = |trie: &Self, child: &u32| match &trie.nodes[*child as usize].label {
-            Label::Fixed(text) => shape(text) == *wanted && which(trie, *child),
+            Label::Fixed(text) => trie.shape(node, text) == *wanted && which(trie, *child),
             Label::Values { .. } => false,
         };
         let children = self.nodes[node as usize].children.clone();
@@ -273,7 +302,8 @@ impl Trie {
         let label = &self.nodes[child as usize].label;
         let equal = self.edges.get(&(node, self.key(child)));
         let values = || match label {
-            Label::Fixed(text) => self.edges.get(&(node, hash_of_shape(&shape(text)))),
+            Label::Fixed(text) if self.has_room(node) && may_be_fixed(text) => None,
+            Label::Fixed(text) => self.edges.get(&(node, hash_of_shape(&self.shape(node, text)))),
             Label::Values { .. } => None,
         };
         equal.or_else(values).copied()
@@ -285,13 +315,13 @@ impl Trie {
         let mut crowded = Vec::new();
         for child in self.nodes[node as usize].children.clone() {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
-            let shape = shape(text);
+            let shape = self.shape(node, text);
             let group = hash_of_shape(&shape);
             let count = counts.entry(group).or_insert(0);
             *count += 1;
             let values = self.edges.contains_key(&(node, group));
             let most = if values { 0 } else { most_fixed(shape.class) };
-            if *count == most + 1 && !(values && shape.class.is_words()) {
+            if *count == most.saturating_add(1) && !(values && shape.class.is_words()) {
                 crowded.push(text.clone());
             }
         }
@@ -299,7 +329,8 @@ impl Trie {
             self.alike.insert((node, group), count);
         }
         for text in crowded {
-            self.generalise(node, &shape(&text), |_, _| true);
+            let shape = shape(self.nodes[node as usize].neighbour, &text);
+            self.generalise(node, &shape, |_, _| true);
         }
         if self.nodes[node as usize].children.len() > MOST_CHILDREN {
             self.thin_out(node);
@@ -315,7 +346,7 @@ impl Trie {
         for child in children {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
             let heavy = self.below(child) * 200 > total;
-            if !(words::is_reserved(text) || (heavy && words::is_common(text))) {
+            if !(may_be_fixed(text) || (heavy && words::is_common(text))) {
                 self.move_into(node, child, into);
             }
         }
@@ -338,11 +369,17 @@ impl Trie {
     }
 }
 
-/// Fixed segments of a shape that may stand side by side before they are taken for values.
+/// Whether a segment is a word that paths are made of. Where values stand beside it, what follows both decides.
+fn may_be_fixed(segment: &[u8]) -> bool {
+    words::is_one_common(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+}
+
+/// Fixed segments of a shape that may stand side by side before they are taken for values. Of words there may be any
+/// number: [`Trie::thin_out`] leaves those that may be fixed.
 fn most_fixed(class: Class) -> u32 {
     match class {
         class if class.is_certain() => 1,
-        class if class.is_words() => MOST_CHILDREN as u32,
+        class if class.is_words() => u32::MAX,
         _ => 8,
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use foldhash::fast::FixedState;
+
 /// Words that are never a value, even where values stand beside them.
 const RESERVED: &str = "me self mine new edit create search login logout signin signup signout register current latest \
     all count batch bulk export import stats health healthz status metrics popular trending recent \
@@ -70,6 +72,17 @@ pub(crate) fn is_wholly_common(segment: &[u8]) -> bool {
     (1..=3).contains(&parts) && parts_are(segment, known)
 }
 
+/// Whether a segment is one word that fixed segments are commonly made of.
+pub(crate) fn is_one_common(segment: &[u8]) -> bool {
+    segment.iter().all(u8::is_ascii_lowercase) && is_in_common(segment)
+}
+
+/// Whether a word looks like a plural: `orders`, and not `status`, `census`, `analysis`, `address`.
+pub(crate) fn is_plural(word: &[u8]) -> bool {
+    let singular = [b"ss".as_slice(), b"us", b"is"];
+    word.ends_with(b"s") && !singular.iter().any(|ending| word.ends_with(ending))
+}
+
 fn parts_are(segment: &[u8], of: impl Fn(&[u8]) -> bool) -> bool {
     parts(segment).all(of) && !segment.iter().any(u8::is_ascii_digit)
 }
@@ -89,7 +102,7 @@ pub(crate) fn is_common(segment: &[u8]) -> bool {
 }
 
 /// A list as a set, made the first time it is asked for.
-type Set = OnceLock<HashSet<&'static [u8]>>;
+type Set = OnceLock<HashSet<&'static [u8], FixedState>>;
 
 fn contains(set: &Set, list: &'static str, word: &[u8]) -> bool {
     set.get_or_init(|| list.split_whitespace().map(str::as_bytes).collect()).contains(word)

@@ -57,6 +57,15 @@ fn line() -> impl Strategy<Value = String> {
     )
 }
 
+/// A line of each kind of format, with the comment that names its columns where it has one.
+const FORMATS: [&str; 5] = [
+    r#"10.0.0.1 - ann [23/Nov/2026:10:00:00 +0100] "GET /a/7?b=c%20d HTTP/1.1" 200 7 "-" "Firefox""#,
+    r#"{"ts":1795428000.25,"request":{"method":"GET","uri":"/a/7?b=\u00e9","host":"h"},"status":200,"duration":0.01}"#,
+    r#"{"time":"2026-11-23T10:00:00.5+01:00","method":"POST","path":"/\ud83d\ude00","status":"201"}"#,
+    r#"http 2026-11-23T10:00:00.5Z app/x 10.0.0.1:1 10.0.0.2:80 0.0 0.001 -1 200 200 1 2 "GET http://h:80/a/7 HTTP/1.1" "x" - -"#,
+    "#Fields: date time c-ip cs-method cs-uri-stem cs-uri-query sc-status time-taken\n2026-11-23 10:00:00 10.0.0.1 GET /a/7 b=c 200 12",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -66,8 +75,59 @@ proptest! {
     }
 
     #[test]
+    fn fields_of_any_bytes_are_read_or_refused(
+        fields in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 1..40),
+        sessions: bool,
+    ) {
+        let mut text = Vec::new();
+        for (n, field) in fields.iter().enumerate() {
+            let start = format!("10.0.0.1 - - [23/Nov/2026:10:00:{:02} +0100] \"GET /", n % 60);
+            text.extend_from_slice(start.as_bytes());
+            text.extend(field);
+            text.extend_from_slice(b" HTTP/1.1\" 200 7 \"-\" \"");
+            text.extend(field.iter().rev());
+            text.extend_from_slice(b"\"\n");
+        }
+        mine(&text, sessions);
+    }
+
+    #[test]
+    fn lines_of_every_format_may_be_cut_and_damaged_anywhere(
+        at in 0_usize..400, byte: u8, cut in 0_usize..400,
+    ) {
+        for line in FORMATS {
+            let mut text = format!("{line}\n{line}\n").into_bytes();
+            let length = text.len();
+            text[at % length] = byte;
+            text.truncate(length - cut % length);
+            text.extend_from_slice(format!("\n{line}\n{line}\n{line}\n").as_bytes());
+            mine(&text, false);
+        }
+    }
+
+    #[test]
     fn lines_with_anything_in_them(lines in prop::collection::vec(line(), 1..150), sessions: bool) {
         mine(lines.concat().as_bytes(), sessions);
+    }
+}
+
+#[test]
+fn a_line_of_ten_megabytes_is_one_bad_line() {
+    let good = "10.0.0.1 - - [23/Nov/2026:10:00:00 +0100] \"GET /a HTTP/1.1\" 200 7 \"-\" \"x\"\n";
+    for byte in [b'x', b'/', b'"', b'\\', b'\0', b'%', b'&', b'{', 0xff] {
+        let mut text = good.repeat(3).into_bytes();
+        text.truncate(text.len() - 20);
+        text.extend(std::iter::repeat_n(byte, 10 << 20));
+        text.push(b'\n');
+        text.extend_from_slice(good.as_bytes());
+        mine(&text, true);
+    }
+    // Just below the bound, a line is read as any other.
+    for part in ["/", "a=", "&a=1", ";b=", "%", "eyJ.", ":@", "//a:b@"] {
+        let path = part.repeat(60_000 / part.len());
+        let in_path = good.replace("/a", &format!("/{path}"));
+        let in_query = good.replace("/a", &format!("/a?b={path}"));
+        mine((in_path + &in_query).as_bytes(), false);
     }
 }
 

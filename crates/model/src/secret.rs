@@ -1,10 +1,12 @@
-//! What is a credential, by its name or by its shape, so that it is neither printed nor stored.
+//! What is a credential, by its name, its shape or its place, so that it is neither printed nor stored.
 //!
 //! Owns the detectors, and [`mask_text`], which uses them on text of any form. No detector finds all: a password
 //! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
+mod place;
 mod text;
 
+pub use place::{Neighbour, is_secret_parameter};
 pub use text::mask_text;
 
 /// What stands in for a credential.
@@ -28,8 +30,21 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "sessionid",
         "authorization",
     ];
-    const AT_THE_END: [&str; 9] =
-        ["token", "jwt", "csrf", "xsrf", "pwd", "otp", "signature", "assertion", "authkey"];
+    const AT_THE_END: [&str; 13] = [
+        "token",
+        "jwt",
+        "csrf",
+        "xsrf",
+        "pwd",
+        "otp",
+        "signature",
+        "assertion",
+        "authkey",
+        "passcode",
+        "codeverifier",
+        "samlresponse",
+        "magiclink",
+    ];
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
     const IN_QUERY: [&str; 6] = ["key", "userkey", "sig", "auth", "sid", "session"];
     let name = letters(name);
@@ -65,36 +80,61 @@ fn letters(name: &str) -> String {
     letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
+/// What keys of well-known services begin with.
+const MARKS: [&str; 20] = [
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "sk-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "hvs.",
+    "npm_",
+];
+
 /// Whether a whole value has the shape of a credential, whatever it is called: a signed token, a key with the
 /// mark of who gives it out, or an `Authorization` field's value.
 pub fn is_secret_value(value: &str) -> bool {
-    /// What keys of well-known services begin with.
-    const MARKS: [&str; 20] = [
-        "ghp_",
-        "gho_",
-        "ghs_",
-        "ghu_",
-        "github_pat_",
-        "glpat-",
-        "xoxb-",
-        "xoxp-",
-        "xoxa-",
-        "xapp-",
-        "sk_live_",
-        "sk_test_",
-        "rk_live_",
-        "sk-",
-        "AKIA",
-        "ASIA",
-        "AIza",
-        "ya29.",
-        "hvs.",
-        "npm_",
-    ];
     let marked = value.len() >= 16
         && value.bytes().all(is_of_token)
         && MARKS.iter().any(|mark| value.starts_with(mark));
-    marked || is_signed_token(value) || is_with_scheme(value)
+    marked || is_signed_token(value) || is_with_scheme(value) || is_bot_token(value)
+}
+
+/// Whether a text holds a credential anywhere: as [`is_secret_value`] says of the whole of it, or behind a name, in a
+/// URL or in prose, as [`mask_text`] finds it.
+pub fn holds_secret(text: &str) -> bool {
+    // Without any of these it is one word.
+    let parted = |byte: u8| b"=:/@ <+~%".contains(&byte);
+    is_secret_value(text) || text.bytes().any(parted) && mask_text(text) != text
+}
+
+/// The key of a bot of Telegram, with or without the `bot` before it: a number, a colon and 35 characters.
+fn is_bot_token(value: &str) -> bool {
+    let key = value.strip_prefix("bot").unwrap_or(value);
+    key.split_once(':').is_some_and(|(number, key)| {
+        number.len() >= 8
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && key.len() == 35
+            && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    })
+}
+
+/// Whether a text begins as a key of a well-known service or a signed token does.
+fn has_mark(text: &str) -> bool {
+    text.starts_with("eyJ") || MARKS.iter().any(|mark| text.starts_with(mark))
 }
 
 /// Three parts in base64url, the first of which opens a JSON object (RFC 7519 section 3).
@@ -102,8 +142,10 @@ fn is_signed_token(value: &str) -> bool {
     let part = |part: &str| {
         part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
-    let parts: Vec<&str> = value.splitn(4, '.').collect();
-    parts.len() == 3 && value.len() > 20 && value.starts_with("eyJ") && parts.into_iter().all(part)
+    value.starts_with("eyJ")
+        && value.len() > 20
+        && value.split('.').count() == 3
+        && value.split('.').all(part)
 }
 
 /// `Bearer` or `Basic` and a token (RFC 6750 section 2.1, RFC 7617 section 2).
@@ -168,6 +210,7 @@ mod tests {
             "Bearer abcdefgh",
             "basic dXNlcjpwdw==",
             "AKIAIOSFODNN7EXAMPLE",
+            "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw9",
         ] {
             assert!(is_secret_value(value), "{value}");
         }

@@ -7,6 +7,8 @@ use model::mined::{BadLines, PathCount, Peak, SCHEMA, SessionFigures};
 use model::secret::mask_text;
 
 use super::Making;
+use crate::pools::decode;
+use crate::sample::masked;
 use crate::scale::{Observed, figure};
 use crate::tally::Tally;
 use crate::visits::Sessions;
@@ -92,17 +94,34 @@ impl Making<'_> {
 }
 
 fn bad((bad, count, sample): &(crate::Bad, u64, Vec<u8>)) -> BadLines {
-    let text = String::from_utf8_lossy(sample);
-    BadLines { reason: bad.words().to_owned(), count: *count, sample: mask_text(&text) }
+    BadLines { reason: bad.words().to_owned(), count: *count, sample: masked(sample) }
+}
+
+/// A request as it stands in the log, without its credentials, escaped ones too.
+fn masked_request(row: &[u8]) -> String {
+    let text = String::from_utf8_lossy(row);
+    let masked = mask_text(&text);
+    match decode(row, false) {
+        Some(decoded) if masked == text && mask_text(&decoded) != decoded => mask_text(&decoded),
+        _ => masked,
+    }
 }
 
 fn top_paths(tally: &Tally) -> Vec<PathCount> {
     const TOP: usize = 30;
     let counted = |(count, row): (f64, &[u8])| PathCount {
-        request: mask_text(&String::from_utf8_lossy(row)),
+        request: masked_request(row),
         count: count.round() as u64,
     };
-    tally.paths.weighted(TOP).into_iter().map(counted).collect()
+    let mut paths: Vec<PathCount> = Vec::new();
+    for path in tally.paths.weighted(TOP).into_iter().map(counted) {
+        // Those that differ in a credential alone are one.
+        match paths.iter_mut().find(|other| other.request == path.request) {
+            Some(same) => same.count += path.count,
+            None => paths.push(path),
+        }
+    }
+    paths
 }
 
 /// RFC 3339 in a zone.

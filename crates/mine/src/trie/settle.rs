@@ -5,10 +5,16 @@
 //! only), look like slugs or names, and are followed by the same segments, methods and parameters; fixed words are
 //! few, come often, are common words, and differ in what follows.
 
+mod secrets;
+
 use std::collections::BTreeMap;
 
+use model::secret::Neighbour;
+
+use super::following::{ENDS, Next, is_strange};
+use super::looks::{is_handle, is_identifier, is_plain, is_slug, is_title};
 use super::{Label, ROOT, Trie, hash};
-use crate::segment::{Class, Shape, is_camel, is_upper, shape};
+use crate::segment::{Class, Shape, is_upper};
 use crate::template::{Builder, Templates};
 use crate::words;
 
@@ -31,6 +37,8 @@ struct Candidate {
     /// Those of them that end here.
     ends: u64,
     traits: Traits,
+    /// Its requests by what follows.
+    next: Next,
 }
 
 impl Trie {
@@ -63,6 +71,7 @@ impl Trie {
         self.settle_words(node);
         self.settle_files(node);
         self.settle_strays(node);
+        self.settle_secrets(node);
         for child in self.nodes[node as usize].children.clone() {
             self.settle(child);
         }
@@ -73,13 +82,20 @@ impl Trie {
         let mut groups: BTreeMap<_, Vec<Candidate>> = BTreeMap::new();
         for child in &self.nodes[node as usize].children {
             let Label::Fixed(text) = &self.nodes[*child as usize].label else { continue };
-            let Shape { prefix, class, suffix } = shape(text);
+            // A word such as `reset`, which credentials do follow, is no value.
+            let announces =
+                matches!(self.nodes[*child as usize].neighbour, Neighbour::Firm | Neighbour::Loose);
+            if announces && self.secrets_below(*child).is_some() {
+                continue;
+            }
+            let Shape { prefix, class, suffix } = self.shape(node, text);
             let candidate = Candidate {
                 node: *child,
                 text: text[prefix.len()..text.len() - suffix.len()].to_vec(),
                 hits: self.below(*child),
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
+                next: self.next(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
             groups.entry(key).or_default().push(candidate);
@@ -91,7 +107,7 @@ impl Trie {
     fn settle_figures(&mut self, node: u32) {
         let free = match &self.nodes[node as usize].label {
             Label::Values { .. } => true,
-            Label::Fixed(text) => !text.ends_with(b"s"),
+            Label::Fixed(text) => !words::is_plural(text),
         };
         for ((prefix, class, suffix), group) in self.groups(node) {
             if class.is_words() || is_fixed_figure(class, &prefix, &group, free) {
@@ -122,8 +138,12 @@ impl Trie {
             // Countries and codes are no names of pages, and pages no codes.
             let (upper, lower): (Vec<Candidate>, Vec<Candidate>) =
                 group.into_iter().partition(|candidate| is_upper(&candidate.text));
-            let mut values = values_among(&lower, known);
-            values.extend(values_among(&upper, known));
+            let others = match self.edges.get(&(node, super::hash_of_shape(&shape))) {
+                Some(values) => self.next(*values),
+                None => Next::new(),
+            };
+            let mut values = values_among(&lower, known, &others);
+            values.extend(values_among(&upper, known, &others));
             if values.is_empty() {
                 continue;
             }
@@ -213,7 +233,7 @@ impl Trie {
         let codes = class == Class::Code;
         for child in self.nodes[node as usize].children.clone() {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
-            let shape = shape(text);
+            let shape = self.shape(node, text);
             let around = shape.prefix == prefix && shape.suffix == suffix;
             let inner = &text[shape.prefix.len()..text.len() - shape.suffix.len()];
             let code = codes && is_upper(inner);
@@ -224,7 +244,9 @@ impl Trie {
             let follows = (self.traits(child) & !traits) >> 64 == 0;
             // What was drawn at random does not come out as words.
             let known = known || !class.is_words() && is_plain(inner);
-            if !known && follows && self.below(child) * 20 <= most {
+            let apart =
+                || is_plain(inner) && is_strange(&self.next(child), &self.next(into), false);
+            if !known && follows && self.below(child) * 20 <= most && !apart() {
                 self.take_all(into);
                 self.move_into(node, child, into);
             }
@@ -233,19 +255,31 @@ impl Trie {
 
     fn traits(&self, node: u32) -> Traits {
         let source = &self.nodes[node as usize];
-        let mut next: u64 = 0;
-        for child in &source.children {
-            let bit = match &self.nodes[*child as usize].label {
-                // A word that may be a value says no more than that a word follows.
-                Label::Fixed(text) => match shape(text).class {
-                    Class::Word if words::is_wholly_common(text) => 16 + hash(text) % 48,
-                    class => class as u64,
-                },
-                Label::Values { class, .. } => *class as u64,
-            };
-            next |= 1 << bit;
-        }
+        let bits = source.children.iter().map(|child| 1_u64 << self.bit(node, *child));
+        let next = bits.fold(0, |next, bit| next | bit);
         u128::from(next) << 64 | u128::from(source.marks)
+    }
+
+    /// Requests of a node by what follows it.
+    fn next(&self, node: u32) -> Next {
+        let source = &self.nodes[node as usize];
+        let mut next = Next::from([(ENDS, source.hits)]);
+        for child in &source.children {
+            *next.entry(self.bit(node, *child)).or_insert(0) += self.below(*child);
+        }
+        next
+    }
+
+    /// The bit of [`Traits`] that stands for a child.
+    fn bit(&self, node: u32, child: u32) -> u32 {
+        match &self.nodes[child as usize].label {
+            // A word that may be a value says no more than that a word follows.
+            Label::Fixed(text) => match self.shape(node, text).class {
+                Class::Word if words::is_wholly_common(text) => 16 + (hash(text) % 48) as u32,
+                class => class as u32,
+            },
+            Label::Values { class, .. } => *class as u32,
+        }
     }
 }
 
@@ -278,11 +312,12 @@ fn is_error_status(text: &[u8]) -> bool {
 }
 
 /// The nodes of a group that are values. `known` says that others of the group were found to be some already.
-fn values_among(group: &[Candidate], known: bool) -> Vec<u32> {
+/// `others` are the requests of those by what follows.
+fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
     if known || openness(&open) > 1.0 {
-        return values_of(&open);
+        return values_of(&open, others);
     }
     let slugs: Vec<&Candidate> =
         open.iter().copied().filter(|candidate| is_slug(&candidate.text)).collect();
@@ -293,7 +328,7 @@ fn values_among(group: &[Candidate], known: bool) -> Vec<u32> {
         is_slug(&candidate.text)
             || candidate.text.contains(&b'-') && !words::is_common(&candidate.text)
     };
-    values_of(&open.iter().filter(with).copied().collect::<Vec<_>>())
+    values_of(&open.iter().filter(with).copied().collect::<Vec<_>>(), others)
 }
 
 /// How much speaks for values rather than fixed words: above 1 they are taken for values.
@@ -328,7 +363,7 @@ fn openness(group: &[&Candidate]) -> f64 {
 }
 
 /// The values among candidates: all but common words, and those that differ from the rest in what follows.
-fn values_of(group: &[&Candidate]) -> Vec<u32> {
+fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
     const FEW: usize = 3;
     const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
@@ -357,7 +392,52 @@ fn values_of(group: &[&Candidate]) -> Vec<u32> {
         let one_of_many = same && group.len() >= MANY && candidate.hits * 20 <= hits;
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
-    group.iter().filter(|candidate| !fixed(candidate)).map(|candidate| candidate.node).collect()
+    let mut apart = strange(group, others);
+    if others.is_empty() {
+        apart.extend(single_words_among_slugs(group));
+    }
+    let is_value = |candidate: &&&Candidate| !fixed(candidate) && !apart.contains(&candidate.node);
+    group.iter().filter(is_value).map(|candidate| candidate.node).collect()
+}
+
+/// The few single words of a group whose others are all of several words: `journal` beside categories such as
+/// `rain-boots-for-summer`.
+fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
+    const FEW_ONE_IN: usize = 20;
+    const OFTEN: u64 = 20;
+    let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
+    let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
+    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEW_ONE_IN {
+        return Vec::new();
+    }
+    let often = singles.into_iter().filter(|candidate| candidate.hits >= OFTEN);
+    often.map(|candidate| candidate.node).collect()
+}
+
+/// Plain words whose requests go on in another way than those of the rest, by more than chance: each value of one
+/// parameter is followed by the same segments in the same proportions, and a fixed word has routes of its own.
+/// Nothing where many differ: then the rest is no single parameter, and says nothing about one.
+fn strange(group: &[&Candidate], others: &Next) -> Vec<u32> {
+    const FEWEST: usize = 8;
+    const FEW_ONE_IN: usize = 20;
+    if group.len() < FEWEST && others.is_empty() {
+        return Vec::new();
+    }
+    let mut all = others.clone();
+    for candidate in group {
+        for (bit, hits) in &candidate.next {
+            *all.entry(*bit).or_insert(0) += hits;
+        }
+    }
+    let differs = |candidate: &&&Candidate| is_strange(&candidate.next, &all, true);
+    let found: Vec<&Candidate> = group.iter().filter(differs).copied().collect();
+    // Of those beside values that were put together before, most are such words.
+    let few = if others.is_empty() { 3 } else { group.len().min(16) };
+    if found.len() > (group.len() / FEW_ONE_IN).max(few) {
+        return Vec::new();
+    }
+    let words = found.into_iter().filter(|candidate| is_plain(&candidate.text));
+    words.map(|candidate| candidate.node).collect()
 }
 
 /// What a good part of the requests of a group have in common.
@@ -385,45 +465,4 @@ fn agreement<C: std::borrow::Borrow<Candidate>>(group: &[C]) -> f64 {
         }
     }
     same as f64 / (all as f64).max(1.0)
-}
-
-/// Three words or more with signs between them, or escaped characters.
-fn is_slug(text: &[u8]) -> bool {
-    let signs = text.iter().filter(|byte| matches!(byte, b'-' | b'_' | b'+')).count();
-    // Lower-case letters with underscores are names out of programs.
-    let snake = text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_');
-    signs >= 2 && !snake
-        || text.contains(&b'%')
-        || (signs >= 1 && text.last().is_some_and(u8::is_ascii_digit))
-}
-
-/// Lower-case words, perhaps with signs between them, or words in camel case.
-fn is_plain(text: &[u8]) -> bool {
-    let sign = |byte: &u8| matches!(byte, b'-' | b'_');
-    is_camel(text) || text.iter().all(|byte| byte.is_ascii_lowercase() || sign(byte))
-}
-
-/// Words with capitals and signs between them, as headings have them: `Main_Page`.
-fn is_title(text: &[u8]) -> bool {
-    let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
-    text.contains(&b'_') && words.all(|word| word.first().is_some_and(u8::is_ascii_uppercase))
-}
-
-/// A name with a number behind it, as users choose them.
-fn is_handle(text: &[u8]) -> bool {
-    let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    digits >= 2 && text.len() >= digits + 2
-}
-
-/// A name out of a program: camel case that begins with a verb or snake case of common words.
-fn is_identifier(text: &[u8]) -> bool {
-    const VERBS: [&[u8]; 24] = [
-        b"get", b"set", b"list", b"create", b"update", b"delete", b"add", b"remove", b"find",
-        b"search", b"send", b"cancel", b"check", b"is", b"has", b"do", b"make", b"start", b"stop",
-        b"fetch", b"load", b"save", b"put", b"assign",
-    ];
-    let first = words::parts(text).next().unwrap_or_default().to_ascii_lowercase();
-    let parts = words::parts(text).count();
-    parts >= 2
-        && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
 }

@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use super::{MASK, is_of_token, is_secret_field, is_secret_name, is_secret_value};
+use super::{
+    MASK, Neighbour, is_of_token, is_secret_field, is_secret_name, is_secret_parameter,
+    is_secret_value,
+};
 
 /// The text with the values of credentials masked: those of members, parameters and fields whose name says so,
 /// and values that have the shape of one.
@@ -13,11 +16,11 @@ pub fn mask_text(text: &str) -> String {
     let mut at = 0;
     while let Some(word) = next(text, at, is_of_word) {
         masked.push_str(&text[at..word.start]);
-        let secret = value_of(text, &word).or_else(|| with_scheme(text, &word)).or_else(|| {
-            let token = next(text, word.start, is_of_token)?;
-            let bare = text[token.clone()].trim_end_matches(['.', '/', '=']);
-            is_secret_value(bare).then_some(token)
-        });
+        let secret = userinfo(text, &word)
+            .or_else(|| value_of(text, &word))
+            .or_else(|| with_scheme(text, &word))
+            .or_else(|| token(text, &word))
+            .or_else(|| in_path(text, &word));
         match secret {
             Some(secret) => {
                 masked.push_str(&text[word.start..secret.start.max(word.start)]);
@@ -31,6 +34,60 @@ pub fn mask_text(text: &str) -> String {
         }
     }
     masked + &text[at..]
+}
+
+/// A word that is a credential by its shape alone.
+fn token(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    if !super::has_mark(&text[word.start..]) {
+        return None;
+    }
+    let token = next(text, word.start, is_of_token)?;
+    let segment = word.start..word.start + text[token.clone()].find('/').unwrap_or(token.len());
+    let is_secret = |range: &Range<usize>| {
+        is_secret_value(text[range.clone()].trim_end_matches(['.', '/', '=']))
+    };
+    [token, segment].into_iter().find(is_secret)
+}
+
+/// Name and password before the host of a URL (RFC 3986 section 3.2.1). A name alone is left.
+fn userinfo(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    if !text[..word.start].ends_with("//") {
+        return None;
+    }
+    let ends = |c: char| c.is_whitespace() || "/?#\"'<>\\".contains(c);
+    let authority = &text[word.start..until(text, word.start, ends)];
+    let (userinfo, _) = authority.rsplit_once('@')?;
+    userinfo.contains(':').then(|| word.start..word.start + userinfo.len())
+}
+
+/// A segment of a path that is a credential by what stands before it.
+fn in_path(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let before = text[..word.start].strip_suffix('/')?;
+    let mut segments = before.rsplit(['/', ' ', '"']);
+    let last = segments.next().unwrap_or_default();
+    let neighbour = Neighbour::of(segments.next().unwrap_or_default()).then(last);
+    let ends = |c: char| c.is_whitespace() || "/?#;&,\"'<>\\".contains(c);
+    let segment = word.start..until(text, word.start, ends);
+    neighbour.makes_secret(&text[segment.clone()]).then_some(segment)
+}
+
+/// Whether a parameter is part of a login, by the others of its query and by the path.
+fn is_of_login(text: &str, name: &Range<usize>) -> bool {
+    if !matches!(&text[name.clone()], "code" | "state" | "nonce" | "ticket") {
+        return false;
+    }
+    let parts = |c: char| c.is_whitespace() || "\"'<>".contains(c);
+    // As long as servers take them, so that a long text costs no square of its length.
+    const LONGEST: usize = 4 << 10;
+    let boundary = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at));
+    let first = boundary(name.start.saturating_sub(LONGEST)).unwrap_or(name.start);
+    let last = boundary(name.end.saturating_add(LONGEST)).unwrap_or(text.len());
+    let before = &text[first..name.start];
+    let before = before.rsplit(parts).next().unwrap_or_default();
+    let target = &text[name.start - before.len()..until(&text[..last], name.end, parts)];
+    let (path, query) = target.split_once('?').unwrap_or(("", target));
+    let names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+    is_secret_parameter(&text[name.clone()], &names.collect::<Vec<_>>(), path)
 }
 
 fn is_of_word(byte: u8) -> bool {
@@ -60,7 +117,9 @@ fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     // A `key` may be any key in JSON and in prose; a field of that name begins a line.
     let query = unquoted.starts_with('=') || !named.to_ascii_lowercase().ends_with("key");
     let begins_a_line = text[..name.start].chars().next_back().is_none_or(|before| before == '\n');
-    let secret = is_secret_name(named, query) || begins_a_line && is_secret_field(named);
+    let secret = is_secret_name(named, query)
+        || begins_a_line && is_secret_field(named)
+        || unquoted.starts_with('=') && is_of_login(text, name);
     if !secret {
         return None;
     }
@@ -174,6 +233,17 @@ mod tests {
             ("duplicate key: users_pkey", "duplicate key: users_pkey"),
             (r#"{"key":"colour","session":"abc"}"#, r#"{"key":"colour","session":"***"}"#),
             ("X-Session: abc\nKey: d", "X-Session: ***\nKey: ***"),
+            ("GET http://ann:p:w@h/a HTTP/1.1", "GET http://***@h/a HTTP/1.1"),
+            ("git clone ssh://git@h/a", "git clone ssh://git@h/a"),
+            ("GET /list;jsessionid=5A;v=1", "GET /list;jsessionid=***;v=1"),
+            ("/reset/5d41402abc4b2a76b9719d911017c592/a", "/reset/***/a"),
+            ("/api/eyJhbGciOi.abcdefghijkl.xyz/a", "/api/***/a"),
+            (
+                "/commits/5d41402abc4b2a76b9719d911017c592",
+                "/commits/5d41402abc4b2a76b9719d911017c592",
+            ),
+            ("\"GET /cb?code=a1&state=b2 HTTP\"", "\"GET /cb?code=***&state=*** HTTP\""),
+            ("/vouchers?code=SPRING&n=1", "/vouchers?code=SPRING&n=1"),
         ] {
             assert_eq!(mask_text(text), masked);
         }

@@ -100,6 +100,42 @@ fn no_address_and_no_credential_is_written() {
 }
 
 #[test]
+fn credentials_in_paths_leave_a_workload_that_plan_accepts() {
+    let folder = Folder::new();
+    let mut log = shop();
+    for n in 0..30_u32 {
+        let drawn = format!("SECRET{n:02}x7Kq2Zr9Tb4Wm6Yd1");
+        for request in [
+            format!("GET /reset/{drawn}"),
+            format!("GET /files/sk_live_{drawn}"),
+            format!("GET /list;jsessionid={drawn}"),
+            format!("GET /cb?code={drawn}&state={drawn}"),
+            format!("GET http://ann:{drawn}@shop.example/absolute"),
+            "GET /search?q=%FF%FE".to_owned(),
+        ] {
+            log += &line(20, 1_900 + n, "198.51.100.7", &request, 200);
+        }
+    }
+    folder.put("access.log", log + "203.0.113.9 junk /verify/SECRETx7Kq2Zr9Tb4Wm6Yd1\n");
+    let ended = folder.plimsoll("mine access.log --out mined").ok();
+    let mut files = vec![ended.stdout.clone()];
+    for name in ["mine.json", "workload.yaml", "report.html"] {
+        files.push(fs::read_to_string(folder.path().join("mined").join(name)).unwrap());
+    }
+    for pool in fs::read_dir(folder.path().join("mined/pools")).unwrap() {
+        files.push(fs::read_to_string(pool.unwrap().path()).unwrap());
+    }
+    for text in &files {
+        assert!(!text.contains("x7Kq2Zr9") && !text.contains("203.0.113."), "{text}");
+    }
+    assert!(ended.stdout.contains("set LOG_RESET_SECRET before a run"), "{ended:#?}");
+    let plan = folder.plimsoll("plan mined/workload.yaml").ok();
+    for words in ["GET /reset/{secret}", "/list;jsessionid={secret}", "LOG_CODE", "GET /absolute"] {
+        assert!(plan.stdout.contains(words), "{words}: {plan:#?}");
+    }
+}
+
+#[test]
 fn rotated_logs_in_any_order_and_standard_input_give_the_same() {
     let folder = Folder::new();
     let log = shop();

@@ -76,7 +76,7 @@ fn check(survey: &Survey, most: f64) -> Result<(), Failure> {
         most * 100.0
     );
     for (kind, count, sample) in survey.bad() {
-        let sample = model::secret::mask_text(&String::from_utf8_lossy(sample));
+        let sample = mine::masked_line(sample);
         words += &format!("\n  {count} line(s): {}: {}", kind.words(), quote(&sample));
     }
     cannot_run(words + "\nname the format with --log-format")

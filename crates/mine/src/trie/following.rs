@@ -1,0 +1,44 @@
+//! Whether the requests of a segment go on in the path as those of others do.
+
+use std::collections::BTreeMap;
+
+/// Requests by what follows a segment in the path: the bit of `Traits` that stands for it, or [`ENDS`].
+pub(super) type Next = BTreeMap<u32, u64>;
+/// Nothing follows.
+pub(super) const ENDS: u32 = 64;
+
+/// Whether requests go on in another way than others, by more than chance; `within` says that they are counted among
+/// those.
+pub(super) fn is_strange(own: &Next, all: &Next, within: bool) -> bool {
+    const MANY_HITS: u64 = 20;
+    let kinds = own.keys().chain(all.keys().filter(|bit| !own.contains_key(bit))).count();
+    own.values().sum::<u64>() >= MANY_HITS && divergence(own, all, within) > unlikely(kinds)
+}
+
+/// Twice the logarithm of the likelihood ratio (Wilks 1938) of requests going on as they do, against as all others do.
+fn divergence(own: &Next, all: &Next, within: bool) -> f64 {
+    let total = |next: &Next| next.values().sum::<u64>() as f64;
+    let own_total = total(own);
+    let rest_total = if within { total(all) - own_total } else { total(all) };
+    let kinds = all.len() as f64;
+    let part = |(bit, hits): (&u32, &u64)| {
+        if *hits == 0 {
+            return 0.0;
+        }
+        let counted = if within { *hits } else { 0 };
+        // One request of each kind is thought to the rest: what it does not have is rare, not impossible.
+        let rest = all.get(bit).copied().unwrap_or(0).saturating_sub(counted) as f64 + 1.0;
+        let expected = rest / (rest_total + kinds);
+        *hits as f64 * (*hits as f64 / own_total / expected).ln()
+    };
+    2.0 * own.iter().map(part).sum::<f64>()
+}
+
+/// What [`divergence`] exceeds by chance about once in a million times, with so many kinds of what follows (the
+/// quantile of chi-square by Wilson and Hilferty 1931).
+fn unlikely(kinds: usize) -> f64 {
+    const NORMAL: f64 = 4.75;
+    let freedom = (kinds as f64 - 1.0).max(1.0);
+    let spread = 2.0 / (9.0 * freedom);
+    freedom * (1.0 - spread + NORMAL * spread.sqrt()).powi(3)
+}

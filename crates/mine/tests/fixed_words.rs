@@ -1,0 +1,80 @@
+//! Fixed words stay apart from the values beside them, however many values there are.
+
+use std::collections::BTreeSet;
+
+use mine::{Filter, Format, Survey};
+
+fn templates(paths: &[String]) -> BTreeSet<String> {
+    let mut text = String::new();
+    for (n, path) in paths.iter().enumerate() {
+        let second = n % 60;
+        text += &format!(
+            "10.0.0.1 - - [23/Nov/2026:10:00:{second:02} +0100] \"GET {path} HTTP/1.1\" 200 7 \"-\" \"x\"\n"
+        );
+    }
+    let mut survey = Survey::new(&Filter::default());
+    survey.read(text.as_bytes(), &mut Format::named("combined").unwrap().reader());
+    let surveyed = survey.finish(3_600).unwrap();
+    surveyed.templates().all().iter().map(mine::Template::text).collect()
+}
+
+/// A name of letters, another for each number.
+fn name(n: u64) -> String {
+    let drawn = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (0..9).map(|at| char::from(b'a' + (drawn >> (at * 5) & 15) as u8)).collect()
+}
+
+#[test]
+fn words_that_one_knows_stay_beside_more_values_than_are_kept() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        paths.push(format!("/{}", name(n)));
+        paths.push(format!("/{}/stars", name(n)));
+        // One from the beginning on, one when values were put together long before.
+        if n % 40 == 0 {
+            paths.push("/notifications/beta".to_owned());
+        }
+        if n > 5_000 && n % 40 == 1 {
+            paths.push("/settings/emails".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    for wanted in ["/{name}", "/{name}/stars", "/notifications/beta", "/settings/emails"] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+    assert!(found.len() < 8, "{found:?}");
+}
+
+#[test]
+fn a_word_with_routes_of_its_own_is_none_of_the_values() {
+    let mut paths = Vec::new();
+    for n in 0..1_200 {
+        paths.push(format!("/{}", name(n % 300)));
+        paths.push(format!("/{}/{n}", name(n % 300)));
+        if n % 20 == 0 {
+            // Its children are of kinds that the values have too, in other proportions.
+            paths.push(format!("/xylotheque/{n}"));
+        }
+    }
+    let found = templates(&paths);
+    for wanted in ["/{name}", "/{name}/{id}", "/xylotheque/{id}"] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+    assert!(found.len() < 6, "{found:?}");
+}
+
+#[test]
+fn a_place_that_is_no_plural_may_be_followed_by_fixed_years() {
+    let mut paths = Vec::new();
+    for n in 0..200 {
+        paths.push(format!("/census/2011/tables/{n}"));
+        paths.push(format!("/census/2021/maps/{n}"));
+        paths.push(format!("/orders/{}/items/{n}", 2_011 + n % 2));
+    }
+    let found = templates(&paths);
+    for wanted in
+        ["/census/2011/tables/{id}", "/census/2021/maps/{id}", "/orders/{id}/items/{item_id}"]
+    {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}
