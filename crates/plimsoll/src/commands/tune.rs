@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::tuning::{Prediction, SCHEMA, Station, Tuning, TuningStep};
-use model::units::exact_duration;
-use model::{Ruling, Run};
+use model::units::{SECOND, exact_duration, show_duration};
+use model::{Nanos, Ruling, Run};
 use verdict::comparison::rounds::{against_one, paired};
 use verdict::comparison::{Effect, Measure};
 
@@ -24,6 +24,8 @@ use crate::results::output;
 use crate::secrets::mask_url;
 use notebook::Notebook;
 
+/// The shortest window of a run: `sweep` and `capacity` take no profile of a shorter one either.
+const SHORTEST: Nanos = 4 * SECOND;
 /// Rounds at least: fewer give no interval.
 const FEWEST_ROUNDS: u64 = 3;
 /// How long the server before is waited for.
@@ -75,6 +77,13 @@ fn tell(args: &TuneArgs, book: &Notebook, tuning: &Tuning) -> Result<u8, Failure
 }
 
 fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure> {
+    if args.duration < SHORTEST {
+        return usage(format!(
+            "--duration {}: at least {}, in which a profile has samples enough to predict from",
+            show_duration(args.duration),
+            show_duration(SHORTEST)
+        ));
+    }
     let mut tuning = Tuning {
         schema: SCHEMA.to_owned(),
         connections: args.connections,
