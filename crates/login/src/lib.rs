@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use model::secret::MASK;
+use model::secret::{escaped_address, mask_address};
 use mysql::{Opts, OptsBuilder};
 use postgres::Config;
 use postgres::config::{Host, SslMode};
@@ -72,33 +72,7 @@ impl fmt::Debug for Environment<'_> {
 
 /// The URL with `***` for its password.
 pub fn masked(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let end = rest.find('/').unwrap_or(rest.len());
-    // The last one: a password may hold others that were not escaped.
-    let at = rest[..end].rfind('@').or_else(|| rest.rfind('@'));
-    let rest = match at {
-        Some(at) => {
-            let user = rest[..at].split(':').next().unwrap_or_default();
-            let password =
-                if rest[..at].contains(':') { format!(":{MASK}") } else { String::new() };
-            format!("{user}{password}{}", &rest[at..])
-        }
-        None => rest.to_owned(),
-    };
-    let (path, query) = match rest.split_once('?') {
-        Some((path, query)) => (path.to_owned(), Some(query)),
-        None => (rest.clone(), None),
-    };
-    let query = query.map_or_else(String::new, |query| {
-        let part = |part: &str| match part.split_once('=') {
-            Some((name, _)) if model::secret::is_secret_name(name, true) => {
-                format!("{name}={MASK}")
-            }
-            _ => part.to_owned(),
-        };
-        format!("?{}", query.split('&').map(part).collect::<Vec<_>>().join("&"))
-    });
-    format!("{scheme}://{path}{query}")
+    mask_address(url)
 }
 
 impl Address {
@@ -115,8 +89,12 @@ impl Address {
                 _ => wrong("there is no such file"),
             };
         }
+        let url = match escaped_address(url) {
+            Ok(url) => url,
+            Err(why) => return wrong(why),
+        };
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            let (plain, mut modes) = without_options(url, &["sslmode"]);
+            let (plain, mut modes) = without_options(&url, &["sslmode"]);
             if modes.is_empty() {
                 modes.extend((environment.variable)("PGSSLMODE"));
             }

@@ -6,19 +6,21 @@
 //! a run.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use model::interval::{Interval, Phase};
-use model::sample::Role;
+use model::sample::{Role, SCHEMA};
 use model::units::{MILLISECOND, SECOND};
-use model::{Nanos, Observed, ObservedBuilder, Plan};
+use model::{Nanos, Observed, ObservedBuilder, Plan, Sample};
 use net::clock;
 use observe::process::Which;
+use observe::source::MOST_SOURCES;
 use observe::{Kind, Reading, Source, Watcher};
 
 use crate::files::{Readers, create_new};
+use crate::journal::Lines;
 
 /// The file's name in a result folder.
 pub const NAME: &str = "samples.jsonl";
@@ -27,6 +29,9 @@ pub const NAME: &str = "samples.jsonl";
 const FIRST_BYTES: u64 = 64 << 20;
 /// Readings that wait for their interval at most.
 const MOST_PENDING: usize = 20_000;
+/// Bytes of a line of the file at most, and sources in it: those named, and two that are always watched.
+const LONGEST: usize = 4 << 20;
+const MOST_KEPT: usize = MOST_SOURCES + 2;
 /// Samples that a short window has at least.
 const FEWEST: u64 = 8;
 
@@ -38,7 +43,10 @@ pub struct Beside {
     pending: Vec<Reading>,
     /// When the run started, by the monotonic clock: the earliest that an interval showed.
     start_ns: Option<Nanos>,
+    end_ns: Nanos,
     window: Option<(Nanos, Nanos)>,
+    /// How each source is read, until its first sample is written.
+    unnamed: Vec<Option<String>>,
     file: Option<Samples>,
 }
 
@@ -63,7 +71,9 @@ impl Beside {
             builder,
             pending: Vec::new(),
             start_ns: None,
+            end_ns: 0,
             window: None,
+            unnamed: all.iter().map(|source| Some(source.read_from())).collect(),
             file,
         }
     }
@@ -77,8 +87,13 @@ impl Beside {
             let from = self.window.map_or(interval.start_ns, |window| window.0);
             self.window = Some((from, interval.end_ns));
         }
+        self.end_ns = interval.end_ns;
         self.collect();
         self.take_until(interval.end_ns);
+        // A run that is killed leaves what came until then.
+        if let Some(file) = &mut self.file {
+            file.flush();
+        }
     }
 
     /// Ends the watching.
@@ -88,6 +103,7 @@ impl Beside {
         if let Some(file) = &mut self.file {
             file.end();
         }
+        self.builder.end(self.end_ns);
         self.builder.finish()
     }
 
@@ -114,10 +130,37 @@ impl Beside {
                 self.builder.offset(reading.source, offset_ns);
             }
             if let Some(file) = &mut self.file {
+                reading.sample.read_from = self.unnamed[reading.source].take();
                 file.append(&reading.sample);
             }
         }
     }
+}
+
+/// What was watched beside a run that did not come to its end, from the samples that it left in `folder`, as far as
+/// they are whole; none where there are none. `window` is the measured one.
+pub fn replay(folder: &Path, window: (Nanos, Nanos)) -> Option<Observed> {
+    let file = File::open(folder.join(NAME)).ok()?;
+    let about = file.metadata().ok().filter(|about| about.is_file())?;
+    let lines = Lines { from: BufReader::new(file.take(about.len())), most: LONGEST, cut: false };
+    let (mut builder, mut names) = (ObservedBuilder::default(), Vec::new());
+    let sample = |line: Result<Vec<u8>, String>| serde_json::from_slice::<Sample>(&line.ok()?).ok();
+    for sample in lines.map_while(sample).filter(|sample| sample.schema == SCHEMA) {
+        let read_from = sample.read_from.clone().unwrap_or_default();
+        let sample = sample.bounded();
+        let Some(at_ns) = sample.at_ns else { continue };
+        let number = match names.iter().position(|name| *name == sample.source) {
+            Some(number) => number,
+            None if names.len() >= MOST_KEPT => continue,
+            None => {
+                names.push(sample.source.clone());
+                builder.source(&sample.source, sample.role, &read_from)
+            }
+        };
+        builder.add(number, &sample, (window.0..=window.1).contains(&at_ns));
+    }
+    builder.end(window.1);
+    Some(builder.finish()).filter(|observed| !observed.sources.is_empty())
 }
 
 fn source(role: Role, name: &str, kind: Kind) -> Source {
@@ -146,7 +189,7 @@ impl Samples {
     }
 
     /// Appends a sample. After a failure, a full disk for example, the file stays as it is.
-    fn append(&mut self, sample: &model::Sample) {
+    fn append(&mut self, sample: &Sample) {
         self.seen += 1;
         if !self.seen.is_multiple_of(self.stride) {
             return;
@@ -160,6 +203,12 @@ impl Samples {
         }
         if self.bytes > FIRST_BYTES.saturating_mul(self.stride.ilog2() as u64 + 1) {
             self.stride = self.stride.saturating_mul(2);
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.file.as_mut().is_some_and(|file| file.flush().is_err()) {
+            self.file = None;
         }
     }
 
@@ -184,12 +233,18 @@ mod tests {
             let (start, end) = (u64::from(index) * SECOND / 4, u64::from(index + 1) * SECOND / 4);
             beside.interval(&Interval::new(index, Phase::Window, start, end));
         }
+        // As a run leaves it that is killed.
+        let (kept, window) = (folder.path(), (0, SECOND));
+        let left = replay(kept, window).expect("what was watched until then");
         let observed = beside.finish();
+        let again = replay(kept, window).expect("what was watched");
+        assert!(left.sources[0].samples > 0 && left.sources[0].read_from == "local", "{left:?}");
+        assert_eq!(again.sources[0].figures, observed.sources[0].figures);
         let [generator] = &observed.sources[..] else { panic!("{observed:?}") };
         assert_eq!((generator.role, generator.read_from.as_str()), (Role::Generator, "local"));
         assert!(generator.samples > 0 && generator.figure("cpu.cores").is_some(), "{generator:?}");
         let text = std::fs::read_to_string(folder.path().join(NAME)).expect("samples");
-        let samples: Vec<model::Sample> =
+        let samples: Vec<Sample> =
             text.lines().map(|line| serde_json::from_str(line).expect("a sample")).collect();
         assert!(samples.len() as u64 >= generator.samples);
         assert!(

@@ -131,11 +131,11 @@ fn open(path: &Path) -> Result<(Head, Lines<Take<File>>), JournalError> {
 }
 
 /// Lines of a bounded length, whatever a file holds.
-struct Lines<R> {
-    from: BufReader<R>,
-    most: usize,
+pub(crate) struct Lines<R> {
+    pub(crate) from: BufReader<R>,
+    pub(crate) most: usize,
     /// Whether the file ended before the last line that was read did.
-    cut: bool,
+    pub(crate) cut: bool,
 }
 
 impl<R: Read> Iterator for Lines<R> {

@@ -4,6 +4,7 @@
 //! counters become rates, and a counter that fell was reset, so that the step is left out. Does not own the samples
 //! themselves, which lie in `samples.jsonl`, nor what they mean (`verdict`).
 
+mod possible;
 mod series;
 
 use std::collections::BTreeMap;
@@ -99,9 +100,9 @@ impl ObservedSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Gap {
-    /// When the first sample failed, since the run's start.
+    /// When the last sample before it was taken, since the run's start; 0 where there was none.
     pub from_ns: Nanos,
-    /// When the last one did.
+    /// When the first sample behind it was, or the next failure of another kind, or the end of the run.
     pub to_ns: Nanos,
     /// Why.
     pub error: String,
@@ -155,6 +156,13 @@ impl ObservedBuilder {
         }
     }
 
+    /// The run is over: what fails still has failed until now.
+    pub fn end(&mut self, end_ns: Nanos) {
+        for sums in &mut self.sources {
+            sums.extend_gap(end_ns);
+        }
+    }
+
     /// What was watched.
     pub fn finish(self) -> Observed {
         let mut sources: Vec<_> = self.sources.into_iter().map(SourceSums::finish).collect();
@@ -171,6 +179,10 @@ struct SourceSums {
     series: SeriesSums,
     /// Time between the samples of the window.
     watched_ns: Nanos,
+    /// When the last sample was taken that did not fail.
+    last_ns: Nanos,
+    /// Whether the last gap lasts still.
+    failing: bool,
 }
 
 /// What a value may be at most to be kept in a result: half of what a reader of results takes.
@@ -208,6 +220,8 @@ impl SourceSums {
             self.gap(at_ns, error);
             return;
         }
+        self.extend_gap(at_ns);
+        (self.last_ns, self.failing) = (at_ns, false);
         let before = self.before.replace(sample.clone());
         self.series.add(before.as_ref(), sample);
         if !in_window {
@@ -236,13 +250,22 @@ impl SourceSums {
     fn gap(&mut self, at_ns: Nanos, error: &str) {
         // What a counter did meanwhile belongs to no period that can be named.
         self.before = None;
-        let last_ns = self.series.last_ns();
+        let from_ns = if self.failing { at_ns } else { self.last_ns };
+        self.extend_gap(at_ns);
         let gaps = &mut self.source.gaps;
         let full = gaps.len() >= MOST_GAPS;
-        match gaps.last_mut() {
-            Some(last) if last.error == error && last_ns <= last.from_ns => last.to_ns = at_ns,
-            _ if full => {}
-            _ => gaps.push(Gap { from_ns: at_ns, to_ns: at_ns, error: error.to_owned() }),
+        match gaps.last() {
+            Some(last) if self.failing && (last.error == error || full) => {}
+            _ if full => return,
+            _ => gaps.push(Gap { from_ns, to_ns: at_ns, error: error.to_owned() }),
+        }
+        self.failing = true;
+    }
+
+    /// The last gap, where it lasts still, has lasted until `at_ns`.
+    fn extend_gap(&mut self, at_ns: Nanos) {
+        if let Some(last) = self.source.gaps.last_mut().filter(|_| self.failing) {
+            last.to_ns = last.to_ns.max(at_ns);
         }
     }
 
@@ -283,6 +306,7 @@ impl SourceSums {
             }
         }
         source.series = self.series.finish();
+        possible::leave_out_the_impossible(&mut source);
         source
     }
 }

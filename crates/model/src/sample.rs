@@ -78,6 +78,9 @@ pub struct Sample {
     pub role: Role,
     /// The source's name.
     pub source: String,
+    /// How the source is read, secrets masked; on its first line in a result folder only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_from: Option<String>,
     /// Processor time that taking it cost.
     pub cost_ns: Nanos,
     /// What only grows, by name: `cpu.user_ns`, `disk.reads{sda}`. One that fell has been reset.
@@ -153,6 +156,7 @@ impl Sample {
         }
         let left_out = before - self.counters.len() - self.gauges.len();
         self.left_out = self.left_out.saturating_add(left_out as u64);
+        self.read_from = None;
         let cut = |text: &String| text.chars().take(MOST_NAME_BYTES).collect::<String>();
         self.error = self.error.as_ref().map(cut);
         self.source = cut(&self.source);

@@ -1,11 +1,16 @@
 //! What is a credential, by its name, its shape or its place, so that it is neither printed nor stored.
 //!
-//! Owns the detectors, and [`mask_text`], which uses them on text of any form. No detector finds all: a password
+//! Owns the detectors, and what uses them: [`mask_text`] on text of any form, [`mask_address`] on addresses of
+//! databases, [`mask_shell`] on commands. No detector finds all: a password
 //! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
+mod address;
+mod command;
 mod place;
 mod text;
 
+pub use address::{escaped_address, mask_address};
+pub use command::{mask_said, mask_shell};
 pub use place::{Neighbour, is_secret_parameter};
 pub use text::mask_text;
 

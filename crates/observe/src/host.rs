@@ -160,6 +160,17 @@ fn diagnostics() -> Option<Socket> {
     Some(socket)
 }
 
+/// As [`why`], of a file whose own permissions decide.
+pub(crate) fn why_no_file(path: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => format!(
+            "{path}: no permission to read it; run plimsoll as its owner or as a member of its group (often adm or \
+             www-data), give yourself the right (setfacl -m u:USER:r {path}), or add the capability CAP_DAC_READ_SEARCH"
+        ),
+        _ => why(path, error),
+    }
+}
+
 /// Asks for the sockets that listen.
 fn ask(socket: &Socket, ipv6: bool, found: &mut Vec<sockets::Listener>) -> io::Result<()> {
     use std::io::Read;

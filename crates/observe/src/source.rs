@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use login::{Address, Environment};
 use model::quote::quote;
 use model::sample::Role;
-use model::secret::mask_text;
+use model::secret::{MASK, escaped_address, mask_shell, mask_text};
 use url::Url;
 
 use crate::process::Which;
@@ -69,7 +69,13 @@ pub struct Nginx {
 pub struct ServiceUrl(String);
 
 impl ServiceUrl {
-    /// As written, with the password.
+    /// The one of this text, marks in its password escaped.
+    fn of(text: &str) -> Result<Self, SourceError> {
+        let wrong = |why| SourceError::Form(format!("{}: {why}", login::masked(text)));
+        escaped_address(text).map(Self).map_err(wrong)
+    }
+
+    /// With the password.
     pub fn with_password(&self) -> &str {
         &self.0
     }
@@ -122,10 +128,7 @@ impl Source {
     /// # Errors
     /// When role, kind or what belongs to it is wrong.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
-        let (label, kind) = match text.split_once('=') {
-            Some((label, kind)) if !label.contains(':') && label != "local" => (Some(label), kind),
-            _ => (None, text),
-        };
+        let (label, kind) = labelled(text);
         let (role, name) = match label {
             None => (usual_role(kind), None),
             Some(label) => {
@@ -172,7 +175,7 @@ impl Source {
         let shown = match &self.kind {
             Kind::Local => "local".to_owned(),
             Kind::LocalProcesses(of) | Kind::Processes(of) => which(of),
-            Kind::Exec(command) => format!("exec:{}", mask_text(command)),
+            Kind::Exec(command) => format!("exec:{}", mask_shell(command)),
             Kind::Nginx(Nginx { status, log }) => {
                 let status = status.as_ref().map(masked);
                 let log = log.as_ref().map(|log| format!("log={}", log.display()));
@@ -185,6 +188,30 @@ impl Source {
             Kind::Prometheus(url) => format!("prometheus:{}", masked(url)),
         };
         shown.chars().take(300).collect()
+    }
+}
+
+/// A source as written, also one that is written wrongly, with what may be a credential masked.
+pub fn masked_as_written(text: &str) -> String {
+    let (label, kind) = labelled(text);
+    let scheme = kind.split_once(':').map_or("", |(scheme, _)| scheme);
+    let shown = match scheme {
+        "local" | "nginx" => mask_text(kind),
+        "exec" => format!("exec:{}", mask_shell(&kind["exec:".len()..])),
+        "prometheus" => match Source::parse(kind) {
+            Ok(source) => source.read_from(),
+            Err(_) => format!("prometheus:{MASK}"),
+        },
+        _ => login::masked(kind),
+    };
+    label.map_or_else(|| shown.clone(), |label| format!("{label}={shown}"))
+}
+
+/// `ROLE/NAME` and what follows it, if it is named.
+fn labelled(text: &str) -> (Option<&str>, &str) {
+    match text.split_once('=') {
+        Some((label, kind)) if !label.contains(':') && label != "local" => (Some(label), kind),
+        _ => (None, text),
     }
 }
 
@@ -265,23 +292,23 @@ fn nginx(text: &str) -> Result<Nginx, SourceError> {
 /// The URL of a database; what it leaves out is looked up when it is watched.
 fn database(text: &str) -> Result<ServiceUrl, SourceError> {
     match Address::parse(text, Environment::EMPTY) {
-        Ok(_) => Ok(ServiceUrl(text.to_owned())),
+        Ok(_) => ServiceUrl::of(text),
         Err(wrong) => Err(SourceError::Form(wrong.to_string())),
     }
 }
 
 /// The URL of Redis or memcached.
 fn cache(text: &str) -> Result<ServiceUrl, SourceError> {
-    let shown = ServiceUrl(text.to_owned());
-    let form = |what: &str| Err(SourceError::Form(format!("{shown}: {what}")));
-    match Url::parse(text) {
+    let url = ServiceUrl::of(text)?;
+    let form = |what: &str| Err(SourceError::Form(format!("{url}: {what}")));
+    match Url::parse(url.with_password()) {
         Ok(url) if url.host_str().is_none_or(str::is_empty) => {
             form("needs a host: redis://HOST:PORT or memcached://HOST:PORT")
         }
         Ok(url) if url.scheme() == "memcached" && url.password().is_some() => {
             form("memcached's text protocol takes no password")
         }
-        Ok(_) => Ok(shown),
+        Ok(_) => Ok(url),
         Err(_) => form("not a URL: redis://HOST:PORT or memcached://HOST:PORT"),
     }
 }
@@ -354,7 +381,7 @@ mod tests {
                 "postgres://u:p=w@h/d",
                 Role::Db,
                 "db",
-                Kind::Postgres(service("postgres://u:p=w@h/d")),
+                Kind::Postgres(service("postgres://u:p%3Dw@h/d")),
             ),
             ("db/b=mysql://h", Role::Db, "b", Kind::Mysql(service("mysql://h"))),
             ("cache=redis://:p@h:1", Role::Cache, "cache", Kind::Redis(service("redis://:p@h:1"))),

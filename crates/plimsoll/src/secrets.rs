@@ -8,8 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use model::interval::Tally;
 use model::secret::{
-    MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_text,
+    MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_address, mask_text,
 };
+use observe::source::masked_as_written;
 
 /// Characters of a secret that is looked for in responses, at least: shorter ones are in too many words.
 const SHORTEST: usize = 6;
@@ -26,6 +27,9 @@ const PUBLIC_FIELDS: [&str; 9] = [
     "idempotency-key",
 ];
 
+/// Schemes of databases and caches.
+const SERVICES: [&str; 6] = ["postgres", "postgresql", "mysql", "mariadb", "redis", "memcached"];
+
 /// A header's value, masked if it is a credential by the field's name or by its shape.
 pub fn mask_header(name: &str, value: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
@@ -40,6 +44,10 @@ pub fn mask_header(name: &str, value: &str) -> String {
 
 /// A URL with its credentials masked: those before the host, those in its query, and tokens in its path.
 pub fn mask_url(url: &str) -> String {
+    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+    if SERVICES.contains(&scheme) {
+        return mask_address(url);
+    }
     let (before, query) =
         url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
     let path = mask_path(before);
@@ -59,15 +67,22 @@ fn mask_pair(pair: &str) -> String {
 
 fn mask_path(path: &str) -> String {
     let (scheme, rest) = path.split_once("://").map_or(("", path), |(scheme, rest)| (scheme, rest));
-    let segments: Vec<&str> = rest.split('/').collect();
-    let masked = segments.iter().enumerate().map(|(at, segment)| match segment.rsplit_once('@') {
-        Some((_, host)) if at == 0 && !scheme.is_empty() => format!("{MASK}@{host}"),
-        _ if is_secret_value(segment) => MASK.to_owned(),
-        _ => (*segment).to_owned(),
-    });
-    let masked: Vec<String> = masked.collect();
+    let first = rest.split('/').next().unwrap_or_default();
+    // What is no port behind the host's `:` may be the beginning of a password with a `/` in it.
+    let odd_port = || first.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err());
+    let users_end = match first.rfind('@') {
+        Some(at) => Some(at),
+        None if !scheme.is_empty() && !first.ends_with(']') && odd_port() => rest.rfind('@'),
+        None => None,
+    };
+    let (user, rest) = match users_end.filter(|_| !scheme.is_empty()) {
+        Some(at) => (format!("{MASK}@"), &rest[at + 1..]),
+        None => (String::new(), rest),
+    };
+    let masked = |segment| if is_secret_value(segment) { MASK } else { segment };
+    let masked: Vec<&str> = rest.split('/').map(masked).collect();
     let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
-    scheme + &masked.join("/")
+    format!("{scheme}{user}{}", masked.join("/"))
 }
 
 /// A request, as text, with its secrets masked.
@@ -114,6 +129,9 @@ pub fn mask_command(args: impl IntoIterator<Item = String>) -> Vec<String> {
 /// Flags that a body follows.
 const BODIES: [&str; 5] = ["--body", "--data", "--data-raw", "--data-binary", "--json"];
 
+/// The flag that a source follows, which may be a command or the address of a database.
+const OBSERVE: &str = "--observe";
+
 /// What a user and a password follow in the same argument.
 const USERS: [&str; 2] = ["--user=", "-u"];
 
@@ -126,6 +144,12 @@ fn mask_user(user: &str) -> String {
 /// behind it.
 fn mask_argument(before: &str, arg: &str) -> String {
     let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
+    if before == OBSERVE {
+        return masked_as_written(arg);
+    }
+    if let Some(source) = arg.strip_prefix(OBSERVE).and_then(|rest| rest.strip_prefix('=')) {
+        return format!("{OBSERVE}={}", masked_as_written(source));
+    }
     if BODIES.contains(&before) || is_short(before) && before.ends_with('b') {
         return mask_body(arg);
     }
@@ -339,6 +363,17 @@ mod tests {
             (&["--", "api_key=abc", "s3cr3t-word", "--user=ann"], "--|api_key=***|***|--user=ann"),
             (&["http://ann:abc@h/eyJhbGciOi.abcdefghijkl.xyz?sid=abc"], "http://***@h/***?sid=***"),
             (&["--slo", "p99<50ms", "-c", "100"], "--slo|p99<50ms|-c|100"),
+            (&["--observe", "app=exec:mysql -pabc"], "--observe|app=exec:mysql ***"),
+            (&["--observe=exec:A=abc x"], "--observe=exec:x ***"),
+            (
+                &["--observe", "app=exec:ssh a plimsoll watch"],
+                "--observe|app=exec:ssh a plimsoll watch",
+            ),
+            (&["--observe", "db=mysql://a:b@c/abc@h"], "--observe|db=mysql://a:***@h"),
+            (&["--observe", "prometheus:http://a:abc@h"], "--observe|prometheus:***"),
+            (&["postgres://a:b/abc@h/d"], "postgres://a:***@h/d"),
+            (&["http://a:b/abc@h/d"], "http://***@h/d"),
+            (&["http://h:1/@b/d"], "http://h:1/@b/d"),
         ] {
             assert_eq!(masked(line), wanted);
         }

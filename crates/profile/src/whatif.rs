@@ -153,8 +153,8 @@ fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64)
     };
     if busy < LEAST_BUSY * processors {
         return Some(format!(
-            "the processor is not the limit: the server kept {busy:.2} of {processors} busy, less than {:.0} %; it waits for \
-             something else (a database, a lock, the network), or the load is too small",
+            "its processors were not the server's limit: it kept {busy:.2} of {processors} busy, less than {:.0} %; it waited \
+             for something else (a database, a lock, the network, others on its machine), or the load is too small",
             LEAST_BUSY * 100.0
         ));
     }

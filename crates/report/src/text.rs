@@ -9,6 +9,7 @@ pub(crate) mod mix;
 pub mod objectives;
 mod spectrum;
 mod summary;
+mod unwatched;
 mod validity;
 
 use model::run::Run;
@@ -110,7 +111,14 @@ pub fn details(run: &Run, latency: bool, style: Style) -> String {
     let sections = detail::sections(run, style);
     let limits = run.observed.as_ref().map_or_else(String::new, |_| {
         let found = crate::findings::text(&verdict::explain(run), style);
-        format!("\n{}\n{found}", style.paint(Tone::Strong, "What limits it"))
+        let failed =
+            unwatched::lines(run).into_iter().map(|line| paragraph_in(&line, "  ", style.columns));
+        let failed: String = failed.collect();
+        let failed = match failed.is_empty() {
+            true => failed,
+            false => format!("\n{}\n{failed}", style.paint(Tone::Strong, "Not watched")),
+        };
+        format!("{failed}\n{}\n{found}", style.paint(Tone::Strong, "What limits it"))
     });
     format!("{block}\n{sections}\n{objectives}{}{limits}", validity::banner(run, style))
 }

@@ -21,11 +21,11 @@ mod statement;
 
 use std::fmt::Write as _;
 
-use model::finding::{Abstained, Confidence, SCHEMA};
+use model::finding::{Abstained, Confidence, Confirmed, SCHEMA};
 use model::profiled::Profiled;
 use model::{Finding, Findings, Run};
 
-pub use facts::{Facts, busy};
+pub use facts::{Facts, busy, neighbours};
 pub use rules::RULES;
 
 /// One rule.
@@ -158,12 +158,10 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
     });
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(nth, cause)| finding(&RULES[nth], cause)).collect();
-    if findings.iter().all(|finding| finding.code == "test.single_source") {
+    if findings.iter().all(limits_nothing) {
         findings.insert(0, nothing::finding(&facts));
     }
-    for (rank, finding) in (1..).zip(&mut findings) {
-        finding.rank = rank;
-    }
+    rank(&mut findings);
     Findings {
         schema: SCHEMA.to_owned(),
         plimsoll: run.plimsoll.clone(),
@@ -172,6 +170,32 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
         dips: dips::changes(run),
         abstained,
     }
+}
+
+/// Whether a finding is worth knowing, and does not say what limits the run.
+fn limits_nothing(finding: &Finding) -> bool {
+    let full = finding.code == "db.connections" && finding.confidence == Confidence::Low;
+    finding.code == "test.single_source" || full
+}
+
+fn rank(findings: &mut [Finding]) {
+    for (rank, finding) in (1..).zip(findings) {
+        finding.rank = rank;
+    }
+}
+
+/// Puts findings last that an experiment refuted; that nothing is at its limit becomes `unknown` then.
+pub fn reconsider(run: &Run, findings: &mut Findings) {
+    let refuted = |finding: &Finding| {
+        finding.confirmed.as_ref().is_some_and(|said| said.outcome == Confirmed::Refuted)
+    };
+    for finding in &mut findings.findings {
+        if finding.code == "none" && refuted(finding) {
+            *finding = nothing::refuted(&Facts::of(run), finding);
+        }
+    }
+    findings.findings.sort_by_key(refuted);
+    rank(&mut findings.findings);
 }
 
 /// Whether a code names something behind the generator as the limit.

@@ -165,19 +165,17 @@ fn cpu_busy(before: &Sample, now: &Sample) -> Option<f64> {
 #[derive(Debug)]
 pub(super) struct SeriesSums {
     series: Vec<Folded>,
-    last_ns: Nanos,
 }
 
 impl Default for SeriesSums {
     fn default() -> Self {
-        Self { series: CHARTED.iter().map(|_| Folded::default()).collect(), last_ns: 0 }
+        Self { series: CHARTED.iter().map(|_| Folded::default()).collect() }
     }
 }
 
 impl SeriesSums {
     pub(super) fn add(&mut self, before: Option<&Sample>, now: &Sample) {
         let at_ns = now.at_ns.unwrap_or(0);
-        self.last_ns = at_ns;
         let Some(before) = before else { return };
         let elapsed_s = at_ns.saturating_sub(before.at_ns.unwrap_or(0)) as f64 / SECOND as f64;
         if elapsed_s <= 0.0 {
@@ -190,11 +188,6 @@ impl SeriesSums {
                 folded.add(at_ns, value);
             }
         }
-    }
-
-    /// When the last sample was taken.
-    pub(super) fn last_ns(&self) -> Nanos {
-        self.last_ns
     }
 
     pub(super) fn finish(self) -> Vec<Series> {

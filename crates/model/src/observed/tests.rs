@@ -54,8 +54,31 @@ fn a_source_that_fails_is_a_gap_with_its_error() {
     ]);
     let gap =
         |from, to| Gap { from_ns: from * SECOND, to_ns: to * SECOND, error: "refused".into() };
-    assert_eq!(source.gaps, [gap(2, 3), gap(6, 6)]);
+    assert_eq!(source.gaps, [gap(1, 4), gap(5, 6)]);
     assert_eq!(source.growth("tcp.retransmits"), Some(1.0), "not what it grew by in the gap");
+}
+
+#[test]
+fn a_gap_lasts_from_the_last_sample_to_the_next_one() {
+    let failed =
+        |second, error| Sample { at_ns: Some(second * SECOND), ..Sample::failed(0, error) };
+    let mut builder = ObservedBuilder::default();
+    builder.source("app", Role::App, "exec:x");
+    for taken in [
+        failed(1, "starts"),
+        sample(2, 1, 0.0),
+        failed(7, "silent"),
+        failed(8, "ended"),
+        sample(9, 1, 0.0),
+        failed(10, "ended"),
+    ] {
+        builder.add(0, &taken, true);
+    }
+    builder.end(20 * SECOND);
+    let gaps = &builder.finish().sources[0].gaps;
+    let told: Vec<_> =
+        gaps.iter().map(|gap| (gap.from_ns / SECOND, gap.to_ns / SECOND, &*gap.error)).collect();
+    assert_eq!(told, [(0, 2, "starts"), (2, 8, "silent"), (8, 9, "ended"), (9, 20, "ended")]);
 }
 
 #[test]

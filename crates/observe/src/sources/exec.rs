@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use model::Sample;
 use model::quote::quote;
+use model::secret::mask_said;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::wall;
@@ -26,12 +27,17 @@ const KEPT_ERROR_BYTES: usize = 1024;
 /// Pauses before a command is started again, the shortest and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
 
+/// Runs its argument in a shell beside a guard that waits for its standard input to end, which it does with this
+/// process, however that ends, and kills the process group then. The command itself reads nothing.
+const GUARDED: &str = "exec 3<&0 </dev/null; { read -r line <&3; kill -KILL 0; } >/dev/null 2>&1 & \
+    exec 3<&-; exec sh -c \"$1\"";
+
 /// Runs `command` until `stopped`, and gives what it prints to `take`.
 pub fn watch(command: &str, stopped: &dyn Fn(Duration) -> bool, take: &mut dyn FnMut(Sample)) {
     let mut pause = PAUSES.0;
     loop {
         let came = match Running::start(command) {
-            Ok(mut running) => running.read(stopped, take),
+            Ok(mut running) => running.read(stopped, &mut |sample| take(masked(command, sample))),
             Err(error) => {
                 take(Sample::failed(wall(), format!("cannot start sh: {error}")));
                 false
@@ -44,6 +50,15 @@ pub fn watch(command: &str, stopped: &dyn Fn(Duration) -> bool, take: &mut dyn F
     }
 }
 
+/// A sample that repeats no credential of its command.
+fn masked(command: &str, mut sample: Sample) -> Sample {
+    sample.error = sample.error.map(|error| mask_said(command, &error));
+    for why in sample.missing.values_mut() {
+        *why = mask_said(command, why);
+    }
+    sample
+}
+
 /// The command while it runs.
 struct Running {
     child: Child,
@@ -54,8 +69,8 @@ struct Running {
 impl Running {
     fn start(command: &str) -> std::io::Result<Self> {
         let mut child = Command::new("sh")
-            .args(["-c", command])
-            .stdin(Stdio::null())
+            .args(["-c", GUARDED, "sh", command])
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -119,16 +134,16 @@ impl Running {
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         match last {
             "" => format!("the command ended ({status})"),
-            last => format!("the command ended ({status}): {}", model::secret::mask_text(last)),
+            last => format!("the command ended ({status}): {last}"),
         }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(group) = group.filter(|_| matches!(self.child.try_wait(), Ok(None))) {
-            // The group is this command's own: `process_group(0)`.
+        // The group is this command's own (`process_group(0)`), and its guard keeps the number in use until now,
+        // also where the command ended and left others behind.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.wait();
@@ -162,13 +177,22 @@ fn keep_end(mut from: impl Read, kept: &Mutex<Vec<u8>>) {
     }
 }
 
+/// The first words of a text: whole ones, so that a credential in it can be found and masked.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(60) {
+        None => text.to_owned(),
+        Some((at, _)) => text[..at].rsplit_once(' ').map_or("", |(kept, _)| kept).to_owned(),
+    }
+}
+
 /// A line as a sample.
 ///
 /// # Errors
 /// When it is none.
 pub fn parse(line: &[u8]) -> Result<Sample, String> {
     let text = String::from_utf8_lossy(line);
-    let shown = || quote(&text.trim().chars().take(60).collect::<String>());
+    let shown = || quote(&beginning(&text));
     if line.len() > MOST_LINE_BYTES {
         return Err("the command printed a line of more than 1 MiB".to_owned());
     }
@@ -212,6 +236,35 @@ mod tests {
         assert!(taken[1].error.as_ref().unwrap().contains("no sample: `garbage`"), "{taken:?}");
         let ended = taken[2].error.as_ref().unwrap();
         assert!(ended.contains("exit status: 3") && ended.contains("why"), "{ended}");
+    }
+
+    #[test]
+    fn a_command_and_its_children_end_with_who_watches() {
+        let folder = tempfile::tempdir().unwrap();
+        let pids = folder.path().join("pids");
+        let command =
+            format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", pids.display());
+        let mut running = Running::start(&command).unwrap();
+        let patient = |done: &dyn Fn() -> bool| {
+            let start = Instant::now();
+            while !done() {
+                assert!(start.elapsed() < Duration::from_secs(20), "in time");
+                thread::sleep(Duration::from_millis(10));
+            }
+        };
+        patient(&|| pids.exists());
+        let child = std::fs::read_to_string(&pids).unwrap();
+        // As the kernel does when this process is killed.
+        drop(running.child.stdin.take());
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+        patient(&|| state().map_or(true, |stat| stat.contains(") Z ")));
+        assert!(!running.child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn what_a_command_repeats_of_its_secrets_is_masked() {
+        let taken = taken("echo hunter2; echo for hunter2 >&2; : --password hunter2; exit 3", 2);
+        assert!(taken.len() >= 2 && !format!("{taken:?}").contains("hunter2"), "{taken:?}");
     }
 
     #[test]

@@ -68,6 +68,8 @@ const SIZES_EVERY: u64 = 10;
 
 const NO_DIGESTS: &str = "performance_schema is off: performance_schema = ON in the server's configuration, and restart; \
     until then statements are known by those seen running, and tables are not told apart";
+const NO_SELECT: &str = "this user may not read performance_schema: GRANT SELECT ON performance_schema.* TO this user; \
+    until then statements are known by those seen running, and tables are not told apart";
 const HIDDEN: &str = "other users' statements are hidden: GRANT PROCESS ON *.* TO this user";
 
 /// Reads a MySQL or MariaDB.
@@ -82,7 +84,8 @@ pub struct Mysql {
 /// A session, and what it may see.
 pub struct Session {
     connection: Conn,
-    digests: bool,
+    /// Why statements and tables are not told apart; none where they are.
+    no_digests: Option<&'static str>,
     hidden: bool,
 }
 
@@ -163,10 +166,13 @@ impl Service for Mysql {
         let may_see = "SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES \
                        WHERE PRIVILEGE_TYPE IN ('PROCESS', 'SUPER')";
         let hidden = one(may_see)? == 0.0;
-        let digests = one("SELECT @@performance_schema")? == 1.0
-            && one("SELECT COUNT(*) FROM performance_schema.table_io_waits_summary_by_index_usage")
-                .is_ok();
-        Ok(Session { connection, digests, hidden })
+        let no_digests = match one("SELECT @@performance_schema")? == 1.0 {
+            true => {
+                [DIGESTS, TABLES].iter().find_map(|sql| one(sql).err()).map(|error| lacking(&error))
+            }
+            false => Some(NO_DIGESTS),
+        };
+        Ok(Session { connection, no_digests, hidden })
     }
 
     fn read(&mut self, session: &mut Session, sample: &mut Sample) -> Result<(), String> {
@@ -195,10 +201,10 @@ impl Service for Mysql {
                 sample.gauge(name, number(&row, 2));
             }
         }
-        match session.digests {
-            true => self.digests(connection, sample),
-            false => {
-                sample.miss("db.calls", NO_DIGESTS);
+        match session.no_digests {
+            None => self.digests(connection, sample),
+            Some(why) => {
+                sample.miss("db.calls", why);
                 Ok(())
             }
         }
@@ -230,6 +236,13 @@ fn status(told: &BTreeMap<String, f64>, sample: &mut Sample) {
             sample.gauge(name, (value - 1.0).max(0.0));
         }
     }
+}
+
+/// What statements lack to be told apart, by what the server answers to a question about them.
+fn lacking(error: &str) -> &'static str {
+    /// ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR.
+    const DENIED: [&str; 3] = ["[1044]", "[1142]", "[1227]"];
+    if DENIED.iter().any(|code| error.ends_with(code)) { NO_SELECT } else { NO_DIGESTS }
 }
 
 /// A digest as people write it: MySQL takes no blank between a function and its parenthesis.
@@ -265,6 +278,15 @@ fn why(error: &mysql::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_grant_is_not_a_schema_that_is_off() {
+        let denied = "MySQL: SELECT command denied to user 'w'@'%' for table 'x' [1142]";
+        assert!(lacking(denied).contains("GRANT SELECT ON performance_schema.*"));
+        assert!(
+            lacking("MySQL: Table 'performance_schema.x' doesn't exist [1146]").contains("is off")
+        );
+    }
 
     #[test]
     fn variables_are_told_by_name() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use model::Sample;
 
-use crate::host::why;
+use crate::host::why_no_file;
 
 /// Bytes read for one sample; what was written beyond that is passed over, and said so.
 const MOST_BYTES: u64 = 8 << 20;
@@ -54,7 +54,9 @@ impl ErrorLog {
     /// # Errors
     /// When the file cannot be read.
     pub fn read(&mut self, sample: &mut Sample) -> Result<(), String> {
-        self.follow(sample).map_err(|error| why(&self.path.display().to_string(), &error))?;
+        if let Err(error) = self.follow(sample) {
+            return Err(why_no_file(&self.path.display().to_string(), &error));
+        }
         for (kind, n) in &self.counts {
             sample.count(format!("nginx.log{{{kind}}}"), *n);
         }

@@ -69,7 +69,7 @@ pub struct TuneBeginArgs {
     /// The generator's threads [default: one per allowed processor]
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub threads: Option<u64>,
-    /// Measured window of each run
+    /// Measured window of each run, 4s or more
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
     pub duration: Nanos,
     /// Warm-up before it
@@ -87,7 +87,7 @@ pub struct TuneTryArgs {
     /// Where it gives profiles, for the next prediction
     #[arg(long, value_name = "URL")]
     pub profile: Option<String>,
-    /// Rounds: runs of this server, in turns with the one before where that still runs at another address
+    /// Rounds, 3 or more: runs of this server, in turns with the one before where that still runs at another address
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "3")]
     pub rounds: u64,
     /// Keep the change whatever it brings

@@ -9,8 +9,9 @@ use model::profiled::Profiled;
 
 use crate::args::{ExplainArgs, TextOrJson};
 use crate::commands::report;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::profiles::stored::Stored;
+use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 
 /// Runs the command; the exit code.
@@ -18,11 +19,20 @@ use crate::results::output;
 /// # Errors
 /// When the folder holds no run, or it cannot be made again to confirm what was found.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
+    if args.dir.join(SWEEP_JSON).exists() && !args.dir.join("run.json").exists() {
+        return usage(format!(
+            "explain: {dir} holds a sweep, and explain looks at one run: make the level that you ask about by itself, \
+             plimsoll run URL -c LEVEL --out DIR (-R LEVEL for a rate), and explain that; plimsoll report {dir} prints \
+             the sweep",
+            dir = args.dir.display()
+        ));
+    }
     let mut run = report::run_of(&args.dir)?;
     run.validity = verdict::judge(&run);
     let mut findings = verdict::explain_with(&run, profiled(&args.dir).as_ref());
     if args.confirm {
         confirm::confirm(&args.dir, &run, &mut findings)?;
+        verdict::explain::reconsider(&run, &mut findings);
     }
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&findings) + "\n")),

@@ -171,8 +171,17 @@ fn refusal(run: &model::Run, kind: &str) -> Option<String> {
         let why = run.validity.reasons.first().map_or("", |reason| reason.text.as_str());
         return Some(format!("the run is INVALID: {why}"));
     }
-    None
+    let (others, cores) = verdict::explain::neighbours(run)
+        .filter(|(others, cores)| *others >= NEIGHBOURS * cores)?;
+    Some(format!(
+        "others used {others:.2} of the machine's {cores} processors, and none were left: the QPS is what they left to the \
+         server; end them, and run it again"
+    ))
 }
+
+/// The share of a used up machine that others must use for a run on it to tell nothing of the server: as much as a
+/// server may leave idle whose processors are its limit.
+const NEIGHBOURS: f64 = 0.15;
 
 fn diff(args: &ProfileDiffArgs) -> Result<u8, Failure> {
     let (mut before, mut after) = (Stored::of_run(&args.before)?, Stored::of_run(&args.after)?);

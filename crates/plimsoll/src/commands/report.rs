@@ -17,6 +17,7 @@ use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
+use measure::beside;
 use measure::journal::{self, Replayed};
 
 /// Runs the command; the exit code.
@@ -113,11 +114,15 @@ fn is_of_another_run(journal: &Path, run: &Run) -> bool {
 
 /// The run that a journal holds; damage is reported.
 fn replayed(path: &Path) -> Result<Replayed, Failure> {
-    let made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
+    let mut made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
     if let Some(damage) = &made.damage {
         let path = path.display();
         eprintln!("plimsoll: {path} is damaged ({damage}): the data before the damage is used");
     }
+    let run = &mut made.run;
+    let from_ns = run.plan.warmup_ns;
+    let window = (from_ns, from_ns.saturating_add(run.totals.duration_ns));
+    run.observed = path.parent().and_then(|folder| beside::replay(folder, window));
     Ok(made)
 }
 

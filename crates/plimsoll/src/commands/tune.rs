@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use model::profiled::{Flame, Owner, Profiled};
 use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Tuning, TuningStep};
-use model::units::exact_duration;
-use model::{Ruling, Run};
+use model::units::{SECOND, exact_duration, show_duration};
+use model::{Nanos, Ruling, Run};
 use verdict::comparison::rounds::{against_one, paired};
 use verdict::comparison::{Effect, Measure};
 
@@ -26,6 +26,8 @@ use crate::results::output;
 use crate::secrets::mask_url;
 use notebook::Notebook;
 
+/// The shortest window of a run: `sweep` and `capacity` take no profile of a shorter one either.
+const SHORTEST: Nanos = 4 * SECOND;
 /// Rounds at least: fewer give no interval.
 const FEWEST_ROUNDS: u64 = 3;
 /// Own functions that are named in what is left.
@@ -113,6 +115,13 @@ fn left(tuning: &Tuning, profiled: &Profiled) -> Option<Left> {
 }
 
 fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure> {
+    if args.duration < SHORTEST {
+        return usage(format!(
+            "--duration {}: at least {}, in which a profile has samples enough to predict from",
+            show_duration(args.duration),
+            show_duration(SHORTEST)
+        ));
+    }
     let mut tuning = Tuning {
         schema: SCHEMA.to_owned(),
         connections: args.connections,

@@ -107,6 +107,57 @@ fn sources_that_fail_are_gaps_and_end_no_run() {
 }
 
 #[test]
+fn no_password_of_a_source_is_kept_anywhere() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run {} -d 1s -c 2 --out out", target.url("/healthz"));
+    let sources = [
+        "app/a=exec:PGPASSWORD=hunter2 sh -c 'echo for hunter2 >&2; exit 3'",
+        "app/b=exec:echo 'Authorization: hunter2' --password hunter2 -phunter2 http://u:hunter2@h/",
+        "db=postgres://ann:x@hunter2@127.0.0.1:1/shop",
+        "db/m=mysql://ann:x%zz:hunter2@127.0.0.1:1/shop",
+        "cache=redis://:x@hunter2@127.0.0.1:1",
+    ];
+    let ended = observed(&folder, &line, &sources).measured();
+    assert!(ended.stdout.contains("a: no samples: ") && ended.stdout.contains("db: no samples: "));
+    let explained = folder.plimsoll("explain out").ok();
+    let said = [ended.stdout, ended.stderr, explained.stdout, explained.stderr].concat();
+    assert!(!said.contains("hunter2"), "{said}");
+    for path in files(folder.path()) {
+        let bytes = std::fs::read(&path).expect("readable");
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("hunter2"), "{}", path.display());
+    }
+    for source in
+        ["db=postgres://a:x/hunter2@h/d", "db=mysql://a:x?hunter2@h", "redis://:x#hunter2@h"]
+    {
+        let refused = observed(&folder, "run http://127.0.0.1:1/", &[source]);
+        assert!(refused.code == 2 && refused.stderr.contains("%2F"), "{refused:?}");
+        assert!(!refused.stderr.contains("hunter2"), "{refused:?}");
+    }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("it").path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn what_was_watched_is_found_again_without_run_json() {
+    let (folder, target) = (Folder::new(), Target::start());
+    folder.plimsoll(&format!("run {} -d 1s -c 2 --out out -q", target.url("/healthz"))).measured();
+    let whole = folder.text("out/run.json");
+    folder.put("out/run.json", &whole[..whole.len() / 2]);
+    let lacking =
+        json(&folder.plimsoll("explain out --format json").ok().stdout)["abstained"].to_string();
+    assert!(!lacking.contains("nothing was watched on the server"), "{lacking}");
+    folder.put("sweep.json", "{}");
+    let sweep = folder.plimsoll("explain .");
+    assert!(sweep.code == 2 && sweep.stderr.contains("holds a sweep"), "{sweep:?}");
+}
+
+#[test]
 fn a_workload_file_says_what_to_watch_but_runs_no_command() {
     let (folder, target) = (Folder::new(), Target::start());
     let file = |sources: &str| {

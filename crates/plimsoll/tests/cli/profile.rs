@@ -264,6 +264,10 @@ fn a_notebook_keeps_what_was_tried() {
     }
     let folder = Folder::new();
     folder.plimsoll("tune show").ends(2).says("tune begin");
+    folder
+        .plimsoll("tune begin http://127.0.0.1:1/ -d 3s")
+        .ends(2)
+        .says("--duration 3s: at least 4s");
     let (first, second) = (Api::start(&folder), Api::start(&folder));
     let (first, second) = (&first.url, &second.url);
     let begin = format!("tune begin {first}/healthz --profile {first} -c 4 -t 1 -d 4s --warmup 1s");

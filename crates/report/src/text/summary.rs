@@ -31,9 +31,18 @@ pub fn summary(run: &Run, style: Style) -> String {
         errors(run, style),
         objectives::brief(run, style),
         notes(run, style),
+        unwatched(run, style),
         limit(run, style),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Sources that failed, and why.
+fn unwatched(run: &Run, style: Style) -> Option<String> {
+    let lines = super::unwatched::lines(run);
+    let lines: Vec<String> =
+        lines.iter().take(MOST).map(|text| line(style, "Not watched", text)).collect();
+    (!lines.is_empty()).then(|| lines.concat())
 }
 
 /// What limits it, where something was watched.

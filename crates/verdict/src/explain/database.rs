@@ -293,7 +293,9 @@ fn used_up(
         grouped(most, 0)
     );
     let sure = refused >= 1.0 || failed > 0;
-    let cause = Cause::new(if sure { High } else { Medium }, &source.name, sentence).weighing(0.95);
+    // Without a consequence it is something to know, and limits nothing.
+    let (confidence, weight) = if sure { (High, 0.95) } else { (Low, 0.1) };
+    let cause = Cause::new(confidence, &source.name, sentence).weighing(weight);
     let cause = match refused >= 1.0 {
         true => cause.with(format!("it refused {} connections", grouped(refused, 0))),
         false => cause.with(format!("{} requests failed", grouped(failed as f64, 0))),

@@ -197,6 +197,25 @@ pub(super) fn shared(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
     (both >= MOSTLY * full * cores).then_some(full)
 }
 
+/// Processors of a server's machine that neither it nor the generator uses but somebody else, mean.
+pub(super) fn of_others(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
+    let used = server.host_busy()? * server.host_cores()?;
+    let generator = if server.here { own_cores(facts.run) } else { 0.0 };
+    Some((used - server.cores()? - generator).max(0.0))
+}
+
+/// Processors that neighbours use of a machine that generator and server share and that is used up: those, and all of
+/// them. None where the machine has room, or too little was watched.
+pub fn neighbours(run: &Run) -> Option<(f64, f64)> {
+    let facts = Facts::of(run);
+    let here = facts.servers.iter().find(|server| server.here && server.cores().is_some())?;
+    let full = here.host_busy().is_some_and(|busy| busy >= USED_UP);
+    Some((of_others(&facts, here)?, here.host_cores()?)).filter(|_| full)
+}
+
+/// The share of a machine in use from which on it is used up: the rest is lost to switching.
+const USED_UP: f64 = 0.95;
+
 /// The part of what is used that generator and server must use for it to be theirs.
 const MOSTLY: f64 = 0.7;
 

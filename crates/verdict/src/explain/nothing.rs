@@ -9,7 +9,8 @@ use crate::figures::{grouped, percent};
 
 /// When nothing is at its limit.
 pub(super) const NONE: &str = "Nothing that was watched was at its limit, and the load was carried: the rate offered \
-    was reached, or the server's processors had room. Raise the load (-c or -R) to find the limit.";
+    was reached, or the server's processors had room. Raise the load (-c or -R) to find the limit. Where arrivals waited for one of the load's own \
+    connections, those were the limit: raise -c.";
 /// When something is at its limit and nobody knows what.
 pub(super) const UNKNOWN: &str = "Something limits the run, or may do so, and what was watched does not tell what. The \
     finding names what to watch.";
@@ -40,6 +41,10 @@ pub(super) fn finding(facts: &Facts<'_>) -> Finding {
     if troubles.is_empty() && known && rooms.iter().all(|(_, used)| *used < ROOM) {
         return none(facts, evidence);
     }
+    unknown(facts, troubles, evidence)
+}
+
+fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> Finding {
     Finding {
         code: "unknown".to_owned(),
         confidence: Confidence::Low,
@@ -60,8 +65,17 @@ pub(super) fn finding(facts: &Facts<'_>) -> Finding {
 
 fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
     let run = facts.run;
-    let (sentence, fix) = match run.plan.rate_per_s {
-        Some(wanted) => {
+    let taken = facts.doubts(ReasonCode::ConnectionsExhausted);
+    let (sentence, fix) = match (run.plan.rate_per_s, taken) {
+        (_, Some(taken)) => {
+            evidence.insert(0, taken.to_owned());
+            (
+                "The load's own connections were the limit: all of them were taken, and what was to be sent waited for \
+                 one. Nothing that was watched was at its limit.",
+                "Give the load more connections (-c, --max-inflight), as many as the evidence says or more.",
+            )
+        }
+        (Some(wanted), None) => {
             evidence.insert(
                 0,
                 format!(
@@ -75,7 +89,7 @@ fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
                 "Raise the rate (-R) to find the limit, or let `plimsoll capacity` find it.",
             )
         }
-        None => (
+        (None, None) => (
             "Nothing that was watched was at its limit: with more connections the server may carry more.",
             "Raise the connections (-c), or let `plimsoll sweep` find the best number.",
         ),
@@ -92,6 +106,13 @@ fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
     }
 }
 
+/// What is left of `none` where the experiment refuted it.
+pub(super) fn refuted(facts: &Facts<'_>, none: &Finding) -> Finding {
+    let said = none.confirmed.iter().map(|said| said.sentence.trim_end_matches('.').to_owned());
+    let unknown = unknown(facts, said.collect(), none.evidence_for.clone());
+    Finding { confirmed: none.confirmed.clone(), ..unknown }
+}
+
 /// What shows that the run was not in order.
 fn troubles(facts: &Facts<'_>) -> Vec<String> {
     let run = facts.run;
@@ -105,8 +126,9 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
     if failing >= FAILING {
         troubles.push(format!("{} of the attempts failed", percent(failing)));
     }
-    if run.plan.rate_per_s.is_some() && run.rates.achieved_per_s < REACHED * run.rates.offered_per_s
-    {
+    let short = run.rates.achieved_per_s < REACHED * run.rates.offered_per_s;
+    let taken = facts.doubts(ReasonCode::ConnectionsExhausted).is_some();
+    if run.plan.rate_per_s.is_some() && short && !taken {
         troubles.push(format!(
             "{} of {} arrivals a second were sent",
             grouped(run.rates.achieved_per_s, 0),

@@ -252,7 +252,8 @@ pub const RULES: &[Rule] = &[
         symptom: "p99 is many times p50; again and again everything stops and goes on",
         mechanism: "something stops the whole server at times: a garbage collector, a lock, a job, a flush",
         evidence: "for 50 ms and ten times the p50 or longer nobody is served although some wait, without a failure; \
-                   twice or for half a second in all, and for 1 % of the window or more",
+                   twice or for half a second in all, and for 1 % of the window or more; not while others use the \
+                   generator's machine, which may stand still for them",
         fix: "Look at what runs in these seconds (the server's log, its garbage collector's trace, cron).",
         experiment: "Run it longer: the standstills come at the same distance whatever the load.",
         check: server::stall,

@@ -15,6 +15,8 @@ const CPU: f64 = 0.9;
 const THREAD: f64 = 0.85;
 /// How many times the busiest thread all threads together may use for one thread to be the limit.
 const ALONE: f64 = 1.4;
+/// The share of the other processors that others may use for there to be some that have nothing to do.
+const TAKEN: f64 = 0.5;
 /// The share of a quota's periods in which it must have held processes back.
 const THROTTLED: f64 = 0.1;
 /// The share of a limit from which on it counts as reached between two samples.
@@ -138,10 +140,13 @@ pub(super) fn single_thread(facts: &Facts<'_>) -> Outcome {
             let thread = server.source.mean("process.thread_share")?;
             let (used, allowed) = (server.cores()?, server.cores_allowed()?);
             let alone = used <= ALONE * thread;
-            Some((thread >= THREAD && alone && allowed >= 2.0).then(|| {
+            let left = (allowed - used).max(0.0);
+            let others = facts::of_others(facts, server).unwrap_or(0.0);
+            let taken = others > TAKEN * left;
+            Some((thread >= THREAD && alone && allowed >= 2.0 && !taken).then(|| {
             let sentence = format!(
                 "One thread of the server is busy all the time, and {} of its {} cores have nothing to do.",
-                grouped((allowed - used).max(0.0), 1),
+                grouped((left - others).max(0.0), 1),
                 grouped(allowed, 0)
             );
             Cause::new(High, &server.source.name, sentence).weighing(thread).with(format!(
@@ -340,6 +345,11 @@ pub(super) fn stall(facts: &Facts<'_>) -> Outcome {
     };
     if facts.doubts(ReasonCode::GeneratorPaused).is_some() {
         return Outcome::Lacking("the generator itself stood still at times".to_owned());
+    }
+    if run.validity.reasons.iter().any(|reason| reason.code == ReasonCode::BusyNeighbour) {
+        let held_up =
+            "others used the generator's machine, and may have held up what seemed to stand still";
+        return Outcome::Lacking(held_up.to_owned());
     }
     let least = STALL.0.max(run.response_ns.p50.saturating_mul(STALL_TIMES));
     let stood: Vec<&Silence> = presence

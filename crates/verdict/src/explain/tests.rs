@@ -1,5 +1,6 @@
 //! Rules over runs whose figures are set by hand.
 
+use model::finding::Confirmation;
 use model::observed::{Figure, Gap, Observed, ObservedSource, Series, Unit};
 use model::units::{MILLISECOND, SECOND};
 use model::{Dip, Reason, ReasonCode, Role, Run, Silence, Validity, Verdict};
@@ -204,7 +205,11 @@ fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
             vec![("db.exec_ns{a}", 1.5 * core), ("db.calls{a}", 50.0)],
             vec![("db.exec_ns{a}", 0.3 * core), ("db.calls{a}", 1000.0)],
         ),
-        ("db.connections", vec![("db.connections", 95.0)], vec![("db.connections", 80.0)]),
+        (
+            "db.connections",
+            vec![("db.connections", 95.0), ("db.connections_refused", 1.0)],
+            vec![("db.connections", 80.0)],
+        ),
         (
             "db.connections",
             vec![("db.connections", 1.0), ("db.active", 0.95)],
@@ -473,6 +478,81 @@ fn standstills_are_found_with_their_period() {
     short.presence =
         Some(model::Presence { silences: vec![silence(0, true)], ..Default::default() });
     assert_eq!(codes(&short), ["unknown"], "once is chance");
+}
+
+fn of_reason(code: ReasonCode, consequence: Verdict) -> Validity {
+    Validity::of(vec![Reason { code, consequence, text: "so it was. Do this.".into() }])
+}
+
+#[test]
+fn a_load_with_too_few_connections_was_its_own_limit() {
+    let mut run = watched(fixture::sound::open(), machine(0.3));
+    (run.rates.offered_per_s, run.rates.achieved_per_s) = (1000.0, 500.0);
+    assert_eq!(codes(&run), ["unknown"]);
+    run.validity = of_reason(ReasonCode::ConnectionsExhausted, Verdict::LowerBound);
+    let finding = &explain(&run).findings[0];
+    assert_eq!((&*finding.code, &*finding.evidence_for[0]), ("none", "so it was"));
+    assert!(finding.fix.contains("-c"), "{finding:?}");
+    // What ran out on the generator's side is named first.
+    run.totals.limits.insert("EMFILE".into(), 9);
+    assert_eq!(codes(&run), ["generator.files"]);
+    // A server without processors left is not innocent.
+    let mut full = watched(run, machine(0.95));
+    full.totals.limits.clear();
+    assert_eq!(codes(&full), ["server.cpu"]);
+}
+
+#[test]
+fn a_database_with_all_connections_open_and_nobody_failing_limits_nothing() {
+    let run = with_database("postgres://h/d", &[("db.connections", 96.0)]);
+    assert_eq!(codes(&run), ["none", "db.connections"]);
+    let mut failing = run;
+    failing.totals.succeeded -= 500;
+    assert_eq!(codes(&failing), ["db.connections"]);
+}
+
+#[test]
+fn neighbours_hold_servers_up_and_are_not_idle_processors() {
+    let thread = |busy: f64| {
+        let more = [
+            ("process.cpu_ns", SECOND as f64),
+            ("process.cpus_allowed", 4.0),
+            ("process.thread_share", 0.97),
+        ];
+        watched(run(), with(machine(busy), &more))
+    };
+    assert_eq!(codes(&thread(0.3))[0], "server.single_thread");
+    // 0.85 of 4 cores are used, 1 by the server.
+    assert!(!codes(&thread(0.85)).contains(&"server.single_thread".to_owned()));
+    let mut stalled = watched(run(), machine(0.3));
+    let silence = |at: u64| Silence {
+        from_ns: at * SECOND,
+        to_ns: at * SECOND + SECOND / 2,
+        ended: true,
+        ..Silence::default()
+    };
+    stalled.presence.get_or_insert_default().silences = vec![silence(1), silence(3)];
+    assert_eq!(codes(&stalled), ["server.stall"]);
+    stalled.validity = of_reason(ReasonCode::BusyNeighbour, Verdict::Valid);
+    assert!(!codes(&stalled).contains(&"server.stall".to_owned()));
+}
+
+#[test]
+fn what_an_experiment_refuted_comes_last() {
+    let refuted = Confirmation { outcome: Confirmed::Refuted, sentence: "Refuted: so.".into() };
+    let run = watched(run(), machine(0.3));
+    let mut findings = explain(&run);
+    findings.findings.push(Finding { code: "server.disk".into(), rank: 2, ..Finding::default() });
+    findings.findings[0].confirmed = Some(refuted.clone());
+    reconsider(&run, &mut findings);
+    assert_eq!(findings.findings[0].code, "unknown");
+    assert!(findings.findings[0].sentence.contains("Refuted: so."), "{findings:?}");
+    let mut findings = explain(&watched(self::run(), machine(0.95)));
+    findings.findings.push(Finding { code: "server.disk".into(), rank: 2, ..Finding::default() });
+    findings.findings[0].confirmed = Some(refuted);
+    reconsider(&run, &mut findings);
+    let order: Vec<_> = findings.findings.iter().map(|f| (f.rank, f.code.as_str())).collect();
+    assert_eq!(order, [(1, "server.disk"), (2, "server.cpu")]);
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! Sources that failed while a run was watched, a line for each.
+
+use model::Run;
+use model::observed::ObservedSource;
+use model::units::show_duration;
+
+use crate::figure::clean;
+
+/// Longest an error may be.
+const LONGEST: usize = 300;
+
+/// What failed, by source: for how long, and why it did first.
+pub(super) fn lines(run: &Run) -> Vec<String> {
+    let sources = run.observed.iter().flat_map(|observed| &observed.sources);
+    sources.filter_map(line).collect()
+}
+
+fn line(source: &ObservedSource) -> Option<String> {
+    let name = clean(&source.name, LONGEST);
+    let Some(first) = source.gaps.first() else {
+        return (source.samples == 0).then(|| format!("{name}: no sample came inside the window"));
+    };
+    let error = clean(&first.error, LONGEST);
+    if source.samples == 0 {
+        return Some(format!("{name}: no samples: {error}"));
+    }
+    let (from, to) = (show_duration(first.from_ns), show_duration(first.to_ns));
+    let more = match source.gaps.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more times)"),
+    };
+    Some(format!("{name}: no samples from {from} to {to}{more}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::observed::{Gap, Observed};
+    use model::units::SECOND;
+
+    use super::*;
+
+    #[test]
+    fn a_source_that_failed_is_named_with_its_error() {
+        let gap =
+            |from, to| Gap { from_ns: from * SECOND, to_ns: to * SECOND, error: "gone".into() };
+        let source = |samples, gaps: &[Gap]| ObservedSource {
+            name: "db".into(),
+            samples,
+            gaps: gaps.to_vec(),
+            ..ObservedSource::default()
+        };
+        for (source, wanted) in [
+            (source(5, &[]), None),
+            (source(0, &[]), Some("db: no sample came inside the window")),
+            (source(0, &[gap(0, 9)]), Some("db: no samples: gone")),
+            (source(5, &[gap(1, 2)]), Some("db: no samples from 1s to 2s: gone")),
+            (
+                source(5, &[gap(1, 2), gap(4, 5)]),
+                Some("db: no samples from 1s to 2s (and 1 more times): gone"),
+            ),
+        ] {
+            let observed = Some(Observed { sources: vec![source] });
+            let run = Run { observed, ..fixture::sound::closed() };
+            assert_eq!(lines(&run).first().map(String::as_str), wanted);
+        }
+    }
+}
