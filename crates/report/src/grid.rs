@@ -74,8 +74,10 @@ impl Grid {
     pub fn print_headed(&self, style: Style) -> String {
         let mut rows = self.rows(style.columns).into_iter();
         let head = rows.next().unwrap_or_default();
+        // Above words that stand below their rows there is nothing to head.
+        let head = head.lines().next().unwrap_or_default();
         let body: String = rows.map(|row| row + "\n").collect();
-        style.paint(Tone::Strong, &head) + "\n" + &body
+        style.paint(Tone::Strong, head) + "\n" + &body
     }
 
     /// Each row, in as many lines of at most `columns` as it takes.
@@ -238,6 +240,8 @@ mod tests {
             at(20),
             "level     QPS\n    1  12,345\n    2  12,346\n    the best one of\n    all"
         );
+        let headed = wide().print_headed(Style { columns: 20, ..Style::default() });
+        assert!(headed.starts_with("level     QPS\n    1"), "{headed}");
         let mut words = wide();
         words.rows[0][3] = "why".into();
         assert_eq!(words.rows(41)[2], "    2  12,346  the best one of all");

@@ -186,6 +186,12 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
     let written = files.is_some_and(|files| files.write(&sweep));
+    if sweep.ended.is_none() {
+        eprintln!(
+            "plimsoll: this sweep did not come to its end: plimsoll sweep --resume {} goes on with it",
+            dir.display()
+        );
+    }
     let reported = objectives.report_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
     Ok(if (written && reported) || code != 0 { code } else { 1 })
