@@ -56,8 +56,10 @@ pub use tune::{TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs};
     arg_required_else_help = true
 )]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
-known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 the result is not valid, or an objective is \
-undecided; 99 objectives missed; 130 interrupted, partial result saved.")]
+known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 the result cannot be relied on: INVALID, or a \
+LOWER_BOUND of a fixed rate (-R) or of a generator that was held up, or an objective is undecided; 99 objectives missed; \
+130 interrupted, partial result saved.\nA LOWER_BOUND of a closed loop (-c) is 0, as its QPS is \"at least\"; in CI add `--slo valid`, \
+which makes it 98.")]
 pub struct Cli {
     /// Print the version
     #[arg(short = 'v', long, visible_short_alias = 'V', global = true, display_order = 998, action = clap::ArgAction::Version)]
@@ -118,8 +120,9 @@ pub enum Command {
 /// `plimsoll run`.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(
-    after_help = "Exit codes: 0 done; 98 the result is not valid, or an objective is undecided; 99 an \
-objective was missed; 1, 2 and 130: see `plimsoll --help`."
+    after_help = "Exit codes: 0 done; 98 the result cannot be relied on (INVALID, or LOWER_BOUND with -R or of a generator that \
+was held up), or an objective is undecided; 99 an objective was missed; 1, 2 and 130: see `plimsoll --help`.\nLOWER_BOUND \
+without -R is 0; in CI add `--slo valid`, which makes it 98."
 )]
 pub struct RunArgs {
     /// URL to load, such as http://127.0.0.1:8080/healthz, or a workload file
@@ -340,9 +343,8 @@ pub enum WrktestCommand {
 /// `plimsoll report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A folder that `run` or `sweep` wrote to
-    #[arg(default_value = crate::results::folder::LAST_RUN)]
-    pub dir: PathBuf,
+    /// A folder that `run`, `sweep`, `capacity` or `compare` wrote to [default: the last one in plimsoll-out]
+    pub dir: Option<PathBuf>,
     /// How to print it
     #[command(flatten)]
     pub print: PrintArgs,

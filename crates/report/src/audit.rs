@@ -177,7 +177,7 @@ fn name(file: &Audited, at: usize) -> String {
 
 /// A text in lines that fit, moved in.
 fn indented(text: &str, by: usize) -> String {
-    paragraph(&clean(text, LONGEST), &" ".repeat(by))
+    paragraph(&clean(text, LONGEST), &" ".repeat(by), Style::default())
 }
 
 fn conclusion(audit: &Audit, style: Style) -> String {

@@ -16,14 +16,19 @@ use crate::grid::{Grid, Lean};
 use crate::text::{self, Style, Tone};
 
 const LONGEST: usize = 2000;
+/// The column of the table that a narrow one leaves out.
+const DETECTABLE: usize = 5;
+/// What the columns of the table take beside those that are headed by names.
+const OTHERS: usize = 66;
 
 /// The table, the judgement, and what goes with it.
 pub fn text(comparison: &Comparison, style: Style) -> String {
     let mut out = table(comparison, style);
-    out += &format!("Judged by {}.\n\n", comparison.by);
-    out += &style.paint(Tone::Strong, paragraph(&comparison.sentence(), "").trim_end());
+    out += &paragraph(&format!("Judged by {}.", comparison.by), "", style);
     out.push('\n');
-    out + &comparison.notes.iter().map(|note| paragraph(note, "- ")).collect::<String>()
+    out += &style.paint(Tone::Strong, paragraph(&comparison.sentence(), "", style).trim_end());
+    out.push('\n');
+    out + &comparison.notes.iter().map(|note| paragraph(note, "- ", style)).collect::<String>()
 }
 
 /// A line an effect; nothing without effects.
@@ -32,8 +37,10 @@ fn table(comparison: &Comparison, style: Style) -> String {
         return String::new();
     }
     let figures = std::iter::repeat_n(Lean::Right, 5);
-    let mut grid = Grid::new([Lean::Left].into_iter().chain(figures).chain([Lean::Left]));
-    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), 24);
+    let leans = [Lean::Left].into_iter().chain(figures).chain([Lean::Left]);
+    let mut grid = Grid::new(leans).spare(&[DETECTABLE]);
+    let most = (style.columns.saturating_sub(OTHERS) / 2).clamp(10, 24);
+    let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), most);
     grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
     comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
     grid.print_headed(style) + "\n"
@@ -46,7 +53,7 @@ pub fn levels(judged: &[AtLevel], kind: LevelKind, style: Style) -> String {
         [one] => format!("\n{}", text(&one.comparison, style)),
         several => {
             let lines = level_sentences(several, kind);
-            let lines: String = lines.iter().map(|line| paragraph(line, "- ")).collect();
+            let lines: String = lines.iter().map(|line| paragraph(line, "- ", style)).collect();
             format!("\n{}\n{lines}", style.paint(Tone::Strong, "Judged level by level:"))
         }
     }
@@ -85,8 +92,8 @@ fn figure(measure: Measure, value: f64) -> String {
     if measure == Measure::Qps { rate(value) } else { show_duration(value.round() as u64) }
 }
 
-fn paragraph(text: &str, mark: &str) -> String {
-    text::paragraph(&clean(text, LONGEST), mark)
+fn paragraph(text: &str, mark: &str, style: Style) -> String {
+    text::paragraph(&clean(text, LONGEST), mark, style)
 }
 
 /// The effects as CSV: responses per second and nanoseconds, ratios as plain numbers.

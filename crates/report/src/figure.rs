@@ -5,7 +5,7 @@
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
 use model::units::{Nanos, SECOND};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::UnicodeWidthChar;
 use verdict::figures;
 pub(crate) use verdict::figures::{level, rate};
 
@@ -64,17 +64,30 @@ pub(crate) fn seconds(nanos: Nanos) -> f64 {
 }
 
 /// Text from outside on one line: control and direction-changing characters become `·`, and what is
-/// longer than `most` characters ends in `…`.
+/// wider than `most` columns ends in `…`.
 pub(crate) fn clean(text: &str, most: usize) -> String {
+    let shown = |c: char| if hidden(c) { '·' } else { c };
     let mut out = String::new();
-    for (i, c) in text.chars().enumerate() {
-        if i + 1 >= most && text.chars().nth(most).is_some() {
+    let (mut used, mut kept) = (0, 0);
+    for c in text.chars().map(shown) {
+        used += columns_of(c);
+        if used > most {
+            out.truncate(kept);
             out.push('…');
             break;
         }
-        out.push(if hidden(c) { '·' } else { c });
+        out.push(c);
+        if used < most {
+            kept = out.len();
+        }
     }
     out
+}
+
+/// How many columns a character takes; one that joins the character before it counts as one too, so that they are
+/// bounded.
+fn columns_of(c: char) -> usize {
+    c.width().unwrap_or(1).max(1)
 }
 
 /// Two names as [`clean`] has them; where that leaves them alike, though they are not, both lose what they begin with in
@@ -98,23 +111,30 @@ fn hidden(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Words broken into lines of at most `width` characters; a longer word is broken anywhere.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+/// Words broken into lines of at most `width` columns; a longer word is broken anywhere.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut line: Vec<char> = Vec::new();
+    let (mut line, mut used) = (String::new(), 0);
     for word in text.split_whitespace() {
-        if !line.is_empty() && line.len() + 1 + word.width() > width {
-            lines.push(line.drain(..).collect());
+        let needed: usize = word.chars().map(columns_of).sum();
+        if used > 0 && used + 1 + needed > width {
+            lines.push(std::mem::take(&mut line));
+            used = 0;
         }
-        if !line.is_empty() {
+        if used > 0 {
             line.push(' ');
+            used += 1;
         }
-        line.extend(word.chars());
-        while line.len() > width {
-            lines.push(line.drain(..width).collect());
+        for c in word.chars() {
+            if used > 0 && used + columns_of(c) > width {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push(c);
+            used += columns_of(c);
         }
     }
-    lines.push(line.into_iter().collect());
+    lines.push(line);
     lines
 }
 
@@ -175,6 +195,9 @@ mod tests {
         assert_eq!(distinct_names(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
         assert_eq!(distinct_names(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
         assert_eq!(clean("abcd", 4), "abcd");
+        assert_eq!(clean("日本語", 6), "日本語");
+        assert_eq!([clean("日本語", 5), clean("日本語", 4)], ["日本…", "日…"]);
+        assert_eq!(clean(&"e\u{301}".repeat(9), 4).chars().count(), 4);
     }
 
     #[test]
@@ -182,6 +205,8 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("日本語 ab 日本", 7), ["日本語", "ab 日本"]);
+        assert_eq!(wrap("日本語日本", 5), ["日本", "語日", "本"]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use model::finding::{Confidence, Finding, Findings};
 use model::units::show_duration;
 
-use crate::figure::{clean, wrap};
-use crate::text::{Style, Tone};
+use crate::figure::clean;
+use crate::text::{Style, Tone, paragraph_in};
 
 /// Longest a text from a server may be.
 const LONGEST: usize = 600;
@@ -52,7 +52,8 @@ fn block(finding: &Finding, style: Style) -> String {
         _ => format!(" at {}", clean(&finding.place, 80)),
     };
     let confidence = finding.confidence.name();
-    let mut out = format!("{}{place}, confidence {confidence}\n", style.paint(tone, &head));
+    let title = lines(&format!("{head}{place}, confidence {confidence}"), "", style);
+    let mut out = title.replacen(&head, &style.paint(tone, &head), 1);
     out += &lines(&finding.sentence, "   ", style);
     for (mark, evidence) in [("   + ", &finding.evidence_for), ("   - ", &finding.evidence_against)]
     {
@@ -88,10 +89,7 @@ fn abstained(findings: &Findings, style: Style) -> String {
 
 /// A text in lines, the first after `mark`, the others below it.
 fn lines(text: &str, mark: &str, style: Style) -> String {
-    let width = mark.chars().count();
-    let rows = wrap(&clean(text, LONGEST), style.columns.saturating_sub(width).max(20));
-    let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
-    rows.iter().enumerate().map(|(i, row)| format!("{}{row}\n", start(i))).collect()
+    paragraph_in(&clean(text, LONGEST), mark, style.columns)
 }
 
 /// The first finding in a line: `server.cpu: The server uses all of its processors …`.

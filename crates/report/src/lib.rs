@@ -12,7 +12,7 @@
 //! - [`findings`]: what limits a run. [`watch`]: what is watched, live.
 //! - [`mined`]: what an access log said.
 //! - [`profiled`]: what a profile said, a prediction, two profiles compared.
-//! - [`preview`]: what a run would do.
+//! - [`preview`]: what a run would do. [`grid`]: tables of other commands.
 //! - [`html`]: one self-contained page.
 
 pub mod annotations;
@@ -26,7 +26,7 @@ mod csv;
 mod figure;
 pub mod findings;
 mod flame;
-mod grid;
+pub mod grid;
 pub mod hgrm;
 pub mod html;
 pub mod junit;
@@ -47,4 +47,4 @@ pub mod watch;
 pub mod watched;
 pub mod wrk;
 
-pub use figure::shell;
+pub use figure::{shell, wrap};

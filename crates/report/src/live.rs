@@ -5,18 +5,20 @@ mod block;
 
 use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
+use unicode_width::UnicodeWidthStr;
 
 pub use block::Progress;
 
 use crate::figure;
 
 /// The line for `interval`, `elapsed_ns` into the run. `open_loop` shows the offered rate, which a
-/// closed loop has none of. Outside the window the phase stands in place of the requests in flight.
+/// closed loop has none of. Outside the window the phase stands in place of the requests in flight. Where `columns` has
+/// no room for all, some figures are left out.
 ///
 /// ```text
 ///  12s  offered 20,000  sent 19,998  QPS 19,997  p50  812us  p99 2.31ms  errors    0  in flight 17
 /// ```
-pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
+pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool, columns: usize) -> String {
     let tally = &interval.tally;
     let span_ns = interval.end_ns.saturating_sub(interval.start_ns);
     if interval.phase == Phase::Drain {
@@ -33,23 +35,33 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool) -> String {
         0 => "-".to_owned(),
         _ => show_duration(tally.response.at_quantile(q)),
     };
-    let offered = match open_loop {
-        true => format!("offered {:>6}  ", rate(interval.due)),
-        false => String::new(),
+    let state = match interval.phase {
+        Phase::Warmup => "warm-up".to_owned(),
+        _ => format!("in flight {}", six(tally.in_flight.mean(span_ns))),
     };
-    format!(
-        "{:>4}  {offered}sent {:>6}  QPS {:>6}  p50 {:>6}  p99 {:>6}  errors {:>4}  {}",
-        elapsed(elapsed_ns),
-        rate(tally.sent),
-        rate(tally.responses_done),
-        quantile(0.50),
-        quantile(0.99),
-        four(tally.errors.total() + tally.unsent),
-        match interval.phase {
-            Phase::Warmup => "warm-up".to_owned(),
-            _ => format!("in flight {}", six(tally.in_flight.mean(span_ns))),
+    // The greater the number, the earlier it is left out.
+    let mut parts = vec![(0, format!("{:>4}", elapsed(elapsed_ns)))];
+    parts.extend(open_loop.then(|| (1, format!("offered {:>6}", rate(interval.due)))));
+    parts.extend([
+        (3, format!("sent {:>6}", rate(tally.sent))),
+        (0, format!("QPS {:>6}", rate(tally.responses_done))),
+        (2, format!("p50 {:>6}", quantile(0.50))),
+        (0, format!("p99 {:>6}", quantile(0.99))),
+        (0, format!("errors {:>4}", four(tally.errors.total() + tally.unsent))),
+        // Its figure is not padded: the line must not jump when it grows.
+        (1, format!("{state:<16}")),
+    ]);
+    let wide = |parts: &[(u8, String)]| {
+        parts.iter().map(|(_, part)| part.width() + 2).sum::<usize>() > columns + 2
+    };
+    for least in (1..=3).rev() {
+        if wide(&parts) {
+            parts.retain(|(rank, _)| *rank < least);
         }
-    )
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    let line = parts.join("  ").trim_end().to_owned();
+    if line.width() > columns { parts.join(" ").trim_end().to_owned() } else { line }
 }
 
 /// The line before a run starts, while its connections are being opened.
@@ -103,12 +115,12 @@ mod tests {
     #[test]
     fn the_line_says_what_the_last_second_brought() {
         assert_eq!(
-            line(&interval(Phase::Window, 20_000), 12 * SECOND, true),
+            line(&interval(Phase::Window, 20_000), 12 * SECOND, true, 100),
             " 12s  offered 20,000  sent 20,000  QPS 19,999  p50  812us  p99 2.31ms  errors    2  \
              in flight 17"
         );
         assert_eq!(
-            line(&interval(Phase::Warmup, 0), 0, false),
+            line(&interval(Phase::Warmup, 0), 0, false, 100),
             "  0s  sent      0  QPS      0  p50  812us  p99 2.31ms  errors    0  warm-up"
         );
     }
@@ -117,23 +129,30 @@ mod tests {
     fn a_second_without_responses_shows_no_latency() {
         let mut quiet = interval(Phase::Window, 5);
         quiet.tally.response.clear();
-        let line = line(&quiet, 1200 * SECOND, false);
+        let line = line(&quiet, 1200 * SECOND, false, 100);
         assert!(line.starts_with(" 20m  sent"), "{line}");
         assert!(line.contains("p50      -  p99      -"), "{line}");
     }
 
     #[test]
     fn the_end_of_a_run_does_not_read_like_an_outage() {
-        let line = line(&interval(Phase::Drain, 0), 3 * SECOND, false);
+        let line = line(&interval(Phase::Drain, 0), 3 * SECOND, false, 100);
         assert_eq!(line, "  3s  waiting for the last 17 responses");
     }
 
     #[test]
     fn the_line_neither_jumps_nor_overflows() {
-        let at = |n| line(&interval(Phase::Window, n), 5999 * SECOND, true);
+        let at = |n| line(&interval(Phase::Window, n), 5999 * SECOND, true, 100);
         for n in [0, 1, 99_999, 123_456, 999_949, 999_950, 9_999_999] {
             assert_eq!(at(n).find("in flight"), at(1).find("in flight"), "{}", at(n));
             assert!(at(n).chars().count() <= 100, "{}", at(n));
+            for (columns, open_loop) in
+                [(40, true), (60, true), (60, false), (80, true), (80, false)]
+            {
+                let narrow = line(&interval(Phase::Window, n), 5999 * SECOND, open_loop, columns);
+                assert!(narrow.chars().count() <= columns, "{narrow}");
+                assert!(narrow.contains("QPS") && narrow.contains("p99"), "{narrow}");
+            }
         }
     }
 

@@ -92,7 +92,7 @@ pub fn text(preview: &Preview, style: Style) -> String {
         parts.push(format!("From the environment: {}\n", clean(&names, 10 * LONGEST)));
     }
     if !preview.unset.is_empty() {
-        let head = "Not set; a run needs them:\n".to_owned();
+        let head = "Not there; a run needs them:\n".to_owned();
         parts.push(preview.unset.iter().fold(head, |text, Unset { place, what }| {
             format!("{text}  {}: {}\n", clean(place, LONGEST), clean(what, LONGEST))
         }));
@@ -249,7 +249,7 @@ mod tests {
 
         From the environment: TOKEN
 
-        Not set; a run needs them:
+        Not there; a run needs them:
           w.yaml:3:4: `TOKEN` is not set
 
         Request 1 of 1: GET /a

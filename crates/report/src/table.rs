@@ -26,23 +26,28 @@ use crate::text::{self, Style, Tone};
 pub fn sweep(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style: Style) -> String {
     let headers = headers(curve.kind);
     let numbers = std::iter::repeat_n(Lean::Right, headers.len() - 1);
-    let mut grid = Grid::new(numbers.chain([Lean::Left, Lean::Left]));
+    let mut grid = Grid::new(numbers.chain([Lean::Left, Lean::Left])).spare(&spare(curve));
     grid.row(headers.into_iter().chain([""]));
     for (i, row) in curve.rows.iter().enumerate() {
         grid.row(cells(row).into_iter().chain([named(i, reading)]));
     }
-    let table = grid.print();
-    let mut lines = table.lines();
-    let mut out = style.paint(Tone::Strong, lines.next().unwrap_or("")) + "\n";
-    for (line, row) in lines.zip(&curve.rows) {
+    let mut rows = grid.rows(style.columns).into_iter();
+    let mut out = style.paint(Tone::Strong, &rows.next().unwrap_or_default()) + "\n";
+    for (lines, row) in rows.zip(&curve.rows) {
         out += &match row.verdict.unwrap_or(Verdict::Valid) {
-            Verdict::Valid => line.to_owned(),
-            _ => style.paint(Tone::Soft, line),
+            Verdict::Valid => lines,
+            _ => style.paint(Tone::Soft, &lines),
         };
         out.push('\n');
     }
     out.push('\n');
     out + &conclusion(curve, reading, objective_mean_ns, style)
+}
+
+/// What a narrow table leaves out.
+fn spare(curve: &Curve) -> Vec<usize> {
+    let at = |name: &str| headers(curve.kind).iter().position(|header| *header == name);
+    ["p50"].into_iter().filter_map(at).collect()
 }
 
 /// The columns of a table of levels.
@@ -85,21 +90,23 @@ fn conclusion(curve: &Curve, reading: &Reading, objective_mean_ns: Nanos, style:
     {
         let words = found.map_or_else(|| "no level".to_owned(), |row| words(curve.kind, row));
         let pad = " ".repeat(within.width() - name.width());
-        out += &format!("{}{pad} {words}\n", style.paint(Tone::Strong, name));
+        let lines = text::paragraph(&words, &format!("{name}{pad} "), style);
+        out += &lines.replacen(name, &style.paint(Tone::Strong, name), 1);
     }
     out.push('\n');
     let scaling = reading.scaling_words(curve.kind);
-    let scaling: String = scaling.iter().map(|text| format!("\n{}", paragraph(text, ""))).collect();
-    out + &paragraph(&reading.sentence, "") + &notes(&reading.notes) + &scaling
+    let scaling: String =
+        scaling.iter().map(|text| format!("\n{}", paragraph(text, "", style))).collect();
+    out + &paragraph(&reading.sentence, "", style) + &notes(&reading.notes, style) + &scaling
 }
 
 /// What else must be known, each under a dash.
-fn notes(notes: &[String]) -> String {
-    notes.iter().map(|note| paragraph(note, "- ")).collect()
+fn notes(notes: &[String], style: Style) -> String {
+    notes.iter().map(|note| paragraph(note, "- ", style)).collect()
 }
 
-fn paragraph(text: &str, mark: &str) -> String {
-    text::paragraph(&clean(text, LONGEST), mark)
+fn paragraph(text: &str, mark: &str, style: Style) -> String {
+    text::paragraph(&clean(text, LONGEST), mark, style)
 }
 
 /// Longest a sentence may be.

@@ -2,7 +2,9 @@
 
 use model::claim::{Claim, Claims, Tool};
 use model::percentile::{LevelPercentiles, PointPercentiles};
+use model::tuning::Tuning;
 use model::{Curve, PERCENTILES};
+use unicode_width::UnicodeWidthStr;
 
 use crate::text::Style;
 use crate::{audit, comparison, html, sample, table, text, timeline};
@@ -73,4 +75,71 @@ fn every_percentile_of_a_level_and_of_a_second_is_in_table_page_and_csv() {
         assert_eq!(json["levels"][0]["run"]["timeline"][0][named.key], nanos, "{}", named.key);
     }
     assert_eq!(PointPercentiles::default().each().count(), 3);
+}
+
+/// Everything that a terminal shows of results, with names of wide characters, laid out for `columns`.
+fn shown(columns: usize) -> Vec<String> {
+    let style = Style { columns, ..Style::default() };
+    let runs = [
+        sample::closed_loop(),
+        sample::open_loop(),
+        sample::hostile(),
+        sample::mixed(),
+        sample::judged_run(),
+        sample::aborted(),
+    ];
+    let mut texts: Vec<String> = runs.iter().map(|run| text::summary(run, style)).collect();
+    texts.extend(runs.iter().map(|run| crate::findings::text(&verdict::explain(run), style)));
+    let (search, reading) = sample::search();
+    texts.push(crate::capacity::text(&search, &reading, style));
+    let name = "http://例え.テスト/とても長いパス/".repeat(3);
+    let mut swept = sample::sweep(&name, 1e6, &[1, 100, 100_000]);
+    for held in &mut swept.levels {
+        held.run.objectives = sample::judged_run().objectives;
+    }
+    let curve = Curve::from_sweep(&swept).unwrap();
+    let read = verdict::curve::read(&curve, 500_000_000);
+    texts.push(table::sweep(&curve, &read, 500_000_000, style));
+    let holding = verdict::objective::levels::holding(&swept).unwrap();
+    texts.push(text::objectives::sweep(&swept, &holding, style));
+    let other = Curve::from_sweep(&sample::sweep("b", 2e6, &[1, 100, 100_000])).unwrap();
+    texts.push(table::diff(&verdict::Diff::of(&[curve, other]).unwrap(), style));
+    let run = sample::closed_loop();
+    let names = [name.clone(), format!("{name}?b")];
+    let compared = verdict::comparison::blocks::judge(names, [&run, &run], 0.02);
+    texts.push(comparison::text(&compared, style));
+    texts.push(crate::tuning::text(&sample_tuning(), style));
+    texts
+}
+
+fn sample_tuning() -> Tuning {
+    let station = |qps| {
+        serde_json::json!({
+            "name": "サーバー".repeat(9), "url": "", "dir": "", "qps": qps, "runs": [], "verdict": "VALID"
+        })
+    };
+    let prediction = serde_json::json!({
+        "functions": ["middleware.Logger"], "ratio": 1.25, "low": 1.1, "high": 1.4
+    });
+    serde_json::from_value(serde_json::json!({
+        "schema": model::tuning::SCHEMA, "connections": 1, "duration_ns": 1, "warmup_ns": 1, "slo": [],
+        "start": station(12_345.0),
+        "steps": [{
+            "station": station(123_456.0), "kept": true, "ratio": 10.1, "low": 9.9, "high": 10.3,
+            "predicted": prediction, "against": "", "interleaved": true
+        }],
+        "pending": prediction,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn what_a_terminal_shows_fits_it() {
+    for columns in [60, 80] {
+        for text in shown(columns) {
+            for line in text.lines() {
+                assert!(line.width() <= columns, "{columns}, {}: {line}\n{text}", line.width());
+            }
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! A run in a terminal: its [`summary`], and its [`details`]: wrk's block, then what wrk leaves out, and last whether
 //! to believe it.
 //!
-//! Owns words and layout; details are at most 100 columns wide but for wrk's own lines. Does not own the figures
-//! (`model::Run`) nor the verdict, which is printed as found.
+//! Owns words and layout. Everything fits [`Style::columns`] but details, which are laid out for 100 columns wherever they
+//! go, as wide tables are of no use otherwise, and wrk's own lines. Does not own the figures (`model::Run`) nor the
+//! verdict, which is printed as found.
 
 mod detail;
 pub(crate) mod mix;
@@ -31,7 +32,7 @@ use crate::wrk;
 pub struct Style {
     /// Whether ANSI colours may be used.
     pub colour: bool,
-    /// How wide a line of a summary may be.
+    /// How wide a line may be.
     pub columns: usize,
 }
 
@@ -87,18 +88,18 @@ impl Style {
 
 /// Columns of a line at most.
 pub(crate) const COLUMNS: usize = 100;
-/// Columns of prose: as many as every terminal has.
+/// Columns of prose at most: longer lines are hard to read.
 const PROSE: usize = 80;
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
-pub(crate) fn paragraph(text: &str, mark: &str) -> String {
-    paragraph_in(text, mark, PROSE)
+pub fn paragraph(text: &str, mark: &str, style: Style) -> String {
+    paragraph_in(text, mark, style.columns.min(PROSE))
 }
 
 /// As [`paragraph`], in lines of at most `columns`.
 pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
-    let lines = wrap(text, columns - width);
+    let lines = wrap(text, columns.saturating_sub(width).max(20));
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
 }
@@ -106,6 +107,7 @@ pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
 /// Everything there is to say of a run: wrk's block, with its distribution if `latency`, then what wrk leaves out, the
 /// validity last.
 pub fn details(run: &Run, latency: bool, style: Style) -> String {
+    let style = Style { columns: COLUMNS, ..style };
     let block = wrk::block(run, latency);
     let objectives = objectives::section(run, style).map_or_else(String::new, |text| text + "\n");
     let sections = detail::sections(run, style);

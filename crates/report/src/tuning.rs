@@ -14,13 +14,15 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
     }
     out.push('\n');
     let mut grid = Grid::new([Lean::Right, Lean::Left, Lean::Left, Lean::Left]);
+    let shown =
+        |words: String| if style.columns < NARROW { without_interval(words) } else { words };
     grid.row(["QPS", "brought", "predicted", "change"]);
     grid.row([rate(tuning.start.qps), String::new(), String::new(), "start".to_owned()]);
     for step in &tuning.steps {
         grid.row([
             rate(step.station.qps),
-            brought(step),
-            foretold(step.predicted.as_ref()),
+            shown(brought(step)),
+            shown(foretold(step.predicted.as_ref())),
             change(step),
         ]);
     }
@@ -47,6 +49,13 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
         }
     }
     out
+}
+
+/// A narrow table has room for figures only.
+const NARROW: usize = 72;
+
+fn without_interval(words: String) -> String {
+    words.split_once(" (").map(|(figure, _)| figure.to_owned()).unwrap_or(words)
 }
 
 /// The story in a sentence.

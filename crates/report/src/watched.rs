@@ -4,6 +4,8 @@ use model::Observed;
 use model::observed::{Series, Unit};
 use model::units::Nanos;
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::figure::clean;
 use crate::grid::Grid;
 use crate::text::{Style, Tone};
@@ -38,7 +40,10 @@ pub fn side_by_side(results: &[Beside], style: Style) -> String {
         if results.iter().filter(|result| of(result)).count() < 2 {
             continue;
         }
-        let grid = table(results, source);
+        let mut grid = table(results, source, true);
+        if grid.lines().any(|line| line.width() > style.columns) {
+            grid = table(results, source, false);
+        }
         if !grid.is_empty() {
             out += &format!("\n{}\n{grid}", style.paint(Tone::Strong, &clean(source, 60)));
         }
@@ -46,8 +51,9 @@ pub fn side_by_side(results: &[Beside], style: Style) -> String {
     out
 }
 
-/// The table of one source; empty where nothing of it was ever above zero.
-fn table(results: &[Beside], source: &str) -> String {
+/// The table of one source, with the most that each figure was if asked for; empty where nothing of it was ever above
+/// zero.
+fn table(results: &[Beside], source: &str, with_most: bool) -> String {
     let series = |result: &Beside| -> Vec<Series> {
         let found = result.observed.sources.iter().find(|found| found.name == source);
         found.map(|found| found.series.clone()).unwrap_or_default()
@@ -60,8 +66,9 @@ fn table(results: &[Beside], source: &str) -> String {
         }
     }
     let mut grid = Grid::named(results.len());
+    let name = if with_most { 30 } else { 12 };
     grid.row(
-        [String::new()].into_iter().chain(results.iter().map(|result| clean(&result.name, 30))),
+        [String::new()].into_iter().chain(results.iter().map(|result| clean(&result.name, name))),
     );
     let mut rows = 0;
     for (name, unit) in names {
@@ -74,6 +81,7 @@ fn table(results: &[Beside], source: &str) -> String {
             continue;
         }
         let cell = |value: &Option<(f64, f64)>| match value {
+            Some((mean, _)) if !with_most => shown(unit, *mean),
             Some((mean, most)) => format!("{} (max {})", shown(unit, *mean), shown(unit, *most)),
             None => "-".to_owned(),
         };
@@ -129,6 +137,8 @@ mod tests {
         let table = side_by_side(&results, Style { columns: 80, ..Style::default() });
         let wanted = "\napp\n                   old              new\n  CPU  60 % (max 70 %)  30 % (max 40 %)\n";
         assert_eq!(table, wanted);
+        let narrow = side_by_side(&results, Style { columns: 30, ..Style::default() });
+        assert_eq!(narrow, "\napp\n        old   new\n  CPU  60 %  30 %\n");
         let apart = [beside("old", "one", &[0.5; 4]), beside("new", "two", &[0.5; 4])];
         assert_eq!(side_by_side(&apart, Style::default()), "");
     }

@@ -19,7 +19,7 @@ pub mod rounds;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use statistics::student::reach;
 
@@ -33,7 +33,7 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const POWER: f64 = 0.8;
 
 /// The judgement of B against A.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Word {
     /// The whole interval is within the margin.
@@ -76,7 +76,7 @@ pub struct LogRatio {
 }
 
 /// One figure of B against A's.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// Which figure.
     pub measure: Measure,
@@ -101,7 +101,7 @@ pub struct Effect {
 }
 
 /// B against A.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What A and B are called.
     pub names: [String; 2],
@@ -229,6 +229,29 @@ impl Comparison {
         }
     }
 
+    /// What can be told where not everything can: `QPS and mean are alike within 1.2 %; `, or between which changes QPS
+    /// lies.
+    fn known(&self) -> String {
+        let alike: Vec<&Effect> =
+            self.effects.iter().filter(|effect| effect.word == Word::Same).collect();
+        let names: Vec<&str> = alike.iter().map(|effect| effect.measure.name()).collect();
+        let names = match names.as_slice() {
+            [] => return self.first_effect(),
+            [one] => format!("{one} is"),
+            [others @ .., last] => format!("{} and {last} are", others.join(", ")),
+        };
+        let reach = |effect: &&Effect| (effect.high - 1.0).max(1.0 / effect.low - 1.0);
+        let within = alike.iter().map(reach).fold(0.0, f64::max);
+        format!("{names} alike within {}; ", size(within))
+    }
+
+    fn first_effect(&self) -> String {
+        let Some(Effect { measure, low, high, .. }) = self.effects.first() else {
+            return String::new();
+        };
+        format!("{} changed by {} to {}; ", measure.name(), change(*low), change(*high))
+    }
+
     fn list(&self, word: Word) -> String {
         let named = self.effects.iter().filter(|effect| effect.word == word);
         let named: Vec<String> =
@@ -242,8 +265,9 @@ impl Comparison {
         else {
             return ": too little was measured".to_owned();
         };
+        let known = self.known();
         let seen = format!(
-            ": changes below {} could not be detected in {}",
+            ": {known}changes below {} could not be detected in {}",
             size(widest.smallest_seen),
             widest.measure.name()
         );

@@ -45,6 +45,29 @@ pub fn exit_code(run: &Run) -> u8 {
     }
 }
 
+/// What the code of a `LOWER_BOUND` run is and what to do about it, in a sentence; none where the code says something else.
+pub fn of_lower_bound(run: &Run) -> Option<String> {
+    let asked = run.objectives.iter().any(|held| held.objective == "valid");
+    if run.validity.verdict != Verdict::LowerBound || asked {
+        return None;
+    }
+    match exit_code(run) {
+        DONE => Some(
+            "Exit code 0, as QPS is at least this: add --slo valid where a check must fail on it."
+                .to_owned(),
+        ),
+        NOT_BELIEVABLE if !believable(run) => {
+            let why = if not_running(&run.validity.reasons) {
+                "the generator was held up"
+            } else {
+                "the rate asked for was not sent"
+            };
+            Some(format!("Exit code 98, as {why}: mend what is named above and run it again."))
+        }
+        _ => None,
+    }
+}
+
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
 /// the kind holds where the generator was not running, or the server was not the same: levels are compared,
@@ -153,6 +176,25 @@ fn believable(run: &Run) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_a_lower_bound_exits_with_is_said() {
+        for (mut run, expected) in [
+            (judged(closed(), Verdict::LowerBound), Some("Exit code 0,")),
+            (judged(open(), Verdict::LowerBound), Some("Exit code 98,")),
+            (judged(closed(), Verdict::Valid), None),
+            (judged(open(), Verdict::Invalid), None),
+        ] {
+            let words = of_lower_bound(&run);
+            assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
+            if let (Some(words), Some(expected)) = (words, expected) {
+                assert!(words.starts_with(expected), "{words}");
+                assert!(expected.contains(&exit_code(&run).to_string()), "{words}");
+            }
+            run.interrupted = true;
+            assert_eq!(of_lower_bound(&run), None);
+        }
+    }
+
     use model::sweep::Level;
     use model::{Abort, Curve, Judgement, LevelKind, Validity};
 

@@ -1136,7 +1136,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::dir -- A folder that `run` or `sweep` wrote to:_files' \
+'::dir -- A folder that `run`, `sweep`, `capacity` or `compare` wrote to \[default\: the last one in plimsoll-out\]:_files' \
 && ret=0
 ;;
 (calibrate)

@@ -3,8 +3,8 @@
 //! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
 //! not, with what takes their place.
 
-use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Error};
 
 /// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here.
 const FLAGS: &[(&[&str], &str)] = &[
@@ -60,10 +60,19 @@ fn advice(error: &Error) -> Option<String> {
                 return Some(format!(": to load it, use `plimsoll run {name}`"));
             }
             said(error, ContextKind::SuggestedSubcommand)
+                .or_else(|| with_letters_of(&name))
                 .map(|near| format!(": did you mean `{near}`?"))
+        }
+        ErrorKind::MissingRequiredArgument if error.to_string().contains("<URL|FILE>") => {
+            Some(": such as http://127.0.0.1:8080/".to_owned())
         }
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
+            if !flag.starts_with('-') {
+                let one =
+                    ": one URL is taken, and -q takes no value; `plimsoll compare` takes two URLs";
+                return flag.contains(['/', ':']).then(|| one.to_owned());
+            }
             let flag = flag.split('=').next().unwrap_or(&flag);
             if let Some((_, advice)) = FLAGS.iter().find(|(flags, _)| flags.contains(&flag)) {
                 return Some(format!(": {advice}"));
@@ -72,6 +81,19 @@ fn advice(error: &Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The command that is written with the same letters in another order, which the parser's measure takes for far.
+fn with_letters_of(name: &str) -> Option<String> {
+    let sorted = |name: &str| {
+        let mut letters: Vec<char> = name.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let cli = super::Cli::command();
+    let mut commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    let near = commands.find(|command| sorted(command.get_name()) == sorted(name));
+    near.map(|command| command.get_name().to_owned())
 }
 
 /// The first thing of a kind that the parser said.
@@ -85,7 +107,7 @@ fn said(error: &Error, kind: ContextKind) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use clap::Parser;
 
     use super::super::Cli;
     use super::*;
@@ -101,6 +123,10 @@ mod tests {
             ("http://127.0.0.1:8080/x", "use `plimsoll run http://127.0.0.1:8080/x`"),
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
+            ("rnu http://h/", "did you mean `run`?"),
+            ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
+            ("run -q 100 http://h/", "-q takes no value"),
+            ("run", "such as http://127.0.0.1:8080/"),
             ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),
             ("run http://h/ -o json", "--format json"),

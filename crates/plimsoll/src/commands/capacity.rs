@@ -34,6 +34,8 @@ use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 use measure::clock::now_rfc3339;
 
+pub use files::SEARCH_JSON;
+
 use files::Files;
 use runner::{End, SearchRunner};
 
@@ -259,6 +261,51 @@ fn carry_out(
     Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
 }
 
+/// Prints the search in a folder again as far as it got, and writes its page; the exit code.
+///
+/// # Errors
+/// When the folder holds no search that can be read.
+pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
+    let record = resume::load(dir)?;
+    let search = verdict::capacity::Search::of_record(&record);
+    let ending = record.outcome.as_ref().and_then(|_| ended(&search));
+    let mut reading = words::read(&search, ending);
+    if let Some(outcome) = &record.outcome {
+        reading.outcome.clone_from(outcome);
+    }
+    let lock = super::report::locked(dir);
+    let files = lock.map(|lock| Files::of_locked(dir, lock)).transpose()?;
+    let of_answer = |files: &Files| files.read_run(record.steps.get(search.answer()?.step)?);
+    let written = files
+        .as_ref()
+        .is_some_and(|files| files.write(&record, &reading, of_answer(files).as_ref()));
+    let printed = match format {
+        CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
+        CapacityFormat::Text => {
+            let text = report::capacity::text(&record, &reading, output::style());
+            output::print(&format!("{text}report: {}\n", dir.join(files::REPORT).display()))
+        }
+    };
+    if record.outcome.is_none() {
+        eprintln!(
+            "plimsoll: this search did not come to its end: plimsoll capacity --resume {} goes on with it",
+            dir.display()
+        );
+    }
+    let missed = record.load_line.iter().flat_map(|line| &line.missed);
+    let missed: Vec<_> = missed.map(|name| (name.clone(), Ruling::Fail)).collect();
+    let code = exit_code(ending, &record, &missed);
+    Ok(if code == DONE && !(written && printed) { COULD_NOT_RUN } else { code })
+}
+
+/// How a search ended that has; none where further steps were to come.
+fn ended(search: &verdict::capacity::Search) -> Option<Ending> {
+    match search.next() {
+        verdict::capacity::Next::Done(ending) => Some(ending),
+        verdict::capacity::Next::Run(_) => None,
+    }
+}
+
 /// What limits the server where it was first beyond its objectives; of a search without such a level, where the load
 /// was highest.
 fn limited_by(record: &CapacitySearch, files: &Files) -> Vec<Finding> {
@@ -313,7 +360,7 @@ fn exit_code(
 /// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(files::SEARCH_JSON).exists() => usage(format!(
+        Some(dir) if dir.join(SEARCH_JSON).exists() => usage(format!(
             "{} holds a search already: continue it with --resume {0}, or name another folder",
             dir.display()
         )),

@@ -15,7 +15,7 @@ use verdict::comparison::{Word, likeness, rounds as judged};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 
 use crate::args::{CompareArgs, CompareFormat, LoadArgs, ShapeArgs};
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
@@ -25,7 +25,9 @@ use crate::results::output;
 use crate::runs::prepare_url;
 use crate::terminal::signals::stop_on_signal;
 
-use files::Files;
+pub use files::COMPARE_JSON;
+
+use files::{Files, Progress, Stored};
 use rounds::{Contestant, Rounds};
 
 /// Rounds at most: a week of minutes.
@@ -43,6 +45,8 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let files = Files::new(folder(args)?)?;
     let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
     rounds.announce();
+    // What is killed in its first round can be reported too.
+    files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
     for round in 0..args.rounds {
         if !rounds.run(round, &files)? {
             break;
@@ -51,7 +55,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     }
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, &rounds);
-    let printed = print_result(args, &comparison, &files);
+    let printed = print_result(args, &comparison, &files, rounds.progress());
     if let Some(lost) = rounds.lost() {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
@@ -134,7 +138,7 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
 /// The folder asked for, if it holds no comparison, or a new one under `plimsoll-out`.
 fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(files::COMPARE_JSON).exists() => {
+        Some(dir) if dir.join(COMPARE_JSON).exists() => {
             usage(format!("{} holds a comparison already: name another folder", dir.display()))
         }
         Some(dir) => Ok(dir.clone()),
@@ -180,14 +184,42 @@ fn names(args: &CompareArgs) -> [String; 2] {
     }
 }
 
-fn print_result(args: &CompareArgs, comparison: &Comparison, files: &Files) -> bool {
+fn print_result(
+    args: &CompareArgs,
+    comparison: &Comparison,
+    files: &Files,
+    rounds: Progress,
+) -> bool {
     match args.format {
-        CompareFormat::Json => output::print(&files.document(comparison)),
-        CompareFormat::Text => {
-            let text = report::comparison::text(comparison, output::style());
-            output::print(&format!("{text}\nreport: {}\n", files.report().display()))
-        }
+        CompareFormat::Json => output::print(&files.document(comparison, rounds)),
+        CompareFormat::Text => print_text(comparison, &files.report()),
     }
+}
+
+fn print_text(comparison: &Comparison, page: &Path) -> bool {
+    let text = report::comparison::text(comparison, output::style());
+    output::print(&format!("{text}\nreport: {}\n", page.display()))
+}
+
+/// Prints the comparison in a folder again as far as it got; the exit code.
+///
+/// # Errors
+/// When the folder holds no comparison that can be read.
+pub fn report(dir: &Path, as_json: bool) -> Result<u8, Failure> {
+    let Stored { comparison, rounds } = Stored::of(dir)?;
+    let printed = match as_json {
+        true => match input::read_result(&dir.join(COMPARE_JSON)) {
+            Ok(bytes) => output::print(&String::from_utf8_lossy(&bytes)),
+            Err(why) => return cannot_run(format!("{}: {why}", dir.display())),
+        },
+        false => print_text(&comparison, &dir.join(files::REPORT)),
+    };
+    let missing = rounds.filter(|rounds| rounds.made < rounds.asked);
+    if let Some(Progress { made, asked }) = missing {
+        eprintln!("plimsoll: this comparison ended early, after {made} of {asked} rounds");
+    }
+    let code = if missing.is_some() { INTERRUPTED } else { code(&comparison) };
+    Ok(if printed || code != DONE { code } else { COULD_NOT_RUN })
 }
 
 fn code(comparison: &Comparison) -> u8 {

@@ -55,7 +55,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
         None if !output::print(&made.yaml) => return Ok(1),
         None => {}
     }
-    eprint!("{}", account(&made, args.out.as_deref()));
+    eprint!("{}", account(&made, format, args.out.as_deref()));
     Ok(0)
 }
 
@@ -128,7 +128,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Every note, what the workload holds, and what to do next; a line each.
-fn account(made: &Accepted, out: Option<&Path>) -> String {
+fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
     let Accepted { imported, files, .. } = made;
     let mut text = String::new();
     for note in &imported.notes {
@@ -139,10 +139,7 @@ fn account(made: &Accepted, out: Option<&Path>) -> String {
     }
     let folder = out.and_then(Path::parent).unwrap_or(Path::new(""));
     for name in files.iter().filter(|name| !folder.join(name).exists()) {
-        text += &format!(
-            "file: put {} into the workload's folder before a plan or a run\n",
-            quote(name)
-        );
+        text += &format!("file: put {} into the workload's folder before a run\n", quote(name));
     }
     let workload = &imported.workload;
     let steps: usize = workload.flows.iter().map(|flow| flow.steps.len()).sum();
@@ -154,6 +151,10 @@ fn account(made: &Accepted, out: Option<&Path>) -> String {
         counted(steps, "step"),
         counted(left, "item"),
     );
+    if format == Format::Curl && workload.endpoints.len() > 1 {
+        text += "plimsoll: the commands are endpoints in the file's order, each sent as often as the others; to send \
+                 them one after another, as one user would, make them steps of one of `flows`\n";
+    }
     if let Some(path) = out {
         text += &format!("plimsoll: see what it would send: plimsoll plan {}\n", path.display());
     }

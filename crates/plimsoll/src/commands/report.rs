@@ -1,17 +1,21 @@
-//! `plimsoll report DIR`: the results of a folder, rebuilt from what it holds, and judged by
-//! other objectives where some are given.
+//! `plimsoll report [DIR]`: the results of a folder, rebuilt from what it holds, and judged by
+//! other objectives where some are given; without a folder those of the last command that kept any, also where it
+//! was killed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use import::ResultError;
 use model::Run;
 use verdict::Seen;
 
-use crate::args::{Format, ReportArgs};
+use crate::args::{CapacityFormat, Format, ReportArgs};
+use crate::commands::capacity::{self, SEARCH_JSON};
+use crate::commands::compare::{self, COMPARE_JSON};
 use crate::commands::sweep;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::objectives::Objectives;
 use crate::results::deliver::deliver;
+use crate::results::folder::{LAST_RUN, PARENT, newest};
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
@@ -26,9 +30,20 @@ use measure::journal::{self, Replayed};
 /// When the folder holds no results.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
-    let dir = &args.dir;
+    let dir = &match &args.dir {
+        Some(dir) => dir.clone(),
+        None => last_result()?,
+    };
     if dir.join(SWEEP_JSON).exists() {
         return report_sweep(dir, args.print.format, &objectives);
+    }
+    for (file, report) in [
+        (SEARCH_JSON, capacity::report as fn(&Path, CapacityFormat) -> Result<u8, Failure>),
+        (COMPARE_JSON, |dir, format| compare::report(dir, format == CapacityFormat::Json)),
+    ] {
+        if dir.join(file).exists() {
+            return report(dir, format_of(args, file)?);
+        }
     }
     let Replayed { mut run, objectives: kept, .. } = of_folder(dir)?;
     let objectives = objectives.or_kept(&kept);
@@ -41,8 +56,38 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(if (lock.is_some() && reported) || code != 0 { code } else { 1 })
 }
 
+/// The folder of the last result; said where it is not that of the last `run`.
+fn last_result() -> Result<PathBuf, Failure> {
+    let root = Path::new(PARENT);
+    let Some(dir) = newest(root) else {
+        return cannot_run(format!(
+            "{} holds no result here: name the folder of one, as in `plimsoll report DIR`, or measure first, as \
+             in `plimsoll run URL`",
+            root.display()
+        ));
+    };
+    if dir != Path::new(LAST_RUN) {
+        eprintln!("plimsoll: the last result is {}", dir.display());
+    }
+    Ok(dir)
+}
+
+/// How a search or a comparison is to be printed, which have no objectives to be judged by anew.
+fn format_of(args: &ReportArgs, file: &str) -> Result<CapacityFormat, Failure> {
+    if !args.objectives.slo.is_empty() {
+        return usage(format!(
+            "--slo: {file} is not judged anew; measure again with the other objectives"
+        ));
+    }
+    match args.print.format {
+        Format::Text => Ok(CapacityFormat::Text),
+        Format::Json => Ok(CapacityFormat::Json),
+        Format::Wrk => usage(format!("{file} has no wrk block: use --format text or json")),
+    }
+}
+
 /// A lock on the folder. Where another command writes to it, a warning says so, and the report is printed only.
-fn locked(dir: &Path) -> Option<Lock> {
+pub fn locked(dir: &Path) -> Option<Lock> {
     Lock::of_folder(dir)
         .map_err(|failure| eprintln!("plimsoll: {failure}; this report is printed only"))
         .ok()
@@ -99,8 +144,8 @@ fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
         replayed(&journal)
     } else {
         cannot_run(format!(
-            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run` or `sweep` \
-             wrote to?",
+            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run`, `sweep`, `capacity` or \
+             `compare` wrote to?",
             dir.display(),
             journal::NAME
         ))
@@ -146,6 +191,12 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
     }
     let written = files.is_some_and(|files| files.write(&sweep));
+    if sweep.ended.is_none() {
+        eprintln!(
+            "plimsoll: this sweep did not come to its end: plimsoll sweep --resume {} goes on with it",
+            dir.display()
+        );
+    }
     let reported = objectives.report_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
     Ok(if (written && reported) || code != 0 { code } else { 1 })

@@ -31,6 +31,7 @@ use crate::runs::prepare;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 use measure::clock::now_rfc3339;
+use report::text::paragraph;
 
 use runner::SweepRunner;
 
@@ -148,10 +149,11 @@ pub fn conclude(sweep: &Sweep) {
         output::print(&format!("\n{text}"));
     }
     if let Some(refused) = verdict::refused(sweep) {
-        output::print(&format!("\n{refused}.\n"));
+        output::print(&format!("\n{}", paragraph(&format!("{refused}."), "", style)));
     }
     if let Some(ended) = &sweep.ended {
-        output::print(&format!("\nThe sweep ended here: {ended}.\n"));
+        let words = format!("The sweep ended here: {ended}.");
+        output::print(&format!("\n{}", paragraph(&words, "", style)));
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, usage};
@@ -62,6 +63,15 @@ impl AllowedFiles {
         ))
     }
 
+    /// Whether there is no file where the workload could read one: its folder is allowed.
+    pub fn is_missing(&self, name: &str) -> bool {
+        let path = self.folder.join(name);
+        let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let allowed =
+            folder.is_some_and(|folder| self.roots.iter().any(|root| folder.starts_with(root)));
+        allowed && fs::symlink_metadata(&path).is_err_and(|why| why.kind() == ErrorKind::NotFound)
+    }
+
     /// The file's bytes; those of all files count in `read`.
     ///
     /// # Errors
@@ -105,6 +115,9 @@ mod tests {
             assert!(why.contains("--allow-files /"), "{name}: {why}");
         }
         assert!(none.place("nothing").unwrap_err().contains("No such file"));
+        let missing = ["nothing", "deep/nothing", "a", "../nothing", "no/folder", "out"];
+        let missing: Vec<&str> = missing.into_iter().filter(|name| none.is_missing(name)).collect();
+        assert_eq!(missing, ["nothing", "deep/nothing"]);
         let fifo = at("w/fifo");
         rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
         for name in ["fifo", "deep"] {

@@ -159,18 +159,22 @@ impl WorkloadFile {
     /// # Errors
     /// All that is wrong with what it says, each with its place.
     pub fn compile(&self, factor: f64) -> Result<Ready, Failure> {
-        self.compile_with(factor, &variable).or_else(|findings| self.refused(&findings))
+        self.compile_with(factor, &variable, &Files::default())
+            .or_else(|findings| self.refused(&findings))
     }
 
-    /// The same to be looked at and not sent: something stands in for environment variables that are not set.
+    /// The same to be looked at and not sent: something stands in for environment variables that are not set, and
+    /// an empty file for those that are not there.
     ///
     /// # Errors
     /// All that is wrong besides.
     pub fn compile_to_show(&self) -> Result<Ready, Failure> {
-        let findings = match self.compile_with(1.0, &variable) {
+        let files = Files::default();
+        let findings = match self.compile_with(1.0, &variable, &files) {
             Ok(ready) => return Ok(ready),
             Err(findings) => findings,
         };
+        let files = Files { missing: RefCell::default(), may_be_missing: true };
         let stand_in = StandIn::of(&self.workload);
         let unset = RefCell::new(BTreeSet::new());
         let env = |name: &str| {
@@ -180,15 +184,17 @@ impl WorkloadFile {
             }
             Some(set.unwrap_or_else(|| stand_in.value(name)))
         };
-        let ready = self.compile_with(1.0, &env).or_else(|findings| self.refused(&findings))?;
-        let unset = unset.into_inner();
+        let ready = self.compile_with(1.0, &env, &files);
+        let ready = ready.or_else(|findings| self.refused(&findings))?;
+        let mut unset = unset.into_inner();
         // What else is wrong without the variables follows from that.
+        let target_unset = !stand_in.target.is_disjoint(&unset);
+        unset.append(&mut files.missing.into_inner());
         let named = |finding: &&Finding| unset.iter().any(|n| finding.what.contains(&quote(n)));
         let places = findings.iter().filter(named).map(|finding| {
             let place = self.document.locate(&finding.path, finding.part.clone());
             Unset { place: format!("{}:{place}", self.path.display()), what: finding.what.clone() }
         });
-        let target_unset = !stand_in.target.is_disjoint(&unset);
         Ok(Ready { unset: places.collect(), target_unset, ..ready })
     }
 
@@ -201,6 +207,7 @@ impl WorkloadFile {
         &self,
         factor: f64,
         variable: &dyn Fn(&str) -> Option<String>,
+        files: &Files,
     ) -> Result<Ready, Vec<Finding>> {
         let asked = RefCell::new(BTreeSet::new());
         let env = |name: &str| {
@@ -208,7 +215,13 @@ impl WorkloadFile {
             variable(name)
         };
         let read = Cell::new(0);
-        let file = |name: &str| self.allowed.read(name, &read);
+        let file = |name: &str| {
+            if files.may_be_missing && self.allowed.is_missing(name) {
+                files.missing.borrow_mut().insert(name.to_owned());
+                return Ok(Vec::new());
+            }
+            self.allowed.read(name, &read)
+        };
         let compiled = traffic::compile(
             &self.workload,
             &Inputs {
@@ -229,6 +242,15 @@ impl WorkloadFile {
         let environment = asked.into_inner();
         Ok(Ready { compiled, environment, unset: Vec::new(), target_unset: false })
     }
+}
+
+/// What is to be done about files that are not there.
+#[derive(Debug, Default)]
+struct Files {
+    /// Whether an empty one stands in.
+    may_be_missing: bool,
+    /// Those for which one did.
+    missing: RefCell<BTreeSet<String>>,
 }
 
 /// An environment variable.

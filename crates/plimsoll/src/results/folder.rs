@@ -3,18 +3,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
+use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
 use measure::journal;
 
 /// Where results go that were given no folder.
-const PARENT: &str = "plimsoll-out";
+pub const PARENT: &str = "plimsoll-out";
 /// The last run that was given no folder.
 pub const LAST_RUN: &str = "plimsoll-out/last";
 /// The one before it.
 const PREVIOUS_RUN: &str = "plimsoll-out/previous";
 /// Characters of a name made of a URL at most.
 const LONGEST_NAME: usize = 80;
+/// The files that results of each kind are read from.
+const RESULTS: [&str; 4] = [RUN_JSON, SWEEP_JSON, "search.json", "compare.json"];
 /// What a run writes.
 const RUN_FILES: [&str; 5] =
     ["run.json", journal::NAME, "latency.hgrm", "timeline.csv", "report.html"];
@@ -48,6 +53,33 @@ pub fn name_of_target(target: &str, is_file: bool) -> String {
         "" => "sweep".to_owned(),
         name => name.to_owned(),
     }
+}
+
+/// The folder under `root` whose result was started last, complete or not; absent where there is none.
+pub fn newest(root: &Path) -> Option<PathBuf> {
+    let within = |dir: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+    };
+    let outer = within(root);
+    let inner: Vec<PathBuf> = outer.iter().flat_map(|dir| within(dir)).collect();
+    let started = |dir: PathBuf| Some((started_at(&dir)?, dir));
+    outer.into_iter().chain(inner).filter_map(started).max().map(|(_, dir)| dir)
+}
+
+/// When the result of a folder was started. A journal may be of a later run than the result beside it.
+fn started_at(dir: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Started {
+        started_at: String,
+    }
+    let of_result = |name: &&str| {
+        let bytes = input::read_result(&dir.join(name)).ok()?;
+        Some(serde_json::from_slice::<Started>(&bytes).ok()?.started_at)
+    };
+    let results = RESULTS.iter().filter_map(of_result);
+    let journal = journal::head(&dir.join(journal::NAME)).ok().map(|head| head.started_at);
+    results.chain(journal).max()
 }
 
 /// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another run is
@@ -126,6 +158,35 @@ mod tests {
             assert_eq!(name_of_target(target, is_file), name, "{target}");
         }
         assert!(name_of_target(&"a".repeat(500), false).len() <= LONGEST_NAME);
+    }
+
+    #[test]
+    fn the_newest_result_is_found_whatever_made_it() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(newest(root.path()), None);
+        let put = |name: &str, file: &str, started_at: &str| {
+            let dir = root.path().join(name);
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(dir.join(file), format!(r#"{{"started_at":"{started_at}","x":1}}"#)).unwrap();
+            newest(root.path()).unwrap().strip_prefix(root.path()).unwrap().to_owned()
+        };
+        assert_eq!(put("last", "run.json", "2026-02-01T00:00:00Z"), Path::new("last"));
+        assert_eq!(put("api/1", "sweep.json", "2026-02-02T00:00:00Z"), Path::new("api/1"));
+        assert_eq!(
+            put("capacity/1", "search.json", "2026-02-03T00:00:00Z"),
+            Path::new("capacity/1")
+        );
+        assert_eq!(
+            put("compare/1", "compare.json", "2026-02-04T00:00:00Z"),
+            Path::new("compare/1")
+        );
+        assert_eq!(
+            put("compare/1/01-a", "run.json", "2026-02-05T00:00:00Z"),
+            Path::new("compare/1")
+        );
+        assert_eq!(put("previous", "run.json", "2026-01-01T00:00:00Z"), Path::new("compare/1"));
+        fs::write(root.path().join("last/run.json"), "{").unwrap();
+        assert_eq!(newest(root.path()).unwrap(), root.path().join("compare/1"));
     }
 
     #[test]

@@ -64,7 +64,8 @@ impl Live {
         match &mut self.mode {
             Mode::Quiet => {}
             Mode::Plain => {
-                let line = report::live::line(interval, interval.end_ns, self.open_loop);
+                let columns = screen::columns_of_lines().saturating_sub(self.prefix.len());
+                let line = report::live::line(interval, interval.end_ns, self.open_loop, columns);
                 eprintln!("{}{line}", self.prefix);
             }
             Mode::Terminal(drawn) => {

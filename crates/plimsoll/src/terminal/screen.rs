@@ -11,6 +11,7 @@ use std::os::fd::AsFd;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::quote::visible;
 use report::text::{SEQUENCES, Style};
+use unicode_width::UnicodeWidthStr;
 
 /// The standard library's macro with the same name, by way of [`print_to_stderr`].
 macro_rules! eprintln {
@@ -24,7 +25,10 @@ macro_rules! eprint {
 
 /// Writes to standard error. A terminal that is gone is no reason to end a measurement.
 pub fn print_to_stderr(text: &str) {
-    let _ = io::stderr().lock().write_all(visible(text, &[]).as_bytes());
+    let text = visible(text, &[]);
+    // Elsewhere than on a terminal, other programs read whole lines.
+    let fitted = columns_known(io::stderr()).map(|columns| broken(&text, columns));
+    let _ = io::stderr().lock().write_all(fitted.as_deref().unwrap_or(&text).as_bytes());
 }
 
 /// Writes text of `report` to standard error, in the colours that it was asked for in.
@@ -54,7 +58,7 @@ impl Block {
 
     /// How wide a line may be.
     pub fn columns(&self) -> usize {
-        columns_of(io::stderr())
+        columns(io::stderr())
     }
 
     /// Takes the lines away.
@@ -73,14 +77,19 @@ pub fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// How wide the lines on standard error may be that follow how a run goes.
+pub fn columns_of_lines() -> usize {
+    columns_known(io::stderr()).unwrap_or(100)
+}
+
 /// How standard output wants to be written to.
 pub fn style() -> Style {
-    style_of(io::stdout().is_terminal())
+    style_of(io::stdout().is_terminal(), columns(io::stdout()))
 }
 
 /// How standard error wants to be written to.
 pub fn style_of_stderr() -> Style {
-    style_of(is_watched())
+    style_of(is_watched(), columns(io::stderr()))
 }
 
 /// Whether standard error is a terminal that can draw over what it has.
@@ -92,21 +101,85 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|name| name == "dumb")
 }
 
-fn style_of(terminal: bool) -> Style {
-    let terminal = terminal && !is_dumb();
-    Style { colour: terminal && std::env::var_os("NO_COLOR").is_none(), columns: columns() }
+fn style_of(terminal: bool, columns: usize) -> Style {
+    // As https://no-color.org has it: set, and not empty.
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    Style { colour: terminal && !is_dumb() && !plain, columns }
 }
 
-/// How wide standard output is, where text is still easy to read; 80 where it is no terminal.
-fn columns() -> usize {
-    columns_of(io::stdout())
+/// How wide text may be: as wide as was asked for, or as the terminal is; 80 where neither says.
+fn columns(stream: impl AsFd) -> usize {
+    columns_known(stream).unwrap_or(80)
 }
 
-fn columns_of(stream: impl AsFd) -> usize {
-    let window = rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
-    window.filter(|&columns| columns > 0).unwrap_or(80_usize).clamp(40, 100)
+/// What `COLUMNS` asks for, or else the width of a terminal, where text is still easy to read.
+fn columns_known(stream: impl AsFd) -> Option<usize> {
+    let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
+    let asked = std::env::var("COLUMNS").ok();
+    width(asked.as_deref(), terminal)
+}
+
+fn width(asked: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> Option<usize> {
+    let asked = asked.and_then(|columns| columns.trim().parse().ok());
+    let known = |columns: &usize| *columns > 0;
+    asked.filter(known).or_else(|| terminal().filter(known)).map(|columns| columns.clamp(40, 100))
+}
+
+/// Messages in lines of at most `columns`, broken between words; what is laid out already keeps its lines.
+fn broken(text: &str, columns: usize) -> String {
+    let line = |line: &str| {
+        let laid_out = line.trim_end().contains("  ") || line.starts_with(' ');
+        if laid_out || line.width() <= columns {
+            return line.to_owned();
+        }
+        let mut lines = vec![String::new()];
+        for word in line.split(' ') {
+            let last = lines.last_mut().expect("there is one");
+            if !last.is_empty() && last.width() + 1 + word.width() > columns {
+                lines.push(format!("  {word}"));
+            } else {
+                *last += if last.is_empty() { "" } else { " " };
+                *last += word;
+            }
+        }
+        lines.join("\n")
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn own(style: Style) -> &'static [&'static str] {
     if style.colour { &SEQUENCES } else { &[] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_width_is_what_was_asked_for_or_the_terminal_s() {
+        for (asked, terminal, expected) in [
+            (None, None, None),
+            (Some("60"), None, Some(60)),
+            (Some("60"), Some(120), Some(60)),
+            (None, Some(72), Some(72)),
+            (Some("0"), Some(72), Some(72)),
+            (Some("wide"), Some(500), Some(100)),
+            (Some("7"), None, Some(40)),
+            (None, Some(0), None),
+        ] {
+            assert_eq!(width(asked, || terminal), expected, "{asked:?}, {terminal:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_broken_between_words() {
+        assert_eq!(broken("one two three\n", 8), "one two\n  three\n");
+        assert_eq!(
+            broken("see /a/long/path/of/a/file now", 9),
+            "see\n  /a/long/path/of/a/file\n  now"
+        );
+        for kept in ["a  table of words", "  an indented line", "short"] {
+            assert_eq!(broken(kept, 8), kept);
+        }
+    }
 }

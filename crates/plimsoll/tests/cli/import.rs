@@ -129,9 +129,12 @@ fn files_that_are_not_there_are_named() {
     folder.put("x.curl", "curl http://h/a -d @body.json\ncurl http://h/b -F f=@pic.png\n");
     folder.put("pic.png", "");
     let ended = folder.plimsoll("import curl x.curl --out x.yaml").ok();
-    let line = "file: put `body.json` into the workload's folder before a plan or a run\n";
+    let line = "file: put `body.json` into the workload's folder before a run\n";
     assert!(ended.stderr.contains(line) && !ended.stderr.contains("`pic.png`"), "{ended:#?}");
-    folder.plimsoll("plan x.yaml").refuses(2, "`body.json`");
+    assert!(ended.stderr.contains("in the file's order"), "{ended:#?}");
+    let plan = folder.plimsoll("plan x.yaml").ok();
+    assert!(plan.stdout.contains("\nNot there; a run needs them:\n  x.yaml:"), "{plan:#?}");
+    folder.plimsoll("run x.yaml").refuses(2, "`body.json`");
     folder.put("body.json", "{}");
     folder.plimsoll("plan x.yaml").ok();
 }

@@ -81,7 +81,7 @@ fn secrets_are_masked_and_asked_for() {
     assert!(shown.stdout.lines().filter(body).all(|line| !line.contains("secret")), "{shown:#?}");
     let place = "shop.yaml:";
     let unset = folder.plimsoll("plan shop.yaml").ok();
-    assert!(unset.stdout.contains("\nNot set; a run needs them:\n  shop.yaml:"), "{unset:#?}");
+    assert!(unset.stdout.contains("\nNot there; a run needs them:\n  shop.yaml:"), "{unset:#?}");
     assert!(unset.stdout.contains("`SHOP_PASSWORD` is not set"), "{unset:#?}");
     assert!(unset.stdout.contains("\"password\":\"***\""), "{unset:#?}");
     let document = json(&folder.plimsoll("plan shop.yaml --format json").ok());
@@ -272,4 +272,10 @@ fn a_body_larger_than_a_request_may_be_is_refused() {
         refused.stderr.contains("the body's file body: more than 1073741824 bytes"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_report_of_nothing_says_how_to_get_one() {
+    let folder = Folder::new();
+    folder.plimsoll("report").refuses(1, "measure first, as in `plimsoll run URL`");
 }

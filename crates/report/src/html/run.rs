@@ -182,9 +182,21 @@ fn timeline(run: &Run) -> Markup {
     html! { (over_time(run, "")) (dips(run)) }
 }
 
-/// The charts of a run over time; `place` stands behind their titles.
+/// Fewer periods than this show nothing.
+const FEWEST_DRAWN: usize = 3;
+
+/// The charts of a run over time, or that there are none of so short a run; `place` stands behind their titles.
 pub(super) fn over_time(run: &Run, place: &str) -> Markup {
     let mut timeline = charts::timeline(run);
+    if timeline.seconds.len() < FEWEST_DRAWN {
+        let length: Nanos = run.timeline.iter().map(|point| point.duration_ns).sum();
+        return html! {
+            p {
+                "This run was too short to be drawn over time: " (show_duration(length)) ", where the shortest period \
+                 that is kept apart is 100 ms long. Measure longer (-d, or more requests with -n) to see how it went."
+            }
+        };
+    }
     timeline.title += place;
     let heat = charts::heat(run).map(|mut heat| {
         heat.title += place;

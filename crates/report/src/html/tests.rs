@@ -190,3 +190,15 @@ fn the_same_results_make_the_same_page() {
     assert_eq!(run(&sample::open_loop()), run(&sample::open_loop()));
     assert_eq!(diff_page(), diff_page());
 }
+
+#[test]
+fn a_run_of_an_instant_has_words_and_no_empty_chart() {
+    let mut run = sample::closed_loop();
+    assert!(html::run(&run).contains("chart\" data-timeline"));
+    run.slices.clear();
+    run.timeline.truncate(1);
+    run.timeline[0].duration_ns = 84_000_000;
+    let page = html::run(&run);
+    assert!(page.contains("too short to be drawn over time: 84.0ms"), "{page}");
+    assert!(!page.contains("chart\" data-timeline"), "{page}");
+}

@@ -22,17 +22,23 @@ pub fn diff(diff: &Diff, style: Style) -> String {
     let mut parts: Vec<String> = (0..last).map(|at| pair(diff, at, last, style)).collect();
     let best: String = (0..last)
         .filter_map(|at| diff.best_sentence(at))
-        .map(|text| paragraph(&text, ""))
+        .map(|text| paragraph(&text, "", style))
         .collect();
     parts.push(best);
     if !diff.notes.is_empty() {
-        parts.push(notes(&diff.notes));
+        parts.push(notes(&diff.notes, style));
     }
     parts.join("\n")
 }
 
 fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
-    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 8));
+    // Of a narrow table, success is left out where all of it is 100 %, and the means where not.
+    let whole = |row: &DiffRow| {
+        let cells = [ours, last].map(|of| row.cells[of].as_ref());
+        cells.into_iter().flatten().all(|cell| cell.success.is_none_or(|success| success >= 1.0))
+    };
+    let spare = if diff.rows.iter().all(whole) { [4, 7] } else { [3, 6] };
+    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 8)).spare(&spare);
     grid.row([diff.kind.name(), "QPS", "ratio", "mean", "success", "QPS", "mean", "success"]);
     for row in diff.rows.iter().filter(|row| row.cells[ours].is_some() || row.cells[last].is_some())
     {
@@ -41,9 +47,8 @@ fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
         let ours = [level(row.level), qps, ratio, mean, success];
         grid.row(ours.into_iter().chain(figures(row, last)));
     }
-    let table = grid.print();
-    let head = table.lines().next().unwrap_or_default();
-    names([&diff.names[ours], &diff.names[last]], head, style) + &grid.print_headed(style)
+    let head = grid.rows(style.columns).into_iter().next().unwrap_or_default();
+    names([&diff.names[ours], &diff.names[last]], &head, style) + &grid.print_headed(style)
 }
 
 /// A curve's figures at a level as text: QPS, mean, success.
@@ -60,8 +65,13 @@ pub(crate) fn figures(row: &DiffRow, of: usize) -> [String; 3] {
 /// The line above the header: each curve's name over its first column.
 fn names(names: [&str; 2], head: &str, style: Style) -> String {
     let mut line = String::new();
-    for ((start, _), name) in head.match_indices("QPS").zip(distinct_names(names, NAME)) {
-        let start = start.saturating_sub(4);
+    let starts: Vec<usize> =
+        head.match_indices("QPS").map(|(at, _)| at.saturating_sub(4)).collect();
+    // Each has the room up to the next, or to the end of the line.
+    let ends = starts.iter().skip(1).map(|end| end - 1).chain([style.columns]);
+    let room = starts.iter().zip(ends).map(|(start, end)| end.saturating_sub(*start)).min();
+    let most = room.unwrap_or(NAME).min(NAME);
+    for (start, name) in starts.into_iter().zip(distinct_names(names, most)) {
         let used = line.width();
         line.push_str(&" ".repeat(start.saturating_sub(used)));
         line.push_str(&name);

@@ -5,7 +5,7 @@ use model::{Abort, Judgement, Ruling, Sweep};
 use verdict::objective::levels::{Holding, holds};
 use verdict::objective::words::{conclusion, figure, interval};
 
-use super::{COLUMNS, Style, Tone, paragraph, paragraph_in};
+use super::{Style, Tone, paragraph, paragraph_in};
 use crate::figure::{clean, level};
 use crate::grid::{Grid, Lean};
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 1000;
 
 /// The objectives of a run and the rule that ended it; nothing when it has neither.
 pub fn section(run: &Run, style: Style) -> Option<String> {
-    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style, COLUMNS));
+    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style));
     if run.objectives.is_empty() {
         return aborted;
     }
@@ -26,19 +26,20 @@ pub fn section(run: &Run, style: Style) -> Option<String> {
     out.push('\n');
     let mut grid = Grid::new([Lean::Left, Lean::Left, Lean::Left, Lean::Right, Lean::Left]);
     run.objectives.iter().for_each(|held| grid.row(cells(held)));
-    for (line, held) in grid.print().lines().zip(&run.objectives) {
+    for (lines, held) in grid.rows(style.columns).iter().zip(&run.objectives) {
         let name = held.ruling.name();
-        out += &line.replacen(name, &style.paint(tone(held.ruling), name), 1);
+        out += &lines.replacen(name, &style.paint(tone(held.ruling), name), 1);
         out.push('\n');
-        out += &paragraph(&clean(&held.reason, LONGEST), "      ");
+        out += &paragraph(&clean(&held.reason, LONGEST), "      ", style);
     }
-    out += &conclusion(&run.objectives).map_or_else(String::new, |words| words + "\n");
+    out +=
+        &conclusion(&run.objectives).map_or_else(String::new, |words| paragraph(&words, "", style));
     Some(out)
 }
 
 /// A line an objective, with the reason of one that is not met; nothing without any.
 pub(super) fn brief(run: &Run, style: Style) -> Option<String> {
-    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style, style.columns));
+    let aborted = run.aborted.as_ref().map(|abort| aborted(abort, style));
     let line = |held: &Judgement| {
         let name = held.ruling.name();
         let value = value(held).map_or_else(String::new, |value| format!(": {value}"));
@@ -73,12 +74,12 @@ pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
         };
         grid.row([level(held.level)].into_iter().chain(cells).chain([mark.to_owned()]));
     }
-    grid.print_headed(style) + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "")
+    grid.print_headed(style) + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "", style)
 }
 
-fn aborted(abort: &Abort, style: Style, columns: usize) -> String {
+fn aborted(abort: &Abort, style: Style) -> String {
     let words = format!("by --abort-on '{}': {}.", abort.rule, abort.text);
-    let text = paragraph_in(&clean(&words, LONGEST), "ABORTED ", columns);
+    let text = paragraph_in(&clean(&words, LONGEST), "ABORTED ", style.columns);
     text.replacen("ABORTED", &style.paint(Tone::Bad, "ABORTED"), 1)
 }
 
@@ -115,6 +116,7 @@ const fn tone(ruling: Ruling) -> Tone {
 mod tests {
     use super::*;
     use crate::sample;
+    use crate::text::COLUMNS;
 
     #[test]
     fn objectives_in_a_terminal() {

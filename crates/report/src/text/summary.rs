@@ -71,6 +71,9 @@ fn verdict(run: &Run, style: Style) -> String {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
     }
+    if let Some(words) = verdict::exit::of_lower_bound(run) {
+        out += &paragraph_in(&words, "  ", style.columns);
+    }
     out
 }
 

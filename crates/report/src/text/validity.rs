@@ -3,7 +3,7 @@
 use model::run::Run;
 use model::validity::{Validity, Verdict};
 
-use super::{COLUMNS, Style, Tone, paragraph};
+use super::{Style, Tone, paragraph};
 use crate::figure::clean;
 
 /// Longest a reason may be.
@@ -40,9 +40,10 @@ pub(super) fn verdict(validity: &Validity, style: Style) -> String {
         Verdict::Valid => format!("{}: {means}\n", style.paint(Tone::Good, name)),
         doubtful => {
             let tone = if doubtful == Verdict::Invalid { Tone::Bad } else { Tone::Doubtful };
-            let rule = "━".repeat(COLUMNS);
-            let words = format!(" {name}: {means} ");
-            format!("{rule}\n{}\n{rule}\n", style.paint(tone, words.trim_end()))
+            let rule = "━".repeat(style.columns);
+            let words = paragraph(&format!("{name}: {means}"), " ", style);
+            let words = words.lines().map(|line| style.paint(tone, line) + "\n");
+            format!("{rule}\n{}{rule}\n", words.collect::<String>())
         }
     };
     for reason in &validity.reasons {
@@ -50,7 +51,7 @@ pub(super) fn verdict(validity: &Validity, style: Style) -> String {
             if reason.consequence == Verdict::Valid { "note" } else { reason.consequence.name() };
         let head = format!("{mark}, {}", reason.code.name());
         out += &format!("  {}\n", style.paint(Tone::Strong, &head));
-        out += &paragraph(&clean(&reason.text, LONGEST), "    ");
+        out += &paragraph(&clean(&reason.text, LONGEST), "    ", style);
     }
     out
 }
@@ -59,6 +60,7 @@ pub(super) fn verdict(validity: &Validity, style: Style) -> String {
 mod tests {
     use super::*;
     use crate::sample;
+    use crate::text::COLUMNS;
 
     #[test]
     fn doubt_is_hard_to_miss_and_its_absence_brief() {

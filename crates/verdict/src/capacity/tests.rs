@@ -388,6 +388,30 @@ fn an_interval_that_reaches_above_a_level_that_broke_says_why() {
 }
 
 #[test]
+fn a_wide_interval_says_why_and_what_narrows_it() {
+    // On a busy machine most steps are undecided.
+    let mut server = exact(12_400.0);
+    let mut nth = 0;
+    let (busy, ending) = search(settings(LevelKind::Rate), |step| {
+        nth += usize::from(step.purpose == Purpose::Search);
+        let near = (9_000.0..16_000.0).contains(&step.level);
+        match step.purpose {
+            Purpose::Search if near && nth % 5 != 0 => judged(Outcome::Unclear, step.level, 5e7),
+            _ => server(step),
+        }
+    });
+    let answer = busy.answer().unwrap();
+    let text = words::sentence(&busy, ending);
+    let wide = (answer.high.unwrap() - answer.low) / answer.level > 0.15;
+    assert!(wide, "{text}");
+    assert!(text.contains("The interval is wide (") && text.contains("stayed undecided"), "{text}");
+    assert!(text.contains("measure with --step 30s --budget 15m"), "{text}");
+    let (calm, ending) = search(settings(LevelKind::Rate), exact(12_400.0));
+    let text = words::sentence(&calm, ending);
+    assert!(!text.contains("The interval is wide"), "{text}");
+}
+
+#[test]
 fn random_arrivals_are_named_and_tried_for_longer() {
     let random = Settings { arrivals: Some(Arrivals::Poisson), ..settings(LevelKind::Rate) };
     let (found, ending) = search(random, exact(12_400.0));

@@ -1,11 +1,16 @@
 //! The answer of a search in sentences.
 
 use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Unit};
-use model::units::show_duration;
+use model::units::{exact_duration, show_duration};
 use model::{Arrivals, LevelKind, LoadLine, Ruling};
 
 use super::{Answer, Ending, Search};
 use crate::figures::{level, percent, rate};
+
+/// Times the precision asked for from which an interval is called wide.
+const WIDE: f64 = 3.0;
+/// How many times longer the steps are advised to be then.
+const STEP_TIMES: u64 = 3;
 
 /// What to read from a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,10 +90,11 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
     };
     match (prefix, &answer) {
         (Some(why), Some(answer)) => {
-            format!("{known}. The search ended early: {why}{}", beyond(search, answer))
+            let after = beyond(search, answer) + &wide(search, answer);
+            format!("{known}. The search ended early: {why}{after}")
         }
         (Some(why), None) => format!("{known}; {why}"),
-        (None, Some(answer)) => known + &beyond(search, answer),
+        (None, Some(answer)) => known + &beyond(search, answer) + &wide(search, answer),
         (None, None) => known,
     }
 }
@@ -129,6 +135,36 @@ fn beyond(search: &Search, answer: &Answer) -> String {
     format!(
         ". The interval reaches above {named}, which broke: close to the capacity a step can \
          break by chance"
+    )
+}
+
+/// Why an interval is much wider than the precision asked for, and what makes it narrower, as a further sentence; empty
+/// where it is not.
+fn wide(search: &Search, answer: &Answer) -> String {
+    let settings = search.settings();
+    let Some(high) = answer.high.filter(|_| answer.level > 0.0) else { return String::new() };
+    let width = (high - answer.low) / answer.level;
+    // Between two neighbouring numbers of connections nothing can be found.
+    let whole = settings.kind == LevelKind::Concurrency && high - answer.low <= 2.0;
+    if width <= WIDE * settings.precision || whole {
+        return String::new();
+    }
+    let unclear = search.speaking().filter(|fed| fed.judged.outcome != Outcome::Held);
+    let unclear = unclear.filter(|fed| fed.judged.outcome != Outcome::Broke).count();
+    let steps = search.speaking().count();
+    let why = match (unclear, answer.broke_inside.is_empty()) {
+        (0, true) => "the search ended before it was narrower".to_owned(),
+        (0, false) => "levels close to each other held and broke by turns".to_owned(),
+        (unclear, _) => format!("{unclear} of {steps} steps stayed undecided"),
+    };
+    let step_ns = settings.step_ns.saturating_mul(STEP_TIMES);
+    let budget_ns = settings.budget_ns.saturating_mul(STEP_TIMES);
+    format!(
+        ". The interval is wide ({:.0} % of the capacity), as {why}: measure with --step {} --budget {}{}",
+        100.0 * width,
+        exact_duration(step_ns),
+        exact_duration(budget_ns),
+        if unclear > 0 { ", on a machine that is not busy" } else { "" }
     )
 }
 

@@ -2,6 +2,7 @@
 //! D. N. Politis and J. P. Romano 1992): seeded, so the same runs are judged the same. Runs worth too few
 //! independent blocks for that are judged by the spread of those they have (`few`).
 
+use model::units::{SECOND, exact_duration};
 use model::{Nanos, PERCENTILES, Run};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -102,8 +103,9 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
     let worth = effective(blocks.len(), rho);
     if worth < FEWEST_EFFECTIVE {
         return Err(format!(
-            "a run has {worth:.1} independent blocks, and {FEWEST_EFFECTIVE:.0} are \
-             needed: measure longer"
+            "a run was too short to tell how much it varies (it has {worth:.1} independent blocks, and \
+             {FEWEST_EFFECTIVE:.0} are needed): measure both again{}, or in turns with `plimsoll compare`",
+            long_enough(run, worth)
         ));
     }
     let table = Table::of(&blocks);
@@ -117,6 +119,15 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
         })
         .collect();
     Ok((draws, worth))
+}
+
+/// The flag with which a run that was worth so many blocks had been worth enough: ` with -d 45s`.
+fn long_enough(run: &Run, worth: f64) -> String {
+    let Some(duration_ns) = run.plan.duration_ns else { return " for longer".to_owned() };
+    // A fifth more, as the next run is worth more or less than this one.
+    let times = 1.2 * FEWEST_EFFECTIVE / worth.max(0.5);
+    let seconds = (duration_ns as f64 / SECOND as f64 * times).ceil();
+    format!(" with -d {seconds:.0}s (it was {})", exact_duration(duration_ns))
 }
 
 /// How alike neighbouring blocks are: in throughput or in mean, whichever more.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use model::Run;
 use model::percentile::{PERCENTILES, Percentile};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
 use crate::blocks::{Figure, Time};
@@ -77,6 +78,14 @@ impl Measure {
 impl Serialize for Measure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.key())
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        let found = Self::all().find(|measure| measure.key() == key);
+        found.ok_or_else(|| D::Error::custom(format!("no figure is called {key:?}")))
     }
 }
 

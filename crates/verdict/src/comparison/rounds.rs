@@ -122,5 +122,6 @@ fn too_few(rounds: usize) -> Vec<String> {
     if rounds >= FEWEST {
         return Vec::new();
     }
-    vec![format!("{rounds} rounds were made; judging needs at least {FEWEST}")]
+    let made = if rounds == 1 { "round was" } else { "rounds were" };
+    vec![format!("{rounds} {made} made; judging needs at least {FEWEST}")]
 }

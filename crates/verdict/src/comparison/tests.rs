@@ -193,7 +193,7 @@ fn runs_without_blocks_are_undecided() {
     let mut server = Server::new(5);
     let [a, b] = [server.run(4, 100, 0.5, 1.0), server.run(4, 100, 0.5, 45.0)];
     let found = judged(&a, &b, 0.02);
-    assert!(found.notes[0].contains("measure longer"), "{found:?}");
+    assert!(found.notes[0].contains("measure both again with -d 18s (it was 10s)"), "{found:?}");
     assert!(found.notes[1].contains("far beyond the spread"), "{found:?}");
     let mut old = a.clone();
     old.blocks.clear();
@@ -292,4 +292,48 @@ fn changes_beyond_ten_times_are_not_in_per_cent() {
     let shown = [0.9, 1.031, 9.9, 45.232].map(change);
     assert_eq!(shown, ["-10.0 %", "+3.1 %", "+890.0 %", "45.2x"]);
     assert_eq!([0.031, 44.2].map(size), ["3.1 %", "45.2x"]);
+}
+
+fn effect(measure: Measure, low: f64, high: f64, word: Word) -> Effect {
+    Effect {
+        measure,
+        a: 1.0,
+        b: 1.0,
+        ratio: (low * high).sqrt(),
+        low,
+        high,
+        word,
+        smallest_seen: high - low,
+        rounds_needed: None,
+    }
+}
+
+#[test]
+fn what_can_be_told_comes_before_what_cannot() {
+    let sentence = |effects| {
+        let comparison = Comparison {
+            names: ["a".into(), "b".into()],
+            margin: 0.02,
+            by: String::new(),
+            effects,
+            word: Word::CannotTell,
+            withheld: Vec::new(),
+            notes: Vec::new(),
+        };
+        let json = serde_json::to_vec(&comparison).unwrap();
+        assert_eq!(serde_json::from_slice::<Comparison>(&json).unwrap(), comparison);
+        comparison.sentence()
+    };
+    let p99 = Measure::all().find(|measure| measure.name() == "p99").unwrap();
+    let unclear = effect(p99, 0.9, 1.2, Word::CannotTell);
+    let qps = effect(Measure::Qps, 0.99, 1.01, Word::Same);
+    let mean = effect(Measure::Mean, 0.99, 1.015, Word::Same);
+    assert_eq!(
+        sentence(vec![qps.clone(), mean, unclear.clone()]),
+        "CANNOT_TELL: b against a: QPS and mean are alike within 1.5 %; changes below 30.0 % could not be \
+         detected in p99"
+    );
+    assert!(sentence(vec![qps, unclear.clone()]).contains(": QPS is alike within 1.0 %; changes"));
+    let open = effect(Measure::Qps, 0.95, 1.03, Word::CannotTell);
+    assert!(sentence(vec![open, unclear]).contains(": QPS changed by -5.0 % to +3.0 %; changes"));
 }

@@ -17,7 +17,7 @@ use crate::results::output::{json, make_folder, write_files};
 pub const SEARCH_JSON: &str = "search.json";
 /// The load line.
 const CAPACITY_JSON: &str = "capacity.json";
-const REPORT: &str = "report.html";
+pub const REPORT: &str = "report.html";
 /// Where the runs of the steps are.
 const STEPS: &str = "steps";
 

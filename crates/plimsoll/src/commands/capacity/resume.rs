@@ -85,12 +85,15 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     carry_out(&runner, record, &files, args.format, None)
 }
 
-fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
+/// The search in a folder.
+///
+/// # Errors
+/// When there is none that can be read.
+pub fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
     let path = dir.join(SEARCH_JSON);
     let bytes = input::read_result(&path).map_err(|error| {
         Failure::Usage(format!(
-            "--resume {}: cannot read {}: {error}; name a folder that `capacity` wrote to",
-            dir.display(),
+            "cannot read {}: {error}; name a folder that `capacity` wrote to",
             path.display()
         ))
     })?;

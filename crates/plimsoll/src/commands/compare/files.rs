@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use model::environment::Program;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use verdict::Comparison;
 use verdict::comparison::Word;
 
 use super::rounds::Rounds;
 use crate::failure::Failure;
 use crate::results::charts::drawn;
+use crate::results::input;
 use crate::results::lock::Lock;
 use crate::results::output::{json, make_folder, write_files};
 use crate::secrets;
@@ -18,7 +19,7 @@ use measure::clock::now_rfc3339;
 
 /// The comparison in its folder.
 pub const COMPARE_JSON: &str = "compare.json";
-const REPORT: &str = "report.html";
+pub const REPORT: &str = "report.html";
 
 /// A comparison as JSON, `plimsoll.compare/1`. Latencies in nanoseconds, effects as ratios.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,6 +38,40 @@ pub struct Document<'a> {
     sentence: String,
     /// The figures, with what they come to.
     comparison: &'a Comparison,
+    /// Rounds made and asked for.
+    rounds: Progress,
+}
+
+/// What of a stored comparison is printed again.
+#[derive(Debug, Deserialize)]
+pub struct Stored {
+    /// The figures, with what they come to.
+    pub comparison: Comparison,
+    /// Rounds asked for and made; absent of older ones.
+    #[serde(default)]
+    pub rounds: Option<Progress>,
+}
+
+/// How far a comparison got.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub struct Progress {
+    /// Rounds that were made.
+    pub made: u64,
+    /// Rounds that were asked for.
+    pub asked: u64,
+}
+
+impl Stored {
+    /// The comparison in a folder.
+    ///
+    /// # Errors
+    /// When there is none that can be read.
+    pub fn of(dir: &Path) -> Result<Self, Failure> {
+        let path = dir.join(COMPARE_JSON);
+        let wrong = |what: String| Failure::CannotRun(format!("{}: {what}", path.display()));
+        let bytes = input::read_result(&path).map_err(wrong)?;
+        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
+    }
 }
 
 /// Where a comparison's results go.
@@ -69,7 +104,7 @@ impl Files {
     }
 
     /// The comparison as JSON.
-    pub fn document(&self, comparison: &Comparison) -> String {
+    pub fn document(&self, comparison: &Comparison, rounds: Progress) -> String {
         json(&Document {
             schema: "plimsoll.compare/1",
             plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -78,6 +113,7 @@ impl Files {
             judgement: comparison.judgement(),
             sentence: comparison.sentence(),
             comparison,
+            rounds,
         }) + "\n"
     }
 
@@ -93,7 +129,7 @@ impl Files {
             rounds: rounds.kept(),
         });
         let mut files = vec![
-            (COMPARE_JSON.to_owned(), self.document(comparison).into_bytes()),
+            (COMPARE_JSON.to_owned(), self.document(comparison, rounds.progress()).into_bytes()),
             ("effects.csv".to_owned(), report::comparison::csv(comparison).into_bytes()),
             (REPORT.to_owned(), page.into_bytes()),
         ];

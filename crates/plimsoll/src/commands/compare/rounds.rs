@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use model::{Nanos, Run};
 use verdict::{Seen, gone_for_good};
 
-use super::files::Files;
+use super::files::{Files, Progress};
 use crate::args::CompareArgs;
 use crate::failure::Failure;
 use crate::load::prepared::Prepared;
@@ -72,6 +72,11 @@ impl Rounds {
         let each_ns = warmup_ns + self.shape.duration_ns.unwrap_or_default() + self.rest_ns;
         let total_ns = each_ns.saturating_mul(runs).saturating_sub(self.rest_ns);
         self.series.live.announce(&format!("{} rounds, {runs} runs", self.of), total_ns);
+    }
+
+    /// Rounds made and asked for.
+    pub fn progress(&self) -> Progress {
+        Progress { made: self.runs.len() as u64, asked: self.of }
     }
 
     /// How long the measured window of each run is.

@@ -7,13 +7,15 @@ use gate::keys::{KeyRecord, NewKey, Stamp, Store, StoreError};
 use model::gated::{GateKey, GateKeys, KEYS_SCHEMA};
 use model::quote::plain;
 use model::units::SECOND;
+use report::grid::{Grid, Lean};
 
-use super::usage::table;
 use crate::args::{AddKeyArgs, GateFormat, KeysCommand, ListKeysArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::output;
 
 const BY: &str = "command line";
+/// The column that a narrow table leaves out.
+const MADE: usize = 4;
 /// Characters of an owner that a table shows.
 const OWNER: usize = 16;
 /// Characters of the names of routes that a table shows.
@@ -128,7 +130,8 @@ fn public(record: &KeyRecord) -> GateKey {
 }
 
 fn shown(keys: &[KeyRecord], now_s: i64) -> String {
-    let mut lines = vec![["key", "owner", "tier", "limits", "made", "state"].map(str::to_owned)];
+    let mut grid = Grid::new([Lean::Right].into_iter().chain([Lean::Left; 5])).spare(&[MADE]);
+    grid.row(["key", "owner", "tier", "limits", "made", "state"]);
     for record in keys {
         let key = &record.key;
         let state = match record.revoked_s {
@@ -149,7 +152,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
             limits.push(format!("only {}", plain(&key.routes.join(" "), ROUTES)));
         }
         let or = |text: String, none: &str| if text.is_empty() { none.to_owned() } else { text };
-        lines.push([
+        grid.row([
             record.id.to_string(),
             or(plain(&key.owner, OWNER), "-"),
             or(plain(&key.tier, OWNER), "first"),
@@ -160,7 +163,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
     }
     match keys.is_empty() {
         true => "the store has no key: plimsoll gate keys add makes one\n".to_owned(),
-        false => table(&lines),
+        false => grid.print_headed(output::style()),
     }
 }
 

@@ -8,6 +8,8 @@ use gate::usage::{Period, Sum, read};
 use model::gated::{GateUsage, GateUsageRow, USAGE_SCHEMA};
 use model::quote::plain;
 use model::units::{SECOND, show_duration};
+use report::grid::{Grid, Lean};
+use report::text::{Style, paragraph};
 
 use super::keys::now_s;
 use crate::args::{GateFormat, UsageArgs};
@@ -16,8 +18,11 @@ use crate::results::output;
 
 /// Rows of the table; JSON has all.
 const ROWS: usize = 40;
-/// Characters of a name that the table shows.
+/// Columns of a name that the table shows.
 const NAME: usize = 14;
+/// The columns that a narrow table leaves out.
+const FAILED: usize = 5;
+const P50: usize = 6;
 
 /// What the table lacks.
 const LAGS: &str =
@@ -51,7 +56,7 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let document = GateUsage { schema: USAGE_SCHEMA.into(), from_s, to_s, rows };
     let text = match args.format {
         GateFormat::Json => output::json(&document) + "\n",
-        GateFormat::Text => shown(&document),
+        GateFormat::Text => shown(&document, output::style()),
     };
     Ok(if output::print(&text) { 0 } else { 1 })
 }
@@ -88,13 +93,14 @@ fn refused(row: &GateUsageRow) -> u64 {
     row.refused.values().sum()
 }
 
-fn shown(document: &GateUsage) -> String {
-    let head = ["key", "owner", "route", "forwarded", "refused", "failed", "p50", "p99"];
-    let mut lines = vec![head.map(str::to_owned)];
+fn shown(document: &GateUsage, style: Style) -> String {
+    let leans = [Lean::Right, Lean::Left, Lean::Left].into_iter().chain([Lean::Right; 5]);
+    let mut grid = Grid::new(leans).spare(&[FAILED, P50]);
+    grid.row(["key", "owner", "route", "forwarded", "refused", "failed", "p50", "p99"]);
     let or = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     for row in document.rows.iter().take(ROWS) {
         let time = |nanos| if row.forwarded > 0 { show_duration(nanos) } else { "-".to_owned() };
-        lines.push([
+        grid.row([
             if row.key == 0 { "none".to_owned() } else { row.key.to_string() },
             or(plain(&row.owner, NAME)),
             or(plain(&row.route, NAME)),
@@ -108,7 +114,7 @@ fn shown(document: &GateUsage) -> String {
     if document.rows.is_empty() {
         return format!("no request was counted in this time; {LAGS}\n");
     }
-    let mut text = table(&lines);
+    let mut text = grid.print_headed(style);
     if document.rows.len() > ROWS {
         text += &format!("{} more rows: --format json has all\n", document.rows.len() - ROWS);
     }
@@ -118,37 +124,40 @@ fn shown(document: &GateUsage) -> String {
     }
     if !why.is_empty() {
         let parts: Vec<String> = why.iter().map(|(problem, n)| format!("{problem} {n}")).collect();
-        text += &format!("refused: {}\n", parts.join(", "));
+        text += &paragraph(&format!("refused: {}", parts.join(", ")), "", style);
     }
     text += &format!("{LAGS}\n");
     text
 }
 
-/// Columns, numbers flush right.
-pub(super) fn table<const N: usize>(lines: &[[String; N]]) -> String {
-    let width =
-        |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    let is_number = |column: usize| {
-        lines
-            .iter()
-            .skip(1)
-            .all(|line| line[column].starts_with(|c: char| c.is_ascii_digit() || c == '-'))
-    };
-    let right: Vec<bool> = (0..N).map(is_number).collect();
-    let mut text = String::new();
-    for line in lines {
-        let mut row = String::new();
-        for (column, cell) in line.iter().enumerate() {
-            let width = widths[column];
-            let gap = if column > 0 { "  " } else { "" };
-            match right[column] {
-                true => row += &format!("{gap}{cell:>width$}"),
-                false => row += &format!("{gap}{cell:<width$}"),
-            }
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+
+    #[test]
+    fn usage_fits_the_terminal() {
+        let row = GateUsageRow {
+            key: 1_234_567,
+            owner: "日本語の名前です。長い".into(),
+            route: "catalogue-of-everything".into(),
+            forwarded: 123_456_789,
+            refused: PROBLEMS.iter().map(|problem| (problem.code().to_owned(), 123_456)).collect(),
+            statuses: BTreeMap::new(),
+            upstream_failed: 123_456,
+            bytes_in: 0,
+            bytes_out: 0,
+            mean_ns: 1_234_567,
+            p50_ns: 1_234_567,
+            p99_ns: 123_456_789,
+        };
+        let document =
+            GateUsage { schema: USAGE_SCHEMA.into(), from_s: 0, to_s: 1, rows: vec![row; 3] };
+        for columns in [60, 80] {
+            let text = shown(&document, Style { columns, ..Style::default() });
+            assert!(text.lines().all(|line| line.width() <= columns), "{text}");
+            assert!(text.contains("123456789") && text.contains("123ms"), "{text}");
         }
-        text += row.trim_end();
-        text.push('\n');
     }
-    text
 }
