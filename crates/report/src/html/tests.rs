@@ -4,6 +4,7 @@ use model::curve::Curve;
 use model::units::SECOND;
 
 use super::*;
+use crate::html;
 use crate::sample;
 
 fn curves() -> Vec<Curve> {
