@@ -112,7 +112,7 @@ fn shown(document: &GateUsage, style: Style) -> String {
         ]);
     }
     if document.rows.is_empty() {
-        return format!("no request was counted in this time; {LAGS}\n");
+        return paragraph(&format!("no request was counted in this time; {LAGS}"), "", style);
     }
     let mut text = grid.print_headed(style);
     if document.rows.len() > ROWS {
@@ -126,7 +126,7 @@ fn shown(document: &GateUsage, style: Style) -> String {
         let parts: Vec<String> = why.iter().map(|(problem, n)| format!("{problem} {n}")).collect();
         text += &paragraph(&format!("refused: {}", parts.join(", ")), "", style);
     }
-    text += &format!("{LAGS}\n");
+    text += &paragraph(LAGS, "", style);
     text
 }
 
