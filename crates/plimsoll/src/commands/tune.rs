@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use model::profiled::{Flame, Owner, Profiled};
 use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Tuning, TuningStep};
-use model::units::{SECOND, exact_duration, show_duration};
+use model::units::{SECOND, exact_duration};
 use model::{Nanos, Ruling, Run};
 use verdict::comparison::rounds::{against_one, paired};
 use verdict::comparison::{Effect, Measure};
@@ -118,8 +118,8 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
     if args.duration < SHORTEST {
         return usage(format!(
             "--duration {}: at least {}, in which a profile has samples enough to predict from",
-            show_duration(args.duration),
-            show_duration(SHORTEST)
+            exact_duration(args.duration),
+            exact_duration(SHORTEST)
         ));
     }
     let mut tuning = Tuning {

@@ -206,7 +206,7 @@ fn a_rule_ends_the_level_and_the_sweep() {
     let mut command = folder.command(Path::new(PLIMSOLL), "");
     let output = command.args(line).arg("mean>1us for 1s").output().unwrap();
     assert_eq!(output.status.code(), Some(99), "{output:?}");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).replace('\n', " ");
     let wanted = "The sweep ended here: --abort-on 'mean>1us for 1s' triggered at 2 connections: ";
     assert!(text.contains(wanted), "{text}");
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();

@@ -108,7 +108,8 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
     };
     assert!(refused(&thin, "Logger", &|_| {}).contains("too thin"));
     assert!(
-        refused(&thick, "Logger", &|start| start.processors = Some(2.0)).contains("not the limit")
+        refused(&thick, "Logger", &|start| start.processors = Some(2.0))
+            .contains("not the server's limit")
     );
     assert!(refused(&thick, "Logger", &|start| start.processors = None).contains("--processors"));
     assert!(refused(&thick, "Logger", &|start| start.taken.requests = None).contains("requests"));
