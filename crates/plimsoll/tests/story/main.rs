@@ -49,5 +49,7 @@ fn the_story_can_be_played() {
     for part in ["<svg", "middleware.dump", "/orm/row", "keep-alive", "workers"] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(!page.contains("NaN") && !page.contains("null"), "{page}");
+    // Functions have such names.
+    let figures = story.flames.iter().fold(page, |page, flame| page.replace(flame, ""));
+    assert!(!figures.contains("NaN") && !figures.contains("null"), "{figures}");
 }

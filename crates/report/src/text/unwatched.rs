@@ -27,6 +27,7 @@ fn line(source: &ObservedSource) -> Option<String> {
     let (from, to) = (show_duration(first.from_ns), show_duration(first.to_ns));
     let more = match source.gaps.len() - 1 {
         0 => String::new(),
+        1 => " (and once more)".to_owned(),
         more => format!(" (and {more} more times)"),
     };
     Some(format!("{name}: no samples from {from} to {to}{more}: {error}"))
@@ -53,10 +54,10 @@ mod tests {
             (source(5, &[]), None),
             (source(0, &[]), Some("db: no sample came inside the window")),
             (source(0, &[gap(0, 9)]), Some("db: no samples: gone")),
-            (source(5, &[gap(1, 2)]), Some("db: no samples from 1s to 2s: gone")),
+            (source(5, &[gap(1, 2)]), Some("db: no samples from 1.00s to 2.00s: gone")),
             (
                 source(5, &[gap(1, 2), gap(4, 5)]),
-                Some("db: no samples from 1s to 2s (and 1 more times): gone"),
+                Some("db: no samples from 1.00s to 2.00s (and once more): gone"),
             ),
         ] {
             let observed = Some(Observed { sources: vec![source] });

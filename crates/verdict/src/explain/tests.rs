@@ -545,8 +545,9 @@ fn what_an_experiment_refuted_comes_last() {
     findings.findings.push(Finding { code: "server.disk".into(), rank: 2, ..Finding::default() });
     findings.findings[0].confirmed = Some(refuted.clone());
     reconsider(&run, &mut findings);
-    assert_eq!(findings.findings[0].code, "unknown");
-    assert!(findings.findings[0].sentence.contains("Refuted: so."), "{findings:?}");
+    let order: Vec<_> = findings.findings.iter().map(|f| (f.rank, f.code.as_str())).collect();
+    assert_eq!(order, [(1, "server.disk"), (2, "unknown")]);
+    assert!(findings.findings[1].sentence.contains("Refuted: so."), "{findings:?}");
     let mut findings = explain(&watched(self::run(), machine(0.95)));
     findings.findings.push(Finding { code: "server.disk".into(), rank: 2, ..Finding::default() });
     findings.findings[0].confirmed = Some(refuted);
