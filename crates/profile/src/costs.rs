@@ -9,12 +9,9 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use model::profiled::{FunctionCost, Layer, Owner, OwnerShare, Profiled, SCHEMA, ValueKind};
 
-use crate::data::{Profile, Sample};
+use crate::data::Profile;
 use crate::error::Error;
-use crate::names::Name;
-use crate::owner::{
-    allocates, chains, collects, dispatches, enclosing, owner, serves, sets_header, writes_headers,
-};
+use crate::functions::{Functions, Known};
 
 /// Functions below this share of the total are not listed.
 const LEAST_SHARE: f64 = 0.0005;
@@ -24,137 +21,6 @@ const MOST_LISTED: usize = 500;
 const MOST_LAYERS: usize = 40;
 /// The kind of values that says how many bytes were allocated.
 const ALLOCATED: &str = "alloc_space";
-
-/// Functions of a profile by name, with what they are.
-#[derive(Debug)]
-pub struct Functions {
-    /// Of each function of the profile, its place here.
-    place: Vec<u32>,
-    /// Each name once.
-    pub known: Vec<Known>,
-}
-
-/// A function.
-#[derive(Debug, Clone, Copy)]
-pub struct Known {
-    /// Its name in the profile's names.
-    pub name: Name,
-    /// Its source file.
-    pub file: Name,
-    /// Whose it is.
-    pub owner: Owner,
-    collects: bool,
-    allocates: bool,
-    sets_header: bool,
-    writes_headers: bool,
-    /// Whether it calls handlers.
-    pub dispatches: bool,
-    /// Whether the handlers that it calls are closures that call each other.
-    chains: bool,
-    /// Whether it is a handler whoever calls it.
-    serves: bool,
-    /// The function that a closure was written in, as a number; 0 for what is no closure.
-    enclosing: u32,
-    /// Whether it is a handler where a dispatcher calls it. Of a framework's functions, closures alone are: the others
-    /// are its own work.
-    handles: bool,
-}
-
-impl Functions {
-    /// The functions of a profile.
-    pub fn of(profile: &Profile, own: &[String]) -> Self {
-        let mut places: HashMap<Name, u32, FixedState> = HashMap::default();
-        let mut enclosings: HashMap<&str, u32, FixedState> = HashMap::default();
-        let mut functions = Self { place: Vec::new(), known: Vec::new() };
-        for function in &profile.functions {
-            let next = functions.known.len() as u32;
-            let place = *places.entry(function.name).or_insert(next);
-            if place == next {
-                let (name, file) =
-                    (profile.names.text(function.name), profile.names.text(function.file));
-                let whose = owner(name, file, own);
-                let another = enclosings.len() as u32 + 1;
-                let enclosing =
-                    enclosing(name).map_or(0, |outer| *enclosings.entry(outer).or_insert(another));
-                functions.known.push(Known {
-                    name: function.name,
-                    file: function.file,
-                    owner: whose,
-                    collects: collects(name),
-                    allocates: allocates(name),
-                    sets_header: sets_header(name),
-                    writes_headers: writes_headers(name),
-                    dispatches: dispatches(name),
-                    chains: chains(name),
-                    serves: serves(name, whose),
-                    enclosing,
-                    handles: whose != Owner::Runtime
-                        && (whose != Owner::Framework || name.contains(".func")),
-                });
-            }
-            functions.place.push(place);
-        }
-        functions
-    }
-
-    /// The functions of a stack, innermost first, into `stack`. Places without a symbol are left out.
-    pub fn stack(&self, profile: &Profile, sample: Sample<'_>, stack: &mut Vec<u32>) {
-        stack.clear();
-        for place in sample.stack {
-            let lines = &profile.locations[*place as usize].lines;
-            stack.extend(lines.iter().map(|line| self.place[line.function as usize]));
-        }
-    }
-
-    /// Whether a stack is the collection of garbage in the background.
-    pub fn collecting(&self, stack: &[u32]) -> bool {
-        stack.iter().any(|function| self.known[*function as usize].collects)
-    }
-
-    /// Whether a stack allocates.
-    pub fn allocating(&self, stack: &[u32]) -> bool {
-        stack.iter().any(|function| self.known[*function as usize].allocates)
-    }
-
-    /// Whether a stack sets a header of the response.
-    pub fn setting_header(&self, stack: &[u32]) -> bool {
-        stack.iter().any(|function| self.known[*function as usize].sets_header)
-    }
-
-    /// Whether a stack does the server's work for headers that handlers set.
-    pub fn writing_headers(&self, stack: &[u32]) -> bool {
-        stack.iter().any(|function| self.known[*function as usize].writes_headers)
-    }
-
-    /// Where the handlers of a stack stand in it, the outermost first, into `begun`: what a dispatcher called, what is a
-    /// handler by its name, and closures that handlers of such a chain called. Whatever else a handler calls is its own, a
-    /// dispatcher included.
-    pub fn handlers(&self, stack: &[u32], begun: &mut Vec<usize>) {
-        begun.clear();
-        let mut in_chain = false;
-        for at in (0..stack.len()).rev() {
-            let function = &self.known[stack[at] as usize];
-            in_chain |= function.chains;
-            let caller = stack.get(at + 1).map(|caller| &self.known[*caller as usize]);
-            let dispatched = caller.is_some_and(|caller| caller.dispatches);
-            let next_of_chain = in_chain
-                && function.enclosing != 0
-                && begun.last() == Some(&(at + 1))
-                && caller.is_some_and(|caller| {
-                    caller.enclosing != 0 && caller.enclosing != function.enclosing
-                });
-            let called = self.is_handler(stack[at]) && (dispatched || next_of_chain);
-            if called || function.serves {
-                begun.push(at);
-            }
-        }
-    }
-
-    fn is_handler(&self, function: u32) -> bool {
-        let function = &self.known[function as usize];
-        !function.dispatches && function.handles
-    }
-}
 
 /// Sums for one function.
 #[derive(Debug, Clone, Copy, Default)]

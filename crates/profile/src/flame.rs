@@ -6,8 +6,9 @@ use foldhash::fast::FixedState;
 use model::profiled::{Flame, FlameFrame, FrameChange, Owner};
 
 use crate::compare::Scale;
-use crate::costs::{Functions, Taken};
+use crate::costs::Taken;
 use crate::data::Profile;
+use crate::functions::Functions;
 use crate::names::Name;
 
 /// Frames below this share of the total are left out.

@@ -11,6 +11,7 @@ pub mod data;
 mod error;
 pub mod filter;
 mod flame;
+mod functions;
 pub mod graph;
 pub mod listing;
 mod names;

@@ -14,9 +14,10 @@ use model::profiled::{Profiled, WHATIF_SCHEMA, WhatIf};
 use model::random::Draws;
 use regex::Regex;
 
-use crate::costs::{Functions, Taken};
+use crate::costs::Taken;
 use crate::data::Profile;
 use crate::error::Error;
+use crate::functions::Functions;
 
 /// Samples below which nothing is predicted: at 1,000 the share of a tenth is known to a fifth of itself.
 const LEAST_SAMPLES: u64 = 300;

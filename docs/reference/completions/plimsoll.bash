@@ -2379,13 +2379,17 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__profile__subcmd__diff)
-            opts="-V -v -h --own --format --version --help"
+            opts="-V -v -h --own --page --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --own)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --page)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -421,6 +421,7 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from whatif" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -l own -d 'Beginning of names, or of files, that are the service\'s own. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -l page -d 'Write a page with a flame graph of both into this file: red costs more now, blue costs less' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_seen_subcommand_from diff" -s v -s V -l version -d 'Print the version'
@@ -443,7 +444,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l slo -d 'Objective that every run is judged by, as for `run`. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s c -l connections -d 'Connections' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s t -l threads -d 'The generator\'s threads [default: one per allowed processor]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s d -l duration -d 'Measured window of each run' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s d -l duration -d 'Measured window of each run, 4s or more' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l warmup -d 'Warm-up before it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
@@ -457,7 +458,7 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l profile -d 'Where it gives profiles, for the next prediction' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l rounds -d 'Rounds: runs of this server, in turns with the one before where that still runs at another address' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l rounds -d 'Rounds, 3 or more: runs of this server, in turns with the one before where that still runs at another address' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"

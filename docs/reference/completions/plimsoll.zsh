@@ -752,6 +752,7 @@ json\:"JSON"))' \
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '*--own=[Beginning of names, or of files, that are the service'\''s own. May be repeated]:PREFIX:_default' \
+'--page=[Write a page with a flame graph of both into this file\: red costs more now, blue costs less]:FILE:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
 '-v[Print the version]' \
@@ -824,8 +825,8 @@ _arguments "${_arguments_options[@]}" : \
 '--connections=[Connections]:N:_default' \
 '-t+[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
 '--threads=[The generator'\''s threads \[default\: one per allowed processor\]]:N:_default' \
-'-d+[Measured window of each run]:TIME:_default' \
-'--duration=[Measured window of each run]:TIME:_default' \
+'-d+[Measured window of each run, 4s or more]:TIME:_default' \
+'--duration=[Measured window of each run, 4s or more]:TIME:_default' \
 '--warmup=[Warm-up before it]:TIME:_default' \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
@@ -855,7 +856,7 @@ json\:"JSON"))' \
 (try)
 _arguments "${_arguments_options[@]}" : \
 '--profile=[Where it gives profiles, for the next prediction]:URL:_default' \
-'--rounds=[Rounds\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
+'--rounds=[Rounds, 3 or more\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
