@@ -16,7 +16,7 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
     let mut grid = Grid::new([Lean::Right, Lean::Left, Lean::Left, Lean::Left]);
     let shown =
         |words: String| if style.columns < NARROW { without_interval(words) } else { words };
-    grid.row(["QPS", "brought", "predicted", "change"]);
+    grid.row(["QPS", "brought, times", "predicted, times", "change"]);
     grid.row([rate(tuning.start.qps), String::new(), String::new(), "start".to_owned()]);
     for step in &tuning.steps {
         grid.row([
@@ -41,7 +41,9 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
     if let Some(pending) = &tuning.pending {
         let words = match &pending.refused {
             Some(why) => format!("nothing is predicted without {}: {why}", names(pending)),
-            None => format!("predicted without {}: {}", names(pending), foretold(Some(pending))),
+            None => {
+                format!("predicted without {}: {} times", names(pending), foretold(Some(pending)))
+            }
         };
         out.push('\n');
         for line in wrap(&clean(&words, 600), style.columns.max(40)) {
@@ -103,22 +105,21 @@ pub(crate) fn left_of(left: &Left) -> Vec<String> {
 
 /// What a change brought, with its interval.
 pub(crate) fn brought(step: &TuningStep) -> String {
-    format!("{} ({} to {})", percent(step.ratio), percent(step.low), percent(step.high))
+    times(step.ratio, step.low, step.high)
 }
 
 /// What was predicted.
 pub(crate) fn foretold(prediction: Option<&Prediction>) -> String {
     let Some(prediction) = prediction else { return String::new() };
     match (prediction.ratio, prediction.low, prediction.high) {
-        (Some(ratio), Some(low), Some(high)) => {
-            format!("{} ({} to {})", percent(ratio), percent(low), percent(high))
-        }
+        (Some(ratio), Some(low), Some(high)) => times(ratio, low, high),
         _ => "refused".to_owned(),
     }
 }
 
-fn percent(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+/// `1.48 (1.29 to 1.69)`.
+fn times(ratio: f64, low: f64, high: f64) -> String {
+    format!("{ratio:.2} ({low:.2} to {high:.2})")
 }
 
 fn names(prediction: &Prediction) -> String {

@@ -6,6 +6,16 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+/// A folder for servers that write logs: in memory where the system has a place for that, so that nobody measures the disk.
+///
+/// # Panics
+/// When there can be no temporary folder.
+pub fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+    folder.expect("a temporary folder")
+}
+
 /// A command of the case study, built.
 #[derive(Debug)]
 pub struct Built {

@@ -19,6 +19,7 @@ mod rules;
 mod server;
 mod statement;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use model::finding::{Abstained, Confidence, Confirmed, SCHEMA};
@@ -155,6 +156,11 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
     found.sort_by(|(a, one), (b, other)| {
         let by_weight = other.weight.total_cmp(&one.weight);
         other.confidence.cmp(&one.confidence).then(by_weight).then(a.cmp(b))
+    });
+    // A server that is watched twice, by itself and by a name, is one.
+    let mut told = BTreeSet::new();
+    found.retain(|(nth, cause)| {
+        told.insert((*nth, cause.sentence.clone(), cause.evidence_for.clone()))
     });
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(nth, cause)| finding(&RULES[nth], cause)).collect();

@@ -83,7 +83,7 @@ struct Bench(TempDir);
 
 impl Bench {
     fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
+        Self(testkit::casestudy::folder())
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -176,10 +176,8 @@ pub fn play(pace: &Pace) -> Story {
 fn look(stage: &Stage, pace: &Pace, server: &Server) -> (String, String) {
     let (target, source) = (url(server, "healthz"), url(server, ""));
     stage.plimsoll(&format!(
-        "run {target} -c 64 -t 1 -q --warmup {} -d {} --profile {source} --observe app=local:pid={} --out look",
-        pace.warmup,
-        pace.window,
-        server.id()
+        "run {target} -c 64 -t 1 -q --warmup {} -d {} --profile {source} --out look",
+        pace.warmup, pace.window
     ));
     (stage.plimsoll("profile look"), stage.plimsoll("explain look"))
 }

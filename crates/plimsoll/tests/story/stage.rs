@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::casestudy::{Built, Server};
+use testkit::casestudy::{self, Built, Server};
 
 /// Where the program runs.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub struct Stage(TempDir);
 
 impl Stage {
     pub fn new() -> Self {
-        Self(TempDir::new().expect("a temporary folder"))
+        Self(casestudy::folder())
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

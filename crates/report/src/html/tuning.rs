@@ -76,5 +76,5 @@ fn changes(tuning: &Tuning) -> Markup {
             text(if step.interleaved { "in turns" } else { "against the record" }.to_owned()),
         ]
     });
-    parts::rows(&["Change", "QPS", "Brought", "Predicted", "Held", "Measured"], rows)
+    parts::rows(&["Change", "QPS", "Brought, times", "Predicted, times", "Held", "Measured"], rows)
 }

@@ -538,6 +538,17 @@ fn neighbours_hold_servers_up_and_are_not_idle_processors() {
 }
 
 #[test]
+fn a_server_that_is_watched_twice_is_accused_once() {
+    let mut run = watched(run(), machine(0.95));
+    assert_eq!(codes(&run), ["server.cpu"]);
+    let sources = &mut run.observed.as_mut().unwrap().sources;
+    let app = sources.iter().find(|source| source.role == Role::App).unwrap();
+    let again = ObservedSource { name: "server".into(), ..app.clone() };
+    sources.push(again);
+    assert_eq!(codes(&run), ["server.cpu"]);
+}
+
+#[test]
 fn what_an_experiment_refuted_comes_last() {
     let refuted = Confirmation { outcome: Confirmed::Refuted, sentence: "Refuted: so.".into() };
     let run = watched(run(), machine(0.3));
