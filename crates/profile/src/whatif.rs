@@ -74,7 +74,15 @@ pub struct Start<'a> {
 /// When no function has an asked name, or the profile has no samples.
 pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     let taken = &start.taken;
-    let removal = Removal::of(taken.profile, taken.own, start.asked, start.stay)?;
+    let samples = start.profiled.samples.unwrap_or(0);
+    let total = start.profiled.total as f64;
+    let busy = start.profiled.duration_ns.map_or(0.0, |duration| total / duration as f64);
+    let unfit = start.refused.clone().or_else(|| unfit(start, samples, busy));
+    // A thin profile may lack the function: that is no wrong name.
+    let removal = match unfit {
+        Some(_) => Removal::lenient(taken.profile, taken.own, start.asked, start.stay),
+        None => Removal::of(taken.profile, taken.own, start.asked, start.stay)?,
+    };
     let time = removal.sums(taken.profile, taken.kind, false);
     let bytes = match taken.allocations {
         Some(profile) => {
@@ -84,15 +92,13 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
         }
         None => None,
     };
-    let samples = start.profiled.samples.unwrap_or(0);
     let share_of_samples = samples as f64 / time.total.max(1.0);
     let parts = Parts::of(&time, bytes.as_ref().filter(|bytes| bytes.total > 0.0));
     let share = parts.share();
     let removed = (time.removed * share_of_samples).round() as u64;
-    let busy = start.profiled.duration_ns.map_or(0.0, |duration| time.total / duration as f64);
     let requests = taken.requests.filter(|requests| *requests > 0.0);
     let cpu_us_now = requests.map_or(0.0, |requests| time.total / 1000.0 / requests);
-    let refused = start.refused.clone().or_else(|| refusal(start, samples, removed, busy, share));
+    let refused = unfit.or_else(|| too_little(samples, removed, share));
     let mut what = WhatIf {
         schema: WHATIF_SCHEMA.to_owned(),
         source: taken.source.to_owned(),
@@ -139,7 +145,8 @@ fn cheaper(share: f64, cpu_us: f64, part: f64) -> f64 {
     (part * share).min(most)
 }
 
-fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64) -> Option<String> {
+/// Why nothing can be predicted of a run and its profile, whatever goes.
+fn unfit(start: &Start<'_>, samples: u64, busy: f64) -> Option<String> {
     if start.taken.requests.is_none_or(|requests| requests <= 0.0) {
         return Some(
             "it is not known how many requests were completed while the profile was taken"
@@ -164,6 +171,11 @@ fn refusal(start: &Start<'_>, samples: u64, removed: u64, busy: f64, share: f64)
             "the profile is too thin: {samples} samples, at least {LEAST_SAMPLES} are needed; profile for longer"
         ));
     }
+    None
+}
+
+/// Why nothing can be predicted of what goes.
+fn too_little(samples: u64, removed: u64, share: f64) -> Option<String> {
     if removed < LEAST_REMOVED {
         return Some(format!(
             "these functions are in {removed} of {samples} samples: too few to predict from"

@@ -55,9 +55,15 @@ struct Change {
 }
 
 /// As long as something is logged, the debug log stays as it is, so that each change is one thing.
-const CHANGES: [Change; 4] = [
+const CHANGES: [Change; 5] = [
     Change { name: "request dump off", functions: &["middleware.dump"], gone: 1, level: "debug" },
-    Change { name: "logger off", functions: &["middleware.logger"], gone: 2, level: "info" },
+    Change { name: "logger off", functions: &["middleware.logger"], gone: 2, level: "debug" },
+    Change {
+        name: "log level info",
+        functions: &["slog.(*Logger).LogAttrs"],
+        gone: 2,
+        level: "info",
+    },
     Change {
         name: "request ids and their logger off",
         functions: &["middleware.requestID", "middleware.requestContext"],

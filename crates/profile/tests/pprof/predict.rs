@@ -107,6 +107,7 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
         what.refused.unwrap()
     };
     assert!(refused(&thin, "Logger", &|_| {}).contains("too thin"));
+    assert!(refused(&thin, "not.seen", &|_| {}).contains("too thin"), "no wrong name");
     assert!(
         refused(&thick, "Logger", &|start| start.processors = Some(2.0))
             .contains("not the server's limit")
