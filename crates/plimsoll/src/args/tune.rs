@@ -84,7 +84,7 @@ pub struct TuneTryArgs {
     pub name: String,
     /// The changed server
     pub url: String,
-    /// Where it gives profiles, for the next prediction
+    /// Where it gives profiles, for the next prediction: one more run, which no comparison counts
     #[arg(long, value_name = "URL")]
     pub profile: Option<String>,
     /// Rounds, 3 or more: runs of this server, in turns with the one before where that still runs at another address

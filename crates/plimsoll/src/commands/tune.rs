@@ -129,16 +129,7 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
         duration_ns: args.duration,
         warmup_ns: args.warmup,
         slo: args.slo.clone(),
-        start: Station {
-            name: "start".to_owned(),
-            url: mask_url(&args.url),
-            profile: args.profile.as_deref().map(mask_url),
-            dir: String::new(),
-            qps: 0.0,
-            runs: Vec::new(),
-            verdict: model::Verdict::Valid,
-            meets: None,
-        },
+        start: station("start", &args.url, args.profile.as_deref()),
         baseline: None,
         pending: None,
         steps: Vec::new(),
@@ -151,6 +142,20 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
     Ok(tuning)
 }
 
+/// A station that was not measured yet.
+fn station(name: &str, url: &str, profile: Option<&str>) -> Station {
+    Station {
+        name: name.to_owned(),
+        url: mask_url(url),
+        profile: profile.map(mask_url),
+        dir: String::new(),
+        qps: 0.0,
+        runs: Vec::new(),
+        verdict: model::Verdict::Valid,
+        meets: None,
+    }
+}
+
 /// One run of a server, as a station.
 fn measured(
     book: &Notebook,
@@ -159,18 +164,27 @@ fn measured(
     url: &str,
     profile: Option<&str>,
 ) -> Result<Station, Failure> {
+    let mut station = station(name, url, profile);
     let (dir, path) = book.run_folder(name);
     let run = one(book, tuning, url, profile, &path)?;
-    Ok(Station {
-        name: name.to_owned(),
-        url: mask_url(url),
-        profile: profile.map(mask_url),
-        dir,
-        qps: run.rates.requests_per_s,
-        runs: vec![run.rates.requests_per_s],
-        verdict: run.validity.verdict,
-        meets: meets(&run),
-    })
+    station.dir = dir;
+    count(&mut station, &run);
+    Ok(station)
+}
+
+/// Counts a run of a station; its rate.
+fn count(station: &mut Station, run: &Run) -> f64 {
+    let qps = run.rates.requests_per_s;
+    let met = meets(run);
+    station.meets = match station.runs.is_empty() {
+        true => met,
+        false => station.meets.zip(met).map(|(before, now)| before && now),
+    };
+    station.runs.push(qps);
+    let logs: f64 = station.runs.iter().map(|qps| qps.ln()).sum();
+    station.qps = (logs / station.runs.len() as f64).exp();
+    station.verdict = station.verdict.max(run.validity.verdict);
+    qps
 }
 
 /// Whether every objective was met; nothing without objectives.
@@ -248,28 +262,32 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     }
     let before = tuning.current();
     let interleaved = mask_url(&args.url) != before.url && answers(&before.url);
-    let mut station = measured(book, tuning, &args.name, &args.url, args.profile.as_deref())?;
+    let mut station = station(&args.name, &args.url, args.profile.as_deref());
+    if let Some(profile) = args.profile.as_deref() {
+        // Taking a profile costs the server a little, which a comparison must not hold against it: this run counts in none.
+        let (dir, path) = book.run_folder(&args.name);
+        one(book, tuning, &args.url, Some(profile), &path)?;
+        station.dir = dir;
+    }
     let mut pairs = Vec::new();
-    let mut last = station.qps;
     for round in 0..args.rounds {
-        // The first run of the changed server is there already; then A B B A.
-        let first = round == 0;
-        if interleaved {
-            let order = if round % 2 == 0 { ["b", "a"] } else { ["a", "b"] };
-            let mut pair = [0.0, last];
-            for who in order {
-                if who == "b" && !first {
-                    last = again(book, tuning, &mut station, &args.url)?;
-                    pair[1] = last;
-                } else if who == "a" {
-                    let (_, path) = book.run_folder(&format!("{}-before", args.name));
-                    pair[0] = one(book, tuning, &before.url, None, &path)?.rates.requests_per_s;
-                }
-            }
-            pairs.push(pair);
-        } else if !first {
+        if !interleaved {
             again(book, tuning, &mut station, &args.url)?;
+            continue;
         }
+        let mut pair = [0.0; 2];
+        // A B B A: what drifts meets both alike.
+        let first = usize::from(round % 2 == 1);
+        for at in [first, 1 - first] {
+            pair[at] = match at {
+                0 => {
+                    let (_, path) = book.run_folder(&format!("{}-before", args.name));
+                    one(book, tuning, &before.url, None, &path)?.rates.requests_per_s
+                }
+                _ => again(book, tuning, &mut station, &args.url)?,
+            };
+        }
+        pairs.push(pair);
     }
     let log = match interleaved {
         true => paired(&pairs),
@@ -301,15 +319,12 @@ fn again(
     station: &mut Station,
     url: &str,
 ) -> Result<f64, Failure> {
-    let (_, path) = book.run_folder(&station.name);
+    let (dir, path) = book.run_folder(&station.name);
     let run = one(book, tuning, url, None, &path)?;
-    let qps = run.rates.requests_per_s;
-    station.runs.push(qps);
-    let logs: f64 = station.runs.iter().map(|qps| qps.ln()).sum();
-    station.qps = (logs / station.runs.len() as f64).exp();
-    station.verdict = station.verdict.max(run.validity.verdict);
-    station.meets = station.meets.and_then(|met| Some(met && meets(&run)?));
-    Ok(qps)
+    if station.dir.is_empty() {
+        station.dir = dir;
+    }
+    Ok(count(station, &run))
 }
 
 /// Whether somebody takes connections there.
