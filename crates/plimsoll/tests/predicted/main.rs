@@ -148,9 +148,10 @@ fn claim(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     met
 }
 
-/// Profiles the server with all of its middlewares in each round, and measures it without each case's: their mean rates.
-fn measure(bench: &Bench, binary: &Path) -> [f64; CASES.len()] {
-    let mut measured = [0.0; CASES.len()];
+/// Profiles the server with all of its middlewares in each round, and measures it without each case's: the rates of the
+/// rounds.
+fn measure(bench: &Bench, binary: &Path) -> [[f64; ROUNDS]; CASES.len()] {
+    let mut measured = [[0.0; ROUNDS]; CASES.len()];
     for round in 0..ROUNDS {
         {
             let before = bench.api(binary, &[]);
@@ -160,11 +161,23 @@ fn measure(bench: &Bench, binary: &Path) -> [f64; CASES.len()] {
         for (at, without) in CASES.iter().enumerate() {
             let after = bench.api(binary, without);
             let out = format!("after{round}-{at}");
-            let qps = bench.run(&format!("{}/healthz", after.url), "-c 64 -d 5s", &out);
-            measured[at] += qps / ROUNDS as f64;
+            measured[at][round] = bench.run(&format!("{}/healthz", after.url), "-c 64 -d 5s", &out);
         }
     }
     measured
+}
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / of.len() as f64
+}
+
+/// By how much the rates of the same server, restarted, differ: their standard deviation as a share, of all cases together.
+fn between_restarts(measured: &[[f64; ROUNDS]]) -> f64 {
+    let squares = measured.iter().flat_map(|rounds| {
+        let mean = mean(rounds);
+        rounds.iter().map(move |qps| (qps / mean - 1.0).powi(2))
+    });
+    (squares.sum::<f64>() / (measured.len() * (ROUNDS - 1)) as f64).sqrt()
 }
 
 #[test]
@@ -177,7 +190,8 @@ fn removing_middlewares_does_what_was_predicted() {
     let binary = bench.build("apiserver", &["./cmd/apiserver"], "../../casestudy");
     let measured = measure(&bench, &binary);
     let (mut errors, mut inside, mut refused) = (Vec::new(), 0, 0);
-    for (without, qps) in CASES.iter().zip(measured) {
+    for (without, rounds) in CASES.iter().zip(&measured) {
+        let qps = mean(rounds);
         let function =
             |name: &&str| MIDDLEWARES.iter().find(|(known, _)| known == name).expect("known").1;
         let functions: Vec<&str> = without.iter().map(function).collect();
@@ -202,6 +216,10 @@ fn removing_middlewares_does_what_was_predicted() {
             errors.push((predicted / qps - 1.0).abs() * 100.0);
         }
     }
+    let restarts = between_restarts(&measured) * 100.0;
+    println!(
+        "truth | rates of one server, restarted: standard deviation | for information | {restarts:.1} % | -"
+    );
     assert!(!errors.is_empty(), "all {refused} predictions were refused: is the machine busy?");
     errors.sort_by(f64::total_cmp);
     let (median, worst) = (errors[errors.len() / 2], errors[errors.len() - 1]);
