@@ -4,6 +4,7 @@
 
 use wire::Limits;
 
+#[cfg(feature = "play")]
 pub mod play;
 
 /// The driver of `wire`'s own tests: the laws that the fuzzer looks for breaches of.

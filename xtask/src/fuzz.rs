@@ -73,7 +73,9 @@ fn run(name: &str, seconds: u32) -> Result<()> {
     let seeds = format!("fuzz/seeds/{name}");
     fs::create_dir_all(repo::root().join(&corpus))?;
     let mut command = repo::command("rustup");
-    command.args(["run", "nightly", "cargo", "fuzz", "run", name, &corpus]);
+    let part = name.split('_').next().unwrap_or(name);
+    command.args(["run", "nightly", "cargo", "fuzz", "run"]);
+    command.args(["--no-default-features", "--features", part, name, &corpus]);
     if repo::root().join(&seeds).is_dir() {
         command.arg(&seeds);
     }
