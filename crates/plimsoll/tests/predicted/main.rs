@@ -43,8 +43,11 @@ const CASES: [&[&str]; 13] = [
     &["logger", "requestid", "context", "nocache", "cors", "secure"],
 ];
 
-/// Times that everything is measured: one run of a restarted server differs from the next by some hundredths.
-const ROUNDS: usize = 3;
+/// Profiles that each prediction is made from.
+const PROFILES: usize = 3;
+/// Runs of the server without some of its middlewares, each beside one of the server with all: on a machine that others
+/// use too, one run of a few seconds differs from the next by some hundredths, whatever the server is.
+const ROUNDS: usize = 5;
 
 /// A server on processor 1, ended on drop.
 struct Server {
@@ -99,28 +102,33 @@ impl Bench {
         binary
     }
 
-    /// The API server without some of its middlewares.
-    fn api(&self, binary: &Path, without: &[&str]) -> Server {
+    /// The API server without some of its middlewares, its files under this name.
+    fn api(&self, binary: &Path, without: &[&str], name: &str) -> Server {
         let names =
             MIDDLEWARES.iter().map(|(name, _)| *name).filter(|name| !without.contains(name));
         let names = names.collect::<Vec<_>>().join(", ");
-        let log = self.path("api.log");
+        let log = self.path(&format!("{name}.log"));
         let config = format!(
             "server:\n  mode: release\n  addr: 127.0.0.1:0\n  middlewares: [{names}]\nlog:\n  level: info\n  \
              output-paths:\n    - {}\nfeature:\n  profiling: true\n",
             log.display()
         );
-        let place = self.path("config.yaml");
+        let place = self.path(&format!("{name}.yaml"));
         fs::write(&place, config).expect("a file");
         Server::start(on_processor("1", binary).arg("-config").arg(place))
     }
 
     /// Requests per second of a run.
-    fn run(&self, url: &str, flags: &str, out: &str) -> f64 {
+    fn run(&self, url: &str, flags: &str) -> f64 {
+        let qps = self.run_into(url, flags, "run");
+        fs::remove_dir_all(self.path("run")).expect("the run's folder goes");
+        qps
+    }
+
+    /// The same, with its result kept in a folder of this name.
+    fn run_into(&self, url: &str, flags: &str, out: &str) -> f64 {
         let mut command = on_processor("0", Path::new(PLIMSOLL));
-        command
-            .args(["run", url, "-t", "1", "-q", "--warmup", "2s"])
-            .args(flags.split_whitespace());
+        command.args(["run", url, "-t", "1", "-q"]).args(flags.split_whitespace());
         command.arg("--out").arg(self.path(out)).env("XDG_STATE_HOME", self.path("state"));
         let ended = command.output().expect("the program starts");
         let text = fs::read_to_string(self.path(out).join("run.json"));
@@ -148,36 +156,44 @@ fn claim(claim: &str, reach: &str, got: &str, met: bool) -> bool {
     met
 }
 
-/// Profiles the server with all of its middlewares in each round, and measures it without each case's: the rates of the
-/// rounds.
-fn measure(bench: &Bench, binary: &Path) -> [[f64; ROUNDS]; CASES.len()] {
-    let mut measured = [[0.0; ROUNDS]; CASES.len()];
+/// What a case brought.
+struct Measured {
+    /// The rate over that of the server with all of its middlewares, by runs in turns.
+    gain: f64,
+    /// The mean rate.
+    qps: f64,
+}
+
+fn measure(bench: &Bench, binary: &Path, without: &[&str]) -> Measured {
+    let servers = [bench.api(binary, &[], "all"), bench.api(binary, without, "some")];
+    let mut rates = [[0.0; ROUNDS]; 2];
     for round in 0..ROUNDS {
-        {
-            let before = bench.api(binary, &[]);
-            let flags = format!("-c 64 -d 12s --profile {}", before.url);
-            bench.run(&format!("{}/healthz", before.url), &flags, &format!("before{round}"));
-        }
-        for (at, without) in CASES.iter().enumerate() {
-            let after = bench.api(binary, without);
-            let out = format!("after{round}-{at}");
-            measured[at][round] = bench.run(&format!("{}/healthz", after.url), "-c 64 -d 5s", &out);
+        // A B B A: what drifts meets both alike.
+        for turn in [round % 2, 1 - round % 2] {
+            let url = format!("{}/healthz", servers[turn].url);
+            rates[turn][round] = bench.run(&url, "-c 64 -d 2s --warmup 500ms");
         }
     }
-    measured
+    let logs = (0..ROUNDS).map(|round| (rates[1][round] / rates[0][round]).ln());
+    Measured {
+        gain: (logs.sum::<f64>() / ROUNDS as f64).exp(),
+        qps: rates[1].iter().sum::<f64>() / ROUNDS as f64,
+    }
 }
 
-fn mean(of: &[f64]) -> f64 {
-    of.iter().sum::<f64>() / of.len() as f64
+/// How far a prediction was off, and whether what was measured lies in its interval.
+fn judged(predicted: [f64; 3], measured: f64) -> (f64, bool) {
+    let [low, predicted, high] = predicted;
+    ((predicted / measured - 1.0) * 100.0, low <= measured && measured <= high)
 }
 
-/// By how much the rates of the same server, restarted, differ: their standard deviation as a share, of all cases together.
-fn between_restarts(measured: &[[f64; ROUNDS]]) -> f64 {
-    let squares = measured.iter().flat_map(|rounds| {
-        let mean = mean(rounds);
-        rounds.iter().map(move |qps| (qps / mean - 1.0).powi(2))
-    });
-    (squares.sum::<f64>() / (measured.len() * (ROUNDS - 1)) as f64).sqrt()
+/// The median and the largest of errors, and the share of the intervals that held, all in percent.
+fn summed_up(judged: &[(f64, bool)]) -> [f64; 3] {
+    let mut errors: Vec<f64> = judged.iter().map(|(error, _)| error.abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    let held = judged.iter().filter(|(_, held)| *held).count();
+    let share = held as f64 / judged.len() as f64 * 100.0;
+    [errors[errors.len() / 2], errors[errors.len() - 1], share]
 }
 
 #[test]
@@ -188,66 +204,79 @@ fn removing_middlewares_does_what_was_predicted() {
     }
     let bench = Bench::new();
     let binary = bench.build("apiserver", &["./cmd/apiserver"], "../../casestudy");
-    let measured = measure(&bench, &binary);
-    let (mut errors, mut inside, mut refused) = (Vec::new(), 0, 0);
-    for (without, rounds) in CASES.iter().zip(&measured) {
-        let qps = mean(rounds);
+    for number in 0..PROFILES {
+        let server = bench.api(&binary, &[], "all");
+        let flags = format!("-c 64 -d 12s --warmup 2s --profile {}", server.url);
+        bench.run_into(&format!("{}/healthz", server.url), &flags, &format!("profiled{number}"));
+    }
+    let (mut in_turns, mut alone, mut refused) = (Vec::new(), Vec::new(), 0);
+    for without in CASES {
         let function =
             |name: &&str| MIDDLEWARES.iter().find(|(known, _)| known == name).expect("known").1;
         let functions: Vec<&str> = without.iter().map(function).collect();
         let name = without.join("+");
-        for round in 0..ROUNDS {
-            let what = bench.whatif(&format!("before{round}"), &functions);
-            let Some(predicted) = what["qps_predicted"].as_f64() else {
+        let measured = measure(&bench, &binary, without);
+        for number in 0..PROFILES {
+            let what = bench.whatif(&format!("profiled{number}"), &functions);
+            if !what["refused"].is_null() {
                 println!("{name}: {}", what["refused"]);
                 refused += 1;
                 continue;
-            };
-            let (low, high) =
-                (what["qps_low"].as_f64().unwrap(), what["qps_high"].as_f64().unwrap());
-            let holds = low <= qps && qps <= high;
+            }
+            let figure = |name: &str| what[name].as_f64().expect("a figure");
+            let predicted = ["qps_low", "qps_predicted", "qps_high"].map(figure);
+            let gains = predicted.map(|qps| qps / figure("qps_now"));
+            let (by_gain, by_rate) =
+                (judged(gains, measured.gain), judged(predicted, measured.qps));
             println!(
-                "{name}: {:.0} now, {predicted:.0} predicted ({low:.0} to {high:.0}), {qps:.0} measured: {:+.1} %{}",
-                what["qps_now"].as_f64().unwrap(),
-                (predicted / qps - 1.0) * 100.0,
-                if holds { "" } else { ", outside" }
+                "{name}: {:.2} times the rate predicted ({:.2} to {:.2}), {:.2} measured in turns: {:+.1} %{}; {:.0}/s predicted, {:.0} \
+                 measured: {:+.1} %{}",
+                gains[1],
+                gains[0],
+                gains[2],
+                measured.gain,
+                by_gain.0,
+                if by_gain.1 { "" } else { ", outside" },
+                predicted[1],
+                measured.qps,
+                by_rate.0,
+                if by_rate.1 { "" } else { ", outside" }
             );
-            inside += usize::from(holds);
-            errors.push((predicted / qps - 1.0).abs() * 100.0);
+            in_turns.push(by_gain);
+            alone.push(by_rate);
         }
     }
-    let restarts = between_restarts(&measured) * 100.0;
+    assert!(!in_turns.is_empty(), "all {refused} predictions were refused: is the machine busy?");
+    let [median, worst, inside] = summed_up(&alone);
     println!(
-        "truth | rates of one server, restarted: standard deviation | for information | {restarts:.1} % | -"
+        "truth | the same against the mean rate alone, minutes later: median error, worst, inside | for information | \
+         {median:.1} %, {worst:.1} %, {inside:.0} % | -"
     );
-    assert!(!errors.is_empty(), "all {refused} predictions were refused: is the machine busy?");
-    errors.sort_by(f64::total_cmp);
-    let (median, worst) = (errors[errors.len() / 2], errors[errors.len() - 1]);
-    let share = inside as f64 / errors.len() as f64 * 100.0;
+    let [median, worst, inside] = summed_up(&in_turns);
     let met = [
         claim(
             "predictions made: 13 removals of middlewares, alone and in groups, from 3 profiles each",
             ">= 36",
-            &format!("{}, {refused} refused", errors.len()),
-            errors.len() >= 36,
+            &format!("{}, {refused} refused", in_turns.len()),
+            in_turns.len() >= 36,
         ),
         claim(
-            "predicted QPS against the mean of 3 runs, median error",
+            "predicted QPS against that measured in turns with the server before, median error",
             "<= 7 %",
             &format!("{median:.1} %"),
             median <= 7.0,
         ),
         claim(
-            "predicted QPS against the mean of 3 runs, worst error",
+            "predicted QPS against that measured in turns, worst error",
             "<= 15 %",
             &format!("{worst:.1} %"),
             worst <= 15.0,
         ),
         claim(
-            "measured QPS inside the predicted interval",
+            "QPS measured in turns, inside the predicted interval",
             ">= 90 %",
-            &format!("{share:.0} %"),
-            share >= 90.0,
+            &format!("{inside:.0} %"),
+            inside >= 90.0,
         ),
     ];
     assert!(met.iter().all(|met| *met), "a claim is not met");
@@ -269,8 +298,8 @@ fn nothing_is_predicted_where_the_processor_is_not_the_limit() {
         ("a paced generator", "plain", "main.plain", "-c 16 --pace 10ms"),
         ("a fixed rate", "plain", "main.plain", "-c 16 -R 2000"),
     ] {
-        let flags = format!("{load} -d 7s --profile {}", server.url);
-        bench.run(&format!("{}/{path}", server.url), &flags, path);
+        let flags = format!("{load} -d 7s --warmup 2s --profile {}", server.url);
+        bench.run_into(&format!("{}/{path}", server.url), &flags, path);
         // A function that is always there: the one that waits may be in no sample at all.
         let what = bench.whatif(path, &["net/http.(*conn).serve"]);
         println!("{name} ({function}): {}", what["refused"]);
