@@ -55,3 +55,11 @@ fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     let refused = ended(command.arg("http://127.0.0.1:1/a b"));
     refused.refuses(2, "write it as 'http://127.0.0.1:1/a%20b'");
 }
+
+#[test]
+fn a_word_with_another_meaning_elsewhere_is_met_with_ours() {
+    let folder = Folder::new();
+    folder.plimsoll("run http://127.0.0.1:1/ -q 10").refuses(2, "a rate is -R RATE");
+    folder.plimsoll("run http://127.0.0.1:1/ -d name=value").refuses(2, "a body is --data TEXT");
+    folder.plimsoll("target 8080").refuses(2, "use --listen 127.0.0.1:8080");
+}
