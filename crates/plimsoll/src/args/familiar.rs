@@ -66,12 +66,17 @@ fn advice(error: &Error) -> Option<String> {
         ErrorKind::MissingRequiredArgument if error.to_string().contains("<URL|FILE>") => {
             Some(": such as http://127.0.0.1:8080/".to_owned())
         }
+        ErrorKind::ValueValidation => {
+            let flag = said(error, ContextKind::InvalidArg)?;
+            let value = said(error, ContextKind::InvalidValue)?;
+            let is_body = flag.starts_with("--duration")
+                && !value.starts_with(|first: char| first.is_ascii_digit() || first == '-');
+            is_body.then(|| "; a body is --data TEXT".to_owned())
+        }
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
             if !flag.starts_with('-') {
-                let one =
-                    ": one URL is taken, and -q takes no value; `plimsoll compare` takes two URLs";
-                return flag.contains(['/', ':']).then(|| one.to_owned());
+                return one_too_many(&flag, &error.to_string());
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
             if let Some((_, advice)) = FLAGS.iter().find(|(flags, _)| flags.contains(&flag)) {
@@ -81,6 +86,21 @@ fn advice(error: &Error) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// What to do instead of a word that has no flag before it.
+fn one_too_many(word: &str, text: &str) -> Option<String> {
+    if text.contains("Usage: plimsoll target") {
+        let address =
+            if word.contains(':') { word.to_owned() } else { format!("127.0.0.1:{word}") };
+        return Some(format!(": use --listen {address}"));
+    }
+    if word.contains(['/', ':']) {
+        let one = ": one URL is taken, and -q takes no value; `plimsoll compare` takes two URLs";
+        return Some(one.to_owned());
+    }
+    let is_number = word.parse::<f64>().is_ok();
+    is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
 }
 
 /// The command that is written with the same letters in another order, which the parser's measure takes for far.
@@ -126,6 +146,9 @@ mod tests {
             ("rnu http://h/", "did you mean `run`?"),
             ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
+            ("run http://h/ -q 10", "a rate is -R RATE"),
+            ("run http://h/ -d {\"a\":1}", "a body is --data TEXT"),
+            ("target 8080", "use --listen 127.0.0.1:8080"),
             ("run", "such as http://127.0.0.1:8080/"),
             ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),

@@ -57,6 +57,7 @@ impl Destination {
                 "`-` is no URL, and workload files are not read from standard input: write it into a file",
             );
         }
+        refuse_what_is_no_host(text)?;
         let is_scheme =
             |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
         let url = match text.split_once("://").is_some_and(|(before, _)| is_scheme(before)) {
@@ -81,6 +82,10 @@ impl Destination {
             return usage(
                 "a user name or password in the URL is not sent; give it as -u USER:PASSWORD",
             );
+        }
+        // The parser would take a blank for %20 and leave out a tab, without a word.
+        if text.trim().contains(char::is_whitespace) {
+            return usage(format!("`{text}` holds a blank: write it as '{url}'"));
         }
         let bare = match &host {
             Host::Ipv6(address) => address.to_string(),
@@ -121,6 +126,27 @@ impl Destination {
         }
         Ok(reached)
     }
+}
+
+/// Refuses a folder, and a scheme whose `://` lacks a character: both would be taken for hosts and looked up.
+fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
+    for (start, scheme) in
+        [("http:/", "http"), ("https:/", "https"), ("http//", "http"), ("https//", "https")]
+    {
+        match text.strip_prefix(start) {
+            Some(rest) if !rest.starts_with('/') => {
+                return usage(format!("`{text}` is not a URL: did you mean {scheme}://{rest}?"));
+            }
+            _ => {}
+        }
+    }
+    if Path::new(text).is_dir() {
+        return usage(format!(
+            "`{text}` is a folder: name a workload file, or a URL such as http://{}/",
+            text.trim_matches('/')
+        ));
+    }
+    Ok(())
 }
 
 /// Where a load can go.
@@ -321,6 +347,11 @@ mod tests {
             ("http://", "not a URL"),
             ("http://user:secret@host/", "-u USER:PASSWORD"),
             ("", "not a URL"),
+            ("http:/127.0.0.1:8080/x", "did you mean http://127.0.0.1:8080/x?"),
+            ("https//127.0.0.1/", "did you mean https://127.0.0.1/?"),
+            ("src", "is a folder"),
+            ("http://host/a b?c=d e", "write it as 'http://host/a%20b?c=d%20e'"),
+            ("http://host/a\tb", "holds a blank"),
         ] {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

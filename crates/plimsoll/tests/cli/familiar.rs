@@ -1,9 +1,11 @@
 //! Command lines as users of curl, wrk, hey and k6 type them.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target, ended};
 
 #[test]
 fn without_arguments_help_is_printed() {
@@ -41,4 +43,23 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(2, "nowhere");
+}
+
+#[test]
+fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("results")).expect("a folder");
+    folder.plimsoll("run results").refuses(2, "`results` is a folder: name a workload file");
+    folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
+    let mut command = folder.command(Path::new(PLIMSOLL), "run");
+    let refused = ended(command.arg("http://127.0.0.1:1/a b"));
+    refused.refuses(2, "write it as 'http://127.0.0.1:1/a%20b'");
+}
+
+#[test]
+fn a_word_with_another_meaning_elsewhere_is_met_with_ours() {
+    let folder = Folder::new();
+    folder.plimsoll("run http://127.0.0.1:1/ -q 10").refuses(2, "a rate is -R RATE");
+    folder.plimsoll("run http://127.0.0.1:1/ -d name=value").refuses(2, "a body is --data TEXT");
+    folder.plimsoll("target 8080").refuses(2, "use --listen 127.0.0.1:8080");
 }
