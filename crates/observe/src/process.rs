@@ -24,6 +24,14 @@ const MANY_FILES: u64 = 2_000;
 /// Samples between two searches for processes by name, and between two counts of many files.
 const SELDOM: u64 = 10;
 
+/// What is told of the threads of all processes together.
+const OF_THREADS: [&str; 4] = [
+    "process.thread_share",
+    "process.queued_ns",
+    "process.voluntary_switches",
+    "process.involuntary_switches",
+];
+
 /// Which processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
@@ -38,7 +46,7 @@ pub enum Which {
 pub struct Processes {
     which: Which,
     known: BTreeMap<u32, Known>,
-    threads: BTreeMap<u32, Nanos>,
+    threads: BTreeMap<u32, Thread>,
     sums: Sums,
     read_at_ns: Nanos,
     samples: u64,
@@ -49,10 +57,20 @@ pub struct Processes {
 #[derive(Debug, Default)]
 struct Known {
     stat: Stat,
-    switches: (u64, u64),
     io: Option<(u64, u64)>,
     files: Option<u64>,
     files_limit: Option<u64>,
+}
+
+/// A thread as it was at the last sample.
+#[derive(Debug, Clone, Copy, Default)]
+struct Thread {
+    cpu_ns: Nanos,
+    queued_ns: Nanos,
+    /// How often it was given a processor.
+    turns: u64,
+    voluntary: u64,
+    involuntary: u64,
 }
 
 /// Counters over all processes that there were.
@@ -60,11 +78,17 @@ struct Known {
 struct Sums {
     user_ns: Nanos,
     system_ns: Nanos,
-    voluntary: u64,
-    involuntary: u64,
     read_bytes: u64,
     written_bytes: u64,
+    of_threads: SumsOfThreads,
+}
+
+/// The same over all threads.
+#[derive(Debug, Clone, Copy, Default)]
+struct SumsOfThreads {
     queued_ns: Nanos,
+    voluntary: u64,
+    involuntary: u64,
 }
 
 impl Processes {
@@ -101,7 +125,9 @@ impl Processes {
                 Which::Name(name) => format!("no process named {name} is running"),
             });
         }
-        self.busiest_thread(now_ns, sample);
+        if let Err(why) = self.look_at_threads(now_ns, sample) {
+            OF_THREADS.iter().for_each(|name| sample.miss(name, why));
+        }
         self.read_at_ns = now_ns;
         self.samples += 1;
         self.tell(sample);
@@ -149,7 +175,6 @@ impl Processes {
         }
         let seldom = self.samples.is_multiple_of(SELDOM);
         let mut known = Known {
-            switches: (status.voluntary, status.involuntary),
             io,
             files: before.as_ref().and_then(|known| known.files),
             files_limit: before.as_ref().and_then(|known| known.files_limit),
@@ -166,13 +191,8 @@ impl Processes {
         }
         let Some(before) = before else { return known };
         let sums = &mut self.sums;
-        let grown = |sum: &mut u64, before: u64, now: u64| {
-            *sum = sum.saturating_add(now.saturating_sub(before));
-        };
         grown(&mut sums.user_ns, before.stat.user_ns, known.stat.user_ns);
         grown(&mut sums.system_ns, before.stat.system_ns, known.stat.system_ns);
-        grown(&mut sums.voluntary, before.switches.0, known.switches.0);
-        grown(&mut sums.involuntary, before.switches.1, known.switches.1);
         if let Some((before, now)) = before.io.zip(known.io) {
             grown(&mut sums.read_bytes, before.0, now.0);
             grown(&mut sums.written_bytes, before.1, now.1);
@@ -180,29 +200,39 @@ impl Processes {
         known
     }
 
-    /// The share of a core that the busiest thread used since the last sample, and the time that all spent waiting
-    /// for a core.
-    fn busiest_thread(&mut self, now_ns: Nanos, sample: &mut Sample) {
-        let (mut threads, mut busiest_ns, mut queued) = (BTreeMap::new(), 0, BTreeMap::new());
+    /// The share of a core that the busiest thread used since the last sample; the time that all spent waiting for a
+    /// core, and how often they gave one up, each from the sample that saw it first. The kernel keeps none of these for a
+    /// process as a whole.
+    fn look_at_threads(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), &'static str> {
+        let (mut threads, mut busiest_ns) = (BTreeMap::new(), 0);
+        let mut sums = self.sums.of_threads;
         for pid in self.known.keys() {
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
             for task in tasks.flatten() {
                 if threads.len() >= MOST_THREADS {
-                    sample.miss("process.thread_share", "more than 512 threads");
-                    return;
+                    return Err("more than 512 threads");
                 }
                 let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
                     continue;
                 };
                 let text = read_or_empty(task.path().join("schedstat"));
-                let Some((cpu_ns, queued_ns)) = processes::schedstat(&text) else {
-                    return sample.miss("process.thread_share", "the kernel has no schedstat");
+                let Some([cpu_ns, queued_ns, turns]) = processes::schedstat(&text) else {
+                    return Err("the kernel has no schedstat");
                 };
-                if let Some(before) = self.threads.get(&tid) {
-                    busiest_ns = busiest_ns.max(cpu_ns.saturating_sub(*before));
+                let before = self.threads.get(&tid).copied();
+                let mut thread = Thread { cpu_ns, queued_ns, turns, ..before.unwrap_or_default() };
+                // A thread that did not run since was not switched either.
+                if before.is_none_or(|before| before.turns != turns) {
+                    let status = processes::status(&read_or_empty(task.path().join("status")));
+                    (thread.voluntary, thread.involuntary) = (status.voluntary, status.involuntary);
                 }
-                threads.insert(tid, cpu_ns);
-                queued.insert(tid, queued_ns);
+                if let Some(before) = before {
+                    busiest_ns = busiest_ns.max(cpu_ns.saturating_sub(before.cpu_ns));
+                    grown(&mut sums.queued_ns, before.queued_ns, queued_ns);
+                    grown(&mut sums.voluntary, before.voluntary, thread.voluntary);
+                    grown(&mut sums.involuntary, before.involuntary, thread.involuntary);
+                }
+                threads.insert(tid, thread);
             }
         }
         let elapsed_ns = now_ns.saturating_sub(self.read_at_ns);
@@ -210,7 +240,11 @@ impl Processes {
             sample.gauge("process.thread_share", busiest_ns as f64 / elapsed_ns as f64);
         }
         self.threads = threads;
-        self.sums.queued_ns = self.sums.queued_ns.max(queued.values().sum());
+        self.sums.of_threads = sums;
+        sample.count("process.queued_ns", sums.queued_ns);
+        sample.count("process.voluntary_switches", sums.voluntary);
+        sample.count("process.involuntary_switches", sums.involuntary);
+        Ok(())
     }
 
     fn tell(&mut self, sample: &mut Sample) {
@@ -218,9 +252,6 @@ impl Processes {
         sample.count("process.cpu_ns", sums.user_ns.saturating_add(sums.system_ns));
         sample.count("process.user_ns", sums.user_ns);
         sample.count("process.system_ns", sums.system_ns);
-        sample.count("process.voluntary_switches", sums.voluntary);
-        sample.count("process.involuntary_switches", sums.involuntary);
-        sample.count("process.queued_ns", sums.queued_ns);
         sample.count("process.read_bytes", sums.read_bytes);
         sample.count("process.written_bytes", sums.written_bytes);
         let page = rustix::param::page_size() as f64;
@@ -249,6 +280,11 @@ impl Processes {
             quota(cgroups, sample);
         }
     }
+}
+
+/// Adds what a counter grew by; nothing where it began anew.
+fn grown(sum: &mut u64, before: u64, now: u64) {
+    *sum = sum.saturating_add(now.saturating_sub(before));
 }
 
 /// Open files of a process. Newer kernels tell the number without a list.
@@ -305,6 +341,28 @@ mod tests {
         if !second.missing.contains_key("process.thread_share") {
             assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
         }
+    }
+
+    #[test]
+    fn switches_of_all_threads_count() {
+        let script = "import threading, time\n\
+                      def nap():\n  while True: time.sleep(0.001)\n\
+                      threading.Thread(target=nap, daemon=True).start()\n\
+                      time.sleep(60)";
+        let mut child =
+            std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
+        let mut processes = Processes::new(Which::Pids(vec![child.id()]));
+        // Its main thread gives up its core once, when it begins to sleep.
+        let many = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            let mut sample = Sample::new(0);
+            processes.read(net::clock::now(), &mut sample).is_ok()
+                && (sample.missing.contains_key("process.thread_share")
+                    || sample.counters["process.voluntary_switches"] > 300)
+        });
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(many);
     }
 
     #[test]

@@ -74,8 +74,9 @@ pub fn files_limit(text: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Time on a processor, and time spent ready to run without one, from `/proc/PID/task/TID/schedstat`.
-pub fn schedstat(text: &str) -> Option<(Nanos, Nanos)> {
-    let mut fields = text.split_whitespace();
-    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+/// Of `/proc/PID/task/TID/schedstat`: time on a processor, time spent ready to run without one, and how often it was given
+/// one.
+pub fn schedstat(text: &str) -> Option<[u64; 3]> {
+    let mut fields = text.split_whitespace().map_while(|field| field.parse().ok());
+    Some([fields.next()?, fields.next()?, fields.next()?])
 }

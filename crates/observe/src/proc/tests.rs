@@ -184,7 +184,8 @@ fn a_process() {
         |files: &str| format!("Limit Soft Hard Units\nMax open files {files} 20000 files\n");
     assert_eq!(processes::files_limit(&limits("1024")), Some(1024));
     assert_eq!(processes::files_limit(&limits("unlimited")), None);
-    assert_eq!(processes::schedstat("12 34 5\n"), Some((12, 34)));
+    assert_eq!(processes::schedstat("12 34 5\n"), Some([12, 34, 5]));
+    assert_eq!(processes::schedstat("12 34\n"), None);
 }
 
 /// One message of an answer: a listener, whose queue and backlog are given.
