@@ -197,7 +197,8 @@ impl Gateway {
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
-        wrong.extend(self.control.usage().sink_error());
+        let unwritten = self.control.usage().sink_error();
+        wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
         wrong
     }
