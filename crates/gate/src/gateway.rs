@@ -138,7 +138,8 @@ impl Gateway {
     }
 
     /// Reads and checks what a gateway would be started with: the configuration, names, and all files. Nothing is
-    /// started, bound or sent, and no file is made or changed. What may not be meant, a sentence each.
+    /// started or sent, no port is listened on, no file is changed and none is left. What may not be meant, a sentence
+    /// each.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -196,7 +197,8 @@ impl Gateway {
         if ended.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
-        wrong.extend(self.control.usage().sink_error());
+        let unwritten = self.control.usage().sink_error();
+        wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
         wrong
     }

@@ -1,5 +1,6 @@
-//! From what is written to what it means. Routes are in `routes`.
+//! From what is written to what it means. Routes are in `routes`, comparisons of addresses in `reach`.
 
+mod reach;
 mod routes;
 
 use std::net::SocketAddr;
@@ -109,11 +110,13 @@ impl Built {
         if tiers.is_empty() {
             tiers.push(Tier::unlimited("default"));
         }
-        let listeners: Vec<_> = config
-            .listen
-            .iter()
-            .map(|listen| builder.listener(listen))
-            .collect::<Result<_, _>>()?;
+        let mut listeners: Vec<ListenerSettings> = Vec::new();
+        for listen in &config.listen {
+            let listener = builder.listener(listen)?;
+            let others = listeners.iter().map(|other| other.address);
+            builder.free(&listen.address, listener.address, others)?;
+            listeners.push(listener);
+        }
         if listeners.is_empty() {
             return Err(ConfigError::whole(
                 "there is no listener: write [[listen]] with address, or --listen ADDRESS",
@@ -123,7 +126,7 @@ impl Built {
         let admin = config.admin.address.as_ref();
         let admin = admin.map(|address| builder.address(address)).transpose()?;
         if let (Some(admin), Some(written)) = (admin, &config.admin.address)
-            && listeners.iter().any(|listener| listener.address == admin && admin.port() != 0)
+            && listeners.iter().any(|listener| reach::is_shared(listener.address, admin))
         {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
@@ -200,6 +203,25 @@ impl Builder<'_> {
         Ok(ListenerSettings { address, identity, proxy: listen.proxy_protocol })
     }
 
+    /// Refuses a listener whose port another one has already.
+    fn free(
+        &self,
+        written: &Spanned<String>,
+        address: SocketAddr,
+        mut others: impl Iterator<Item = SocketAddr>,
+    ) -> Result<(), ConfigError> {
+        match others.find(|other| reach::is_shared(*other, address)) {
+            None => Ok(()),
+            Some(other) if other == address => {
+                Err(self.wrong(written, format!("{address} is listened on twice")))
+            }
+            Some(other) => Err(self.wrong(
+                written,
+                format!("{address} is listened on already: {other} is every address of the port, or one of them"),
+            )),
+        }
+    }
+
     /// Refuses servers that are the gateway itself.
     fn no_loop(
         &self,
@@ -210,7 +232,9 @@ impl Builder<'_> {
         let written = config.upstream.iter().flat_map(|upstream| upstream.servers.get_ref());
         let servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
         for (written, server) in written.zip(servers) {
-            let own = listeners.iter().find(|listener| is_reached(listener.address, server.socket));
+            let own = listeners
+                .iter()
+                .find(|listener| reach::is_reached(listener.address, server.socket, reach::is_own));
             if let Some(listener) = own {
                 return Err(self.wrong(
                     written,
@@ -367,17 +391,6 @@ impl Builder<'_> {
         }
         Ok(source)
     }
-}
-
-/// Whether connections to an address come to a listener, as far as the addresses tell: the machine's others are not known.
-fn is_reached(listener: SocketAddr, to: SocketAddr) -> bool {
-    let (own, other) = (listener.ip().to_canonical(), to.ip().to_canonical());
-    // A listener on [::] takes connections of both families.
-    let family = own.is_ipv4() == other.is_ipv4() || own.is_ipv6() && own.is_unspecified();
-    let everywhere = own.is_unspecified() && (other.is_loopback() || other.is_unspecified());
-    let anywhere = other.is_unspecified() && own.is_loopback();
-    let same = own == other || family && (everywhere || anywhere);
-    same && listener.port() == to.port() && to.port() != 0
 }
 
 fn set(value: &mut u64, written: Option<super::Duration>) {

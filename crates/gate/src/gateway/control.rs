@@ -215,7 +215,7 @@ impl Control {
         &self.troubles
     }
 
-    /// Looks at the files beside the path of requests. `store` is what came of the last look into the store.
+    /// Looks at the files and the server beside the path of requests. `store` is what came of the last look into the store.
     pub(super) fn look_for_troubles(&self, store: Option<&GatewayError>) {
         let unread = store.map(|error| format!("{error}: changes of keys are not followed"));
         let gone = troubles::of_store(&self.store_path, self.store_file);
@@ -228,6 +228,8 @@ impl Control {
         let sink =
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
+        let alone = self.link.as_ref().and_then(|link| link.view().error);
+        self.troubles.set("shared limits", alone.as_deref().map(troubles::of_shared));
     }
 
     /// Makes a key, in force at once; it and its number.

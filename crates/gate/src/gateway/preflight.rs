@@ -1,9 +1,11 @@
-//! What a start would meet, found out without a start: every file is looked at, and none is made or changed.
+//! What a start would meet, found out without a start: every file is looked at, and none is changed. One is made and
+//! removed again in each folder that is to be written to.
 //!
 //! Owns the checks of files. Names and values are `config`'s; addresses are not bound, so a port may be taken all the
 //! same.
 
 use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::control::{admin_token, built, notes_of, read};
@@ -37,6 +39,8 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
 /// Checks the files that a gateway writes to.
 fn written_files(config: &Config, built: &Built, store: &Path) -> Result<(), GatewayError> {
     can_write(store)?;
+    // SQLite makes files beside it.
+    can_make_beside(store)?;
     if let Some(log) = &built.access_log {
         can_write(&log.path)?;
     }
@@ -52,18 +56,71 @@ fn written_files(config: &Config, built: &Built, store: &Path) -> Result<(), Gat
 
 /// Whether a file could be written to, or made where there is none.
 fn can_write(path: &Path) -> Result<(), GatewayError> {
-    let wrong = |why: String| Err(GatewayError::File(format!("{}: {why}", path.display())));
-    if path.exists() {
-        return match OpenOptions::new().append(true).open(path) {
-            Ok(_) => Ok(()),
-            Err(error) => wrong(error.to_string()),
-        };
+    let Err(error) = OpenOptions::new().append(true).open(path) else { return Ok(()) };
+    match error.kind() {
+        io::ErrorKind::NotFound => can_make_beside(path),
+        _ => Err(wrong(path, &error.to_string())),
     }
+}
+
+/// Whether a file could be made in the folder of another: one of one byte is, and removed at once. The folder's mode does
+/// not say: root may write whatever it says, and nobody to a file system that is read-only or full.
+fn can_make_beside(path: &Path) -> Result<(), GatewayError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match fs::metadata(folder.unwrap_or(Path::new("."))) {
-        Ok(about) if !about.is_dir() => wrong("its folder is a file".into()),
-        Ok(about) if about.permissions().readonly() => wrong("its folder is read-only".into()),
-        Ok(_) => Ok(()),
-        Err(error) => wrong(format!("its folder: {error}")),
+    let probe = folder
+        .unwrap_or(Path::new("."))
+        .join(format!(".plimsoll-gate-check-{}", std::process::id()));
+    let made = OpenOptions::new().write(true).create_new(true).open(&probe);
+    let removed = made.and_then(|mut file| {
+        let written = file.write_all(&[0]);
+        fs::remove_file(&probe).and(written)
+    });
+    removed.map_err(|error| wrong(path, &format!("its folder takes no file: {error}")))
+}
+
+fn wrong(path: &Path, why: &str) -> GatewayError {
+    GatewayError::File(format!("{}: {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_written_is_tried_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        assert!(can_write(&path).is_ok());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::write(&path, "kept").unwrap();
+        assert!(can_write(&path).is_ok());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
+        let below = path.join("gate.db");
+        assert!(can_write(&below).is_err(), "a file is no folder");
+    }
+
+    /// Root may write where the mode says that nobody may.
+    #[test]
+    fn the_mode_of_a_folder_is_not_what_decides() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let path = folder.path().join("gate.db");
+        let said = can_write(&path).is_ok();
+        let can = fs::write(&path, "").is_ok();
+        assert_eq!(said, can);
+    }
+
+    /// A folder that was removed while it is open: its mode says that it can be written to.
+    #[test]
+    fn a_folder_that_takes_no_files_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = fs::File::open(folder.path()).unwrap();
+        folder.close().unwrap();
+        let path = format!("/proc/self/fd/{}/gate.db", open.as_raw_fd());
+        let said = can_write(Path::new(&path)).unwrap_err().to_string();
+        assert!(said.contains("its folder takes no file"), "{said}");
     }
 }

@@ -74,6 +74,14 @@ pub(super) fn of_store(path: &Path, opened: Option<(u64, u64)>) -> Option<String
     ))
 }
 
+/// What follows where the server that limits are shared by does not answer, and why it does not.
+pub(super) fn of_shared(why: &str) -> String {
+    format!(
+        "limits are not shared: {why}; keys of tiers with `unshared = \"closed\"` are refused, the others are held by \
+         this gateway alone"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,6 @@ use super::key::{self, Found};
 use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
-use super::response::Sent;
 use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Target};
@@ -150,34 +149,13 @@ impl Worker {
             _ => Shadowing::No,
         };
         client.exchange = Some(Exchange {
-            ticket,
             timeouts: route.timeouts,
-            pool,
-            up: NONE,
-            server: NONE,
             attempts_left: upstream.retry.attempts,
-            head_only: head.method == "HEAD",
-            http10: head.version_minor == 0,
-            keep_alive: head.keep_alive && head.version_minor == 1,
             idempotent,
             upgrade: upgrade.is_some(),
-            expects_continue: head.expect_continue,
-            chunked: head.framing == Framing::Chunked,
-            read_whole: false,
             kept: idempotent || shadow != Shadowing::No,
             shadow,
-            any_sent: false,
-            head_ns: now,
-            connect_ns: 0,
-            sent_ns: 0,
-            first_byte_ns: 0,
-            body_bytes: 0,
-            bytes_in: head.bytes as u64,
-            bytes_out: 0,
-            status: 0,
-            sent_as: Sent::Plain,
-            tunnel: false,
-            upstream_failed: false,
+            ..Exchange::begun(ticket, head, pool, now)
         });
         self.pools.pools[pool as usize].budget.request(now);
     }

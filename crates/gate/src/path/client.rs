@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 
 use net::{ConnId, Net};
-use wire::{Limits, RequestParser};
+use wire::{Framing, Limits, RequestHead, RequestParser};
 
 use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
 use super::tls::Tls;
+use super::up::NONE;
 use crate::policy::{Ticket, Timeouts};
 
 /// Bytes of input kept while a request is in flight; beyond it, receiving stops.
@@ -102,6 +103,42 @@ pub(super) struct Exchange {
     /// A tunnel since the upstream changed protocols.
     pub(super) tunnel: bool,
     pub(super) upstream_failed: bool,
+}
+
+impl Exchange {
+    /// Of a request whose head has been read, to be sent to a pool; no connection carries it yet.
+    pub(super) fn begun(ticket: Ticket, head: &RequestHead<'_>, pool: u32, now: u64) -> Self {
+        Self {
+            ticket,
+            timeouts: Timeouts::default(),
+            pool,
+            up: NONE,
+            server: NONE,
+            attempts_left: 0,
+            head_only: head.method == "HEAD",
+            http10: head.version_minor == 0,
+            keep_alive: head.keep_alive && head.version_minor == 1,
+            idempotent: false,
+            upgrade: false,
+            expects_continue: head.expect_continue,
+            chunked: head.framing == Framing::Chunked,
+            read_whole: false,
+            kept: false,
+            shadow: Shadowing::No,
+            any_sent: false,
+            head_ns: now,
+            connect_ns: 0,
+            sent_ns: 0,
+            first_byte_ns: 0,
+            body_bytes: 0,
+            bytes_in: head.bytes as u64,
+            bytes_out: 0,
+            status: 0,
+            sent_as: Sent::Plain,
+            tunnel: false,
+            upstream_failed: false,
+        }
+    }
 }
 
 /// A client's address, and its text.

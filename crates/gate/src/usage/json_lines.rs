@@ -82,7 +82,7 @@ impl Sink for JsonLines {
         self.file.write_all(&text).map_err(|error| {
             // What was written of it is taken back, so that trying again counts nothing twice.
             let _ = self.file.set_len(before);
-            format!("usage cannot be written: {error}")
+            error.to_string()
         })
     }
 }
@@ -107,5 +107,13 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["statuses"]["200"], 3);
         assert_eq!(lines[1]["refused"], serde_json::json!({"rate_limited": 2}));
+    }
+    /// Who tells it says that usage cannot be written.
+    #[test]
+    fn a_full_disk_is_the_systems_reason_alone() {
+        let rows = vec![(1, "a".to_owned(), Sum::default())];
+        let mut sink = JsonLines::open(std::path::Path::new("/dev/full")).unwrap();
+        let said = sink.write(&Batch { at_s: 5, rows }).unwrap_err();
+        assert_eq!(said, std::io::Error::from_raw_os_error(28).to_string());
     }
 }

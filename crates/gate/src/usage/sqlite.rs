@@ -72,7 +72,7 @@ impl Sqlite {
 
 impl Sink for Sqlite {
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
-        self.add(batch).map_err(|error| format!("usage cannot be written: {error}"))
+        self.add(batch).map_err(|error| error.to_string())
     }
 }
 

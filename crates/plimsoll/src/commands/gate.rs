@@ -235,12 +235,8 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
         Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;
     let mut servers = Vec::new();
     for url in &args.upstream {
-        let server = url.strip_prefix("http://").map(|server| server.trim_end_matches('/'));
-        match server
-            .filter(|server| !server.is_empty() && !server.contains(['/', ' ', ';', '?', '#']))
-        {
-            Some(server) if server.contains(':') => servers.push(server.to_owned()),
-            Some(server) => servers.push(format!("{server}:80")),
+        match server(url) {
+            Some(server) => servers.push(server),
             None => {
                 return wrong_usage(format!("--upstream {url}: write it as http://10.0.0.7:8080"));
             }
@@ -254,6 +250,19 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
         ExportProxy::Haproxy => gate::export::haproxy(&line, &args.listen, &servers),
     };
     Ok(if output::print(&text) { 0 } else { 1 })
+}
+
+/// The host and port of a URL of a server; HAProxy takes the client's port where there is none.
+fn server(url: &str) -> Option<String> {
+    let server = url.strip_prefix("http://")?.trim_end_matches('/');
+    if server.is_empty() || server.contains(['/', ' ', ';', '?', '#']) {
+        return None;
+    }
+    let after_host = &server[server.rfind(']').map_or(0, |end| end + 1)..];
+    match after_host.rsplit_once(':') {
+        None => Some(format!("{server}:80")),
+        Some((_, port)) => port.parse::<u16>().ok().map(|_| server.to_owned()),
+    }
 }
 
 fn failure(error: &GatewayError) -> Failure {

@@ -326,6 +326,12 @@ fn exported_limits_are_configuration_that_the_proxies_accept() {
     let nginx = nginx.prints("rate=8000r/s").stdout;
     let haproxy = folder.plimsoll("gate export haproxy --upstream http://127.0.0.1:8080").ok();
     let haproxy = haproxy.prints("sc0_gpc0_rate ge 8000").stdout;
+    // Without a port HAProxy would connect to its own.
+    let by_v6 = folder.plimsoll("gate export haproxy --upstream http://[::1]").ok();
+    by_v6.prints("server api1 [::1]:80 ");
+    folder
+        .plimsoll("gate export haproxy --upstream http://api:http")
+        .refuses(2, "write it as http://10.0.0.7:8080");
     if needs::has("nginx") {
         let here = folder.path().display();
         let whole = format!(

@@ -132,6 +132,21 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "line 9, column 11: the admin API never shares the address of clients",
         ),
         (
+            "127.0.0.1:9091",
+            "0.0.0.0:9090",
+            "line 9, column 11: the admin API never shares the address of clients",
+        ),
+        (
+            "proxy_protocol = true",
+            "[[listen]]\naddress = \"127.0.0.1:9090\"",
+            "line 7, column 11: 127.0.0.1:9090 is listened on twice",
+        ),
+        (
+            "proxy_protocol = true",
+            "[[listen]]\naddress = \"0.0.0.0:9090\"",
+            "line 7, column 11: 0.0.0.0:9090 is listened on already: 127.0.0.1:9090 is",
+        ),
+        (
             "\"GET\", ",
             "\"get\", ",
             "line 27, column 12: a method is written in capitals, such as GET",

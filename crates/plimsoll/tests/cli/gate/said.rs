@@ -1,6 +1,7 @@
 //! What a gateway says of itself: what waits for a restart, what may not be meant, what goes wrong beside its requests.
 
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 use super::{Gate, load_line, soon};
 use crate::harness::{Folder, Target};
@@ -52,6 +53,24 @@ fn a_check_finds_what_a_start_would() {
     folder
         .plimsoll("gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:4 --check")
         .refuses(2, "is the gateway itself");
+    // A machine without a network has no other address.
+    if let Some(own) = own_address() {
+        folder
+            .plimsoll(&format!("gate --listen 0.0.0.0:4 --upstream http://{own}:4 --check"))
+            .refuses(2, "is the gateway itself");
+    }
+    folder
+        .plimsoll(
+            "gate --listen 127.0.0.1:4 --listen 127.0.0.1:4 --upstream http://127.0.0.1:5 --check",
+        )
+        .refuses(2, "127.0.0.1:4 is listened on twice");
+}
+
+/// The address from which this machine would send to another; nothing is sent.
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 #[test]

@@ -53,6 +53,11 @@ fn answered(gate: &Gate) -> u64 {
     gate.admin("GET", "/v1/state", "").json()["shared"]["answered"].as_u64().expect("a count")
 }
 
+/// What the gateway says is wrong.
+fn troubles(gate: &Gate) -> String {
+    gate.admin("GET", "/v1/state", "").json()["troubles"].to_string()
+}
+
 /// Waits until what the gateway has let through so far was told, and the answer taken in.
 fn told(gate: &Gate) {
     let before = answered(gate);
@@ -99,6 +104,7 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
     // Redis is killed: who is to be refused then is, the others go by what their gateway knows.
     drop(redis);
     soon(|| ask(&c, &closed) == 503);
+    soon(|| troubles(&c).contains("limits are not shared: redis://127.0.0.1:"));
     let refused = c.get("/healthz", &closed);
     assert_eq!(refused.json()["code"], "limits_unknown");
     assert!(refused.head.contains("Retry-After: "), "{refused:?}");
@@ -111,6 +117,7 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
     for gate in [&a, &b, &c] {
         soon(|| gate.get("/healthz", &closed).status == 200);
         assert_eq!(ask(gate, &open), 429);
+        soon(|| troubles(gate) == "[]");
     }
 
     // One of the gateways is killed: nobody waits for it.
