@@ -69,8 +69,8 @@ fn advice(error: &Error) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
             if !flag.starts_with('-') {
-                let one =
-                    ": one URL is taken, and -q takes no value; `plimsoll compare` takes two URLs";
+                let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
+                           two URLs";
                 return flag.contains(['/', ':']).then(|| one.to_owned());
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
@@ -78,6 +78,15 @@ fn advice(error: &Error) -> Option<String> {
                 return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
+        }
+        ErrorKind::ValueValidation => {
+            let flag = said(error, ContextKind::InvalidArg)?;
+            let value = said(error, ContextKind::InvalidValue)?;
+            // As curl, hey, ab and oha have it.
+            let is_body = value.starts_with(['{', '[', '@', '"', '<']) || value.contains('=');
+            (flag.starts_with("--duration") && is_body).then(|| {
+                ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned()
+            })
         }
         _ => None,
     }
@@ -126,6 +135,9 @@ mod tests {
             ("rnu http://h/", "did you mean `run`?"),
             ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
+            ("run http://h/ -d {\"a\":1}", "as --data BODY"),
+            ("run http://h/ -d a=1&b=2", "as --data BODY"),
+            ("run http://h/ -d soon", "is not a duration such as 500ms"),
             ("run", "such as http://127.0.0.1:8080/"),
             ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),

@@ -12,6 +12,7 @@ use url::{Host, Url};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::secrets::mask_url;
 
 /// Longest that one address is tried for before the run.
 const TRY_FOR: Duration = Duration::from_secs(5);
@@ -50,6 +51,12 @@ impl Destination {
         if std::fs::metadata(text).is_ok_and(|about| about.file_type().is_socket()) {
             return usage(format!(
                 "`{text}` is a Unix socket: use --unix {text} http://localhost/"
+            ));
+        }
+        if !text.contains(':') && Path::new(text).is_dir() {
+            return usage(format!(
+                "`{text}` is a folder, and a URL or a workload file is wanted: `plimsoll report {text}` prints \
+                 results that are in it; a host of that name is http://{text}/"
             ));
         }
         if text == "-" {
@@ -94,6 +101,16 @@ impl Destination {
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{}{query}", url.path());
         Ok(Self { tls, authority, target, host: bare, port, url })
+    }
+
+    /// What differs between the URL as typed and the request: blanks, for one, are sent as `%20`. Secrets are masked.
+    pub fn difference(&self, typed: &str) -> Option<String> {
+        let typed = typed.split_once("://").map_or(typed, |(_, rest)| rest);
+        let typed = typed.split('#').next().unwrap_or_default();
+        let path = typed.find(['/', '?', '\\']).map_or("", |at| &typed[at..]);
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let sent = mask_url(&self.target);
+        (path != self.target).then(|| format!("the URL is not sent as typed, but as {sent}"))
     }
 
     /// The addresses to connect to, those that refuse left out unless all do.
@@ -312,6 +329,23 @@ mod tests {
         assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a?b=http://c", 8080));
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
+    }
+
+    #[test]
+    fn what_is_sent_otherwise_than_it_was_typed_is_told() {
+        for (typed, sent) in [
+            ("http://h/a b?c=d e", Some("/a%20b?c=d%20e")),
+            ("h:80/a/../b", Some("/b")),
+            ("http://h/\u{e9}", Some("/%C3%A9")),
+            ("http://h/a b?token=secret", Some("/a%20b?token=***")),
+            ("http://h", None),
+            ("h:80?a=b", None),
+            ("http://h/a%20b?c=http://d/#e", None),
+        ] {
+            let told = Destination::parse(typed).unwrap().difference(typed);
+            let expected = sent.map(|sent| format!("the URL is not sent as typed, but as {sent}"));
+            assert_eq!(told, expected, "{typed}");
+        }
     }
 
     #[test]

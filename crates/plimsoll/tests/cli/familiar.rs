@@ -1,9 +1,11 @@
 //! Command lines as users of curl, wrk, hey and k6 type them.
 
+use std::path::Path;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target, ended};
 
 #[test]
 fn without_arguments_help_is_printed() {
@@ -41,4 +43,30 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(2, "nowhere");
+}
+
+#[test]
+fn a_url_that_is_sent_otherwise_than_typed_is_told_in_one_line() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = "run -n 1 -c 1 -q --success 404";
+    let mut command = folder.command(Path::new(PLIMSOLL), line);
+    let told = ended(command.arg(target.url("/a b"))).measured();
+    told.says("plimsoll: the URL is not sent as typed, but as /a%20b\n");
+    let ended = folder.plimsoll(&format!("{line} {}", target.url("/a%20b"))).measured();
+    assert!(!ended.stderr.contains("as typed"), "{ended:?}");
+}
+
+#[test]
+fn a_folder_and_a_body_in_the_wrong_place_are_named() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("results")).unwrap();
+    folder.plimsoll("run results").refuses(2, "`results` is a folder");
+    folder.plimsoll("run ./results -d 1s").refuses(2, "`plimsoll report ./results`");
+    folder.plimsoll("run http://127.0.0.1:1/ -d a=1").refuses(2, "given as --data BODY");
+}
+
+/// The help's own mark for a new line looks like a path's parameter.
+#[test]
+fn the_help_names_the_paths_of_the_built_in_api_whole() {
+    Folder::new().plimsoll("target --help").ends(0).prints("/bytes/{length}, /status/{code}");
 }
