@@ -13,7 +13,7 @@ use crate::needs::{self, CHROMIUM};
 use crate::repo;
 
 pub const HELP: &str = "\
-Runs `plimsoll sweep` against the built-in API (two minutes, on a machine with little else to do) and writes a picture
+Runs `plimsoll sweep` against the built-in API (half a minute, on a machine with little else to do) and writes a picture
 of the page that it makes to docs/images/sweep.png. What the sweep prints is what README quotes below the picture.
 
 Usage: cargo xtask pictures [--program FILE]
