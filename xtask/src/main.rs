@@ -1,4 +1,4 @@
-//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, bench, truth, casestudy, dist, fuzz.
+//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, pictures, bench, truth, casestudy, dist, fuzz.
 //!
 //! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
 //! depends on no crate of the project, so that it compiles in seconds and works while the others do not.
@@ -13,6 +13,7 @@ mod interrupt;
 mod licences;
 mod needs;
 mod noise;
+mod pictures;
 mod repo;
 mod table;
 mod test;
@@ -34,6 +35,7 @@ Commands:
   noise     run the tests that use real sockets repeatedly, under a background load
   tidy      check the style rules that a program can check
   docs      write docs/reference from the program's own flag table and types
+  pictures  draw the chart in README from a run of the program
   bench     measure against the numbers that the project promises
   truth     compare the program's judgements with what is known
   casestudy play the case study and write docs/casestudy.html
@@ -64,6 +66,7 @@ fn dispatch(mut arguments: Arguments) -> Result<()> {
         "noise" => (noise::HELP.into(), noise::main),
         "tidy" => (tidy::HELP.into(), |arguments| no_names(arguments).and_then(|()| tidy::check())),
         "docs" => (docs::HELP.into(), docs::main),
+        "pictures" => (pictures::HELP.into(), pictures::main),
         "bench" => (bench::help(), bench::main),
         "truth" => (truth::help(), truth::main),
         "licences" => (licences::HELP.into(), |arguments| {

@@ -356,7 +356,7 @@ pub struct ReportArgs {
 /// `plimsoll target`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Paths: /healthz, /, /stub_status, /bytes/{n}, /status/{code}, /delay/{duration}, /cpu/{duration}, /echo, \
+    after_help = "Paths: /healthz, /, /stub_status, /bytes/{length}, /status/{code}, /delay/{duration}, /cpu/{duration}, /echo, \
 /queue?servers=1&mean=1ms&dist=exp|det&seed=1, POST /login, /items?page=1, /items/{id}, /fault/{kind} (a wrong kind lists \
 them). A queue carries servers / mean requests per second.\nBounds: the head of a request must arrive within 30 s, its body within 5 minutes. A connection is \
 closed after 5 minutes in which no request began and no part of a response was sent or read \

@@ -14,7 +14,7 @@ pub use data::{Document, csv, document};
 
 use crate::figure::{clean, level, rate, seconds, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone, paragraph};
+use crate::text::{Style, Tone, paragraph};
 
 /// Rows whose evidence is printed one by one, for each code.
 const SHOWN: usize = 30;
@@ -41,14 +41,14 @@ fn of_file(file: &Audited, style: Style) -> String {
             head += &format!(", {}", clean(target, NAME));
         }
     }
-    let head = wrap(&head, COLUMNS).join("\n");
+    let head = wrap(&head, style.columns).join("\n");
     let mut out = style.paint(Tone::Strong, &head) + "\n" + &table(file, style) + "\n";
     for code in codes(file) {
         out += &finding(file, code, style);
     }
     let (latency, success) = (file.claims.tool.latency(), &file.claims.success_means);
-    out += &indented(&format!("Latencies: {latency}."), 2);
-    out + &indented(&format!("Success: {}.", clean(success, LONGEST)), 2)
+    out += &indented(&format!("Latencies: {latency}."), 2, style);
+    out + &indented(&format!("Success: {}.", clean(success, LONGEST)), 2, style)
 }
 
 fn table(file: &Audited, style: Style) -> String {
@@ -60,14 +60,13 @@ fn table(file: &Audited, style: Style) -> String {
         let mark = marked.map_or("", Severity::name).to_owned();
         grid.row(cells(row).into_iter().chain([mark]));
     }
-    let table = grid.print();
-    let mut lines = table.lines();
-    let mut out = style.paint(Tone::Strong, lines.next().unwrap_or("")) + "\n";
+    let mut lines = grid.rows(style.columns).into_iter();
+    let mut out = style.paint(Tone::Strong, &lines.next().unwrap_or_default()) + "\n";
     for (at, line) in lines.enumerate() {
         out += &match file.worst_of(at) {
-            Some(Severity::Impossible) => style.paint(Tone::Bad, line),
-            Some(Severity::Doubtful) => style.paint(Tone::Doubtful, line),
-            _ => line.to_owned(),
+            Some(Severity::Impossible) => style.paint(Tone::Bad, &line),
+            Some(Severity::Doubtful) => style.paint(Tone::Doubtful, &line),
+            _ => line,
         };
         out.push('\n');
     }
@@ -156,16 +155,16 @@ fn finding(file: &Audited, code: &str, style: Style) -> String {
     let mut out = format!("  {}{count}\n", style.paint(tone, &format!("{}, {code}", worst.name())));
     for (at, finding) in found.iter().take(SHOWN) {
         let row = if alone { String::new() } else { format!("{}: ", name(file, *at)) };
-        out += &indented(&format!("{row}{}", finding.evidence), 4);
+        out += &indented(&format!("{row}{}", finding.evidence), 4, style);
     }
     if found.len() > SHOWN {
         out += &format!("    and {} more rows; --format json has all\n", found.len() - SHOWN);
     }
     let first = found[0].1;
     if let Some(cause) = &first.cause {
-        out += &indented(&format!("Likely cause: {cause}."), 4);
+        out += &indented(&format!("Likely cause: {cause}."), 4, style);
     }
-    out + &indented(first.advice, 4)
+    out + &indented(first.advice, 4, style)
 }
 
 /// A row's name: its load, or its place.
@@ -176,8 +175,8 @@ fn name(file: &Audited, at: usize) -> String {
 }
 
 /// A text in lines that fit, moved in.
-fn indented(text: &str, by: usize) -> String {
-    paragraph(&clean(text, LONGEST), &" ".repeat(by), Style::default())
+fn indented(text: &str, by: usize, style: Style) -> String {
+    paragraph(&clean(text, LONGEST), &" ".repeat(by), style)
 }
 
 fn conclusion(audit: &Audit, style: Style) -> String {

@@ -1,9 +1,8 @@
 //! A run in a terminal: its [`summary`], and its [`details`]: wrk's block, then what wrk leaves out, and last whether
 //! to believe it.
 //!
-//! Owns words and layout. Everything fits [`Style::columns`] but details, which are laid out for 100 columns wherever they
-//! go, as wide tables are of no use otherwise, and wrk's own lines. Does not own the figures (`model::Run`) nor the
-//! verdict, which is printed as found.
+//! Owns words and layout. Everything fits [`Style::columns`] but wrk's own lines. Does not own the figures
+//! (`model::Run`) nor the verdict, which is printed as found.
 
 mod detail;
 pub(crate) mod mix;
@@ -107,7 +106,6 @@ pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
 /// Everything there is to say of a run: wrk's block, with its distribution if `latency`, then what wrk leaves out, the
 /// validity last.
 pub fn details(run: &Run, latency: bool, style: Style) -> String {
-    let style = Style { columns: COLUMNS, ..style };
     let block = wrk::block(run, latency);
     let objectives = objectives::section(run, style).map_or_else(String::new, |text| text + "\n");
     let sections = detail::sections(run, style);
@@ -171,10 +169,15 @@ mod tests {
 
     #[test]
     fn lines_fit_and_hostile_text_is_tame() {
-        for run in [sample::closed_loop(), sample::open_loop(), sample::hostile()] {
-            let text = details(&run, false, Style::default());
-            for line in text.lines() {
-                assert!(line.chars().count() <= COLUMNS, "{line}");
+        let runs = [sample::closed_loop(), sample::open_loop(), sample::hostile()];
+        for (run, columns) in
+            runs.iter().flat_map(|run| [100, 80, 60].map(|columns| (run, columns)))
+        {
+            let text = details(run, false, Style { columns, ..Style::default() });
+            // Tools that read wrk's block take it line by line.
+            let block = wrk::block(run, false).lines().count();
+            for line in text.lines().skip(block) {
+                assert!(line.chars().count() <= columns, "{line}");
                 assert!(!line.contains('\u{1b}'), "{line}");
                 assert_eq!(line, line.trim_end_matches(' '), "no line ends in blanks");
             }

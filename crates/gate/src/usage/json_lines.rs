@@ -108,12 +108,13 @@ mod tests {
         assert_eq!(lines[0]["statuses"]["200"], 3);
         assert_eq!(lines[1]["refused"], serde_json::json!({"rate_limited": 2}));
     }
+
     /// Who tells it says that usage cannot be written.
     #[test]
     fn a_full_disk_is_the_systems_reason_alone() {
         let rows = vec![(1, "a".to_owned(), Sum::default())];
-        let mut sink = JsonLines::open(std::path::Path::new("/dev/full")).unwrap();
+        let mut sink = JsonLines::open(Path::new("/dev/full")).unwrap();
         let said = sink.write(&Batch { at_s: 5, rows }).unwrap_err();
-        assert_eq!(said, std::io::Error::from_raw_os_error(28).to_string());
+        assert_eq!(said, io::Error::from_raw_os_error(28).to_string());
     }
 }

@@ -66,13 +66,6 @@ fn advice(error: &Error) -> Option<String> {
         ErrorKind::MissingRequiredArgument if error.to_string().contains("<URL|FILE>") => {
             Some(": such as http://127.0.0.1:8080/".to_owned())
         }
-        ErrorKind::ValueValidation => {
-            let flag = said(error, ContextKind::InvalidArg)?;
-            let value = said(error, ContextKind::InvalidValue)?;
-            let is_body = flag.starts_with("--duration")
-                && !value.starts_with(|first: char| first.is_ascii_digit() || first == '-');
-            is_body.then(|| "; a body is --data TEXT".to_owned())
-        }
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
             if !flag.starts_with('-') {
@@ -83,6 +76,15 @@ fn advice(error: &Error) -> Option<String> {
                 return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
+        }
+        ErrorKind::ValueValidation => {
+            let flag = said(error, ContextKind::InvalidArg)?;
+            let value = said(error, ContextKind::InvalidValue)?;
+            // As curl, hey, ab and oha have it.
+            let is_body = value.starts_with(['{', '[', '@', '"', '<']) || value.contains('=');
+            (flag.starts_with("--duration") && is_body).then(|| {
+                ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned()
+            })
         }
         _ => None,
     }
@@ -96,7 +98,8 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
         return Some(format!(": use --listen {address}"));
     }
     if word.contains(['/', ':']) {
-        let one = ": one URL is taken, and -q takes no value; `plimsoll compare` takes two URLs";
+        let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
+                   two URLs";
         return Some(one.to_owned());
     }
     let is_number = word.parse::<f64>().is_ok();
@@ -147,8 +150,10 @@ mod tests {
             ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
-            ("run http://h/ -d {\"a\":1}", "a body is --data TEXT"),
             ("target 8080", "use --listen 127.0.0.1:8080"),
+            ("run http://h/ -d {\"a\":1}", "as --data BODY"),
+            ("run http://h/ -d a=1&b=2", "as --data BODY"),
+            ("run http://h/ -d soon", "is not a duration such as 500ms"),
             ("run", "such as http://127.0.0.1:8080/"),
             ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),

@@ -132,7 +132,13 @@ fn carry_out(
     if let Some(built_in) = built_in {
         output::print(&built_in.compare(&sweep));
     }
-    output::print(&format!("report: {}\n", files.report().display()));
+    let page = files.report();
+    output::print(&format!("report: {}\n", page.display()));
+    // The built-in API ended with this command.
+    let can_go_on = built_in.is_none() && !sweep.levels.is_empty();
+    if let (runner::End::Interrupted, true, Some(dir)) = (&end, can_go_on, page.parent()) {
+        output::print(&format!("to go on: plimsoll sweep --resume {}\n", dir.display()));
+    }
     let reported = runner.objectives.report_sweep(&sweep);
     let code = end.exit_code(&sweep);
     Ok(if reported || code != 0 { code } else { COULD_NOT_RUN })

@@ -12,6 +12,7 @@ use url::{Host, Url};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::secrets::mask_url;
 
 /// Longest that one address is tried for before the run.
 const TRY_FOR: Duration = Duration::from_secs(5);
@@ -52,6 +53,12 @@ impl Destination {
                 "`{text}` is a Unix socket: use --unix {text} http://localhost/"
             ));
         }
+        if !text.contains(':') && Path::new(text).is_dir() {
+            return usage(format!(
+                "`{text}` is a folder, and a URL or a workload file is wanted: `plimsoll report {text}` prints \
+                 results that are in it; a host of that name is http://{text}/"
+            ));
+        }
         if text == "-" {
             return usage(
                 "`-` is no URL, and workload files are not read from standard input: write it into a file",
@@ -83,10 +90,6 @@ impl Destination {
                 "a user name or password in the URL is not sent; give it as -u USER:PASSWORD",
             );
         }
-        // The parser would take a blank for %20 and leave out a tab, without a word.
-        if text.trim().contains(char::is_whitespace) {
-            return usage(format!("`{text}` holds a blank: write it as '{url}'"));
-        }
         let bare = match &host {
             Host::Ipv6(address) => address.to_string(),
             other => other.to_string(),
@@ -99,6 +102,16 @@ impl Destination {
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{}{query}", url.path());
         Ok(Self { tls, authority, target, host: bare, port, url })
+    }
+
+    /// What differs between the URL as typed and the request: blanks, for one, are sent as `%20`. Secrets are masked.
+    pub fn difference(&self, typed: &str) -> Option<String> {
+        let typed = typed.split_once("://").map_or(typed, |(_, rest)| rest);
+        let typed = typed.split('#').next().unwrap_or_default();
+        let path = typed.find(['/', '?', '\\']).map_or("", |at| &typed[at..]);
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        let sent = mask_url(&self.target);
+        (path != self.target).then(|| format!("the URL is not sent as typed, but as {sent}"))
     }
 
     /// The addresses to connect to, those that refuse left out unless all do.
@@ -139,12 +152,6 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
             }
             _ => {}
         }
-    }
-    if Path::new(text).is_dir() {
-        return usage(format!(
-            "`{text}` is a folder: name a workload file, or a URL such as http://{}/",
-            text.trim_matches('/')
-        ));
     }
     Ok(())
 }
@@ -341,6 +348,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_otherwise_than_it_was_typed_is_told() {
+        for (typed, sent) in [
+            ("http://h/a b?c=d e", Some("/a%20b?c=d%20e")),
+            ("h:80/a/../b", Some("/b")),
+            ("http://h/\u{e9}", Some("/%C3%A9")),
+            ("http://h/a b?token=secret", Some("/a%20b?token=***")),
+            ("http://h", None),
+            ("h:80?a=b", None),
+            ("http://h/a%20b?c=http://d/#e", None),
+        ] {
+            let told = Destination::parse(typed).unwrap().difference(typed);
+            let expected = sent.map(|sent| format!("the URL is not sent as typed, but as {sent}"));
+            assert_eq!(told, expected, "{typed}");
+        }
+    }
+
+    #[test]
     fn wrong_urls_say_what_to_do() {
         for (text, needle) in [
             ("ftp://host/", "`ftp`"),
@@ -350,8 +374,6 @@ mod tests {
             ("http:/127.0.0.1:8080/x", "did you mean http://127.0.0.1:8080/x?"),
             ("https//127.0.0.1/", "did you mean https://127.0.0.1/?"),
             ("src", "is a folder"),
-            ("http://host/a b?c=d e", "write it as 'http://host/a%20b?c=d%20e'"),
-            ("http://host/a\tb", "holds a blank"),
         ] {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

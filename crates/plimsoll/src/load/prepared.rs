@@ -62,6 +62,11 @@ impl Prepared {
             }
             Requests::Workload(..) => None,
         };
+        let difference = match &input.requests {
+            Requests::One { .. } => destination.difference(&input.text),
+            Requests::Workload(..) => None,
+        };
+        let proxy = proxy_notice(destination.tls);
         Ok(Self {
             args: args.clone(),
             addresses: reached.addresses,
@@ -71,7 +76,7 @@ impl Prepared {
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
-            notices: proxy_notice(destination.tls).into_iter().chain(reached.notices).collect(),
+            notices: difference.into_iter().chain(proxy).chain(reached.notices).collect(),
             input,
         })
     }

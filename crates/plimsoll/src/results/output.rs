@@ -54,7 +54,7 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
     let latency = print_as.latency;
     match print_as.format {
         Format::Text if print_as.details || latency => {
-            print(&report::text::details(run, latency, style()))
+            print(&report::text::details(run, latency, screen::style_of_tables()))
         }
         Format::Text => print(&report::text::summary(run, style())),
         Format::Wrk => {

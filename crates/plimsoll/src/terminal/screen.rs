@@ -87,6 +87,11 @@ pub fn style() -> Style {
     style_of(io::stdout().is_terminal(), columns(io::stdout()))
 }
 
+/// As [`style`], for text with wide tables: what is no terminal takes them whole.
+pub fn style_of_tables() -> Style {
+    style_of(io::stdout().is_terminal(), columns_known(io::stdout()).unwrap_or(100))
+}
+
 /// How standard error wants to be written to.
 pub fn style_of_stderr() -> Style {
     style_of(is_watched(), columns(io::stderr()))

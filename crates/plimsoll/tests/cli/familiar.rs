@@ -49,17 +49,32 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
 fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("results")).expect("a folder");
-    folder.plimsoll("run results").refuses(2, "`results` is a folder: name a workload file");
+    folder.plimsoll("run results").refuses(2, "`results` is a folder");
+    folder.plimsoll("run ./results -d 1s").refuses(2, "`plimsoll report ./results`");
     folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
-    let mut command = folder.command(Path::new(PLIMSOLL), "run");
-    let refused = ended(command.arg("http://127.0.0.1:1/a b"));
-    refused.refuses(2, "write it as 'http://127.0.0.1:1/a%20b'");
 }
 
 #[test]
 fn a_word_with_another_meaning_elsewhere_is_met_with_ours() {
     let folder = Folder::new();
     folder.plimsoll("run http://127.0.0.1:1/ -q 10").refuses(2, "a rate is -R RATE");
-    folder.plimsoll("run http://127.0.0.1:1/ -d name=value").refuses(2, "a body is --data TEXT");
+    folder.plimsoll("run http://127.0.0.1:1/ -d a=1").refuses(2, "given as --data BODY");
     folder.plimsoll("target 8080").refuses(2, "use --listen 127.0.0.1:8080");
+}
+
+#[test]
+fn a_url_that_is_sent_otherwise_than_typed_is_told_in_one_line() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = "run -n 1 -c 1 -q --success 404";
+    let mut command = folder.command(Path::new(PLIMSOLL), line);
+    let told = ended(command.arg(target.url("/a b"))).measured();
+    told.says("plimsoll: the URL is not sent as typed, but as /a%20b\n");
+    let ended = folder.plimsoll(&format!("{line} {}", target.url("/a%20b"))).measured();
+    assert!(!ended.stderr.contains("as typed"), "{ended:?}");
+}
+
+/// The help's own mark for a new line looks like a path's parameter.
+#[test]
+fn the_help_names_the_paths_of_the_built_in_api_whole() {
+    Folder::new().plimsoll("target --help").ends(0).prints("/bytes/{length}, /status/{code}");
 }

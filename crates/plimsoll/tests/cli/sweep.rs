@@ -118,7 +118,8 @@ fn ctrl_c_saves_the_running_level_as_interrupted() {
     folder.run(Path::new("kill"), &interrupt).ok();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("report: out/report.html"));
+    let ends = "report: out/report.html\nto go on: plimsoll sweep --resume out\n";
+    assert!(String::from_utf8_lossy(&output.stdout).ends_with(ends));
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
     assert_eq!(sweep["levels"][0]["run"]["interrupted"], true);
     assert!(sweep["ended"].is_null());

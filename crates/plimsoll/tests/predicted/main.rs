@@ -186,6 +186,34 @@ fn judged(predicted: [f64; 3], measured: f64) -> (f64, bool) {
     ((predicted / measured - 1.0) * 100.0, low <= measured && measured <= high)
 }
 
+/// A prediction beside what was measured, judged by the gain and by the rate; nothing where it was refused.
+fn compared(name: &str, what: &Value, measured: &Measured) -> Option<[(f64, bool); 2]> {
+    if !what["refused"].is_null() {
+        println!("{name}: {}", what["refused"]);
+        return None;
+    }
+    let figure = |name: &str| what[name].as_f64().expect("a figure");
+    let rates = ["qps_low", "qps_predicted", "qps_high"].map(figure);
+    let gains = rates.map(|qps| qps / figure("qps_now"));
+    let (by_gain, by_rate) = (judged(gains, measured.gain), judged(rates, measured.qps));
+    let word = |held: bool| if held { "" } else { ", outside" };
+    println!(
+        "{name}: {:.2} times the rate predicted ({:.2} to {:.2}), {:.2} measured in turns: {:+.1} %{}; {:.0}/s predicted, {:.0} \
+         measured: {:+.1} %{}",
+        gains[1],
+        gains[0],
+        gains[2],
+        measured.gain,
+        by_gain.0,
+        word(by_gain.1),
+        rates[1],
+        measured.qps,
+        by_rate.0,
+        word(by_rate.1)
+    );
+    Some([by_gain, by_rate])
+}
+
 /// The median and the largest of errors, and the share of the intervals that held, all in percent.
 fn summed_up(judged: &[(f64, bool)]) -> [f64; 3] {
     let mut errors: Vec<f64> = judged.iter().map(|(error, _)| error.abs()).collect();
@@ -217,32 +245,13 @@ fn removing_middlewares_does_what_was_predicted() {
         let measured = measure(&bench, &binary, without);
         for number in 0..PROFILES {
             let what = bench.whatif(&format!("profiled{number}"), &functions);
-            if !what["refused"].is_null() {
-                println!("{name}: {}", what["refused"]);
-                refused += 1;
-                continue;
+            match compared(&name, &what, &measured) {
+                Some([by_gain, by_rate]) => {
+                    in_turns.push(by_gain);
+                    alone.push(by_rate);
+                }
+                None => refused += 1,
             }
-            let figure = |name: &str| what[name].as_f64().expect("a figure");
-            let predicted = ["qps_low", "qps_predicted", "qps_high"].map(figure);
-            let gains = predicted.map(|qps| qps / figure("qps_now"));
-            let (by_gain, by_rate) =
-                (judged(gains, measured.gain), judged(predicted, measured.qps));
-            println!(
-                "{name}: {:.2} times the rate predicted ({:.2} to {:.2}), {:.2} measured in turns: {:+.1} %{}; {:.0}/s predicted, {:.0} \
-                 measured: {:+.1} %{}",
-                gains[1],
-                gains[0],
-                gains[2],
-                measured.gain,
-                by_gain.0,
-                if by_gain.1 { "" } else { ", outside" },
-                predicted[1],
-                measured.qps,
-                by_rate.0,
-                if by_rate.1 { "" } else { ", outside" }
-            );
-            in_turns.push(by_gain);
-            alone.push(by_rate);
         }
     }
     assert!(!in_turns.is_empty(), "all {refused} predictions were refused: is the machine busy?");

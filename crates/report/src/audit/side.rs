@@ -7,7 +7,7 @@ use verdict::figures::times;
 use super::{NAME, in_flight, indented, mean, missing};
 use crate::figure::{clean, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::text::{COLUMNS, Style, Tone};
+use crate::text::{Style, Tone};
 
 /// Longest a file's name is shown in the table.
 const SHORT: usize = 30;
@@ -30,15 +30,17 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
             row.success.map_or_else(missing, share),
         ]);
     }
-    let head = wrap(&head, COLUMNS).join("\n");
-    let mut out = style.paint(Tone::Strong, &head) + "\n" + &grid.print() + "\n";
+    let head = wrap(&head, style.columns).join("\n");
+    let mut out = style.paint(Tone::Strong, &head) + "\n";
+    out += &grid.rows(style.columns).into_iter().map(|row| row + "\n").collect::<String>();
+    out.push('\n');
     for standing in &group.standings {
         let file = &audit.files[standing.file];
         let row = &file.claims.rows[standing.row];
         if group.assumed && row.target.is_none() {
             let name = clean(&file.name, SHORT);
             let what = "names no target and no connections: with -c it is taken to be of this load";
-            out += &indented(&format!("{name} {what}."), 2);
+            out += &indented(&format!("{name} {what}."), 2, style);
         }
     }
     let mut agree = true;
@@ -46,14 +48,12 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
         if let Some(why) = &standing.why {
             agree = false;
             let name = clean(&audit.files[standing.file].name, SHORT);
-            out += &indented(&format!("{name} has {why}."), 2);
+            out += &indented(&format!("{name} has {why}."), 2, style);
         }
     }
-    if agree {
-        out += "  They agree: none is more than 10 % below the highest.\n";
-    } else {
-        out +=
-            "  Check that it was the same server, at the same time of day, and otherwise idle.\n";
-    }
-    out
+    let advice = match agree {
+        true => "They agree: none is more than 10 % below the highest.",
+        false => "Check that it was the same server, at the same time of day, and otherwise idle.",
+    };
+    out + &indented(advice, 2, style)
 }

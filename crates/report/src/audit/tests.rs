@@ -72,8 +72,10 @@ fn long_and_hostile_text_breaks_no_line() {
     let audit = verdict::audit(files, false);
     let printed = text(&audit, Style::default()) + &csv(&audit);
     assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed}");
-    let plain = text(&audit, Style::default());
-    assert!(plain.lines().all(|line| line.chars().count() <= COLUMNS), "{plain}");
+    for columns in [100, 80, 60] {
+        let plain = text(&audit, Style { columns, ..Style::default() });
+        assert!(plain.lines().all(|line| line.chars().count() <= columns), "{plain}");
+    }
     assert!(text(&audit, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
 }
 

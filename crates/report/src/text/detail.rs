@@ -4,11 +4,11 @@ use model::Dip;
 use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
-
+use unicode_width::UnicodeWidthStr;
 use verdict::validity::UNEVEN;
 
-use super::{COLUMNS, Style, Tone, mix, spectrum};
-use crate::figure::{clean, count, rate, share, share_of};
+use super::{Style, Tone, mix, spectrum};
+use crate::figure::{clean, count, rate, share, share_of, wrap};
 use crate::grid::{Grid, Lean};
 use crate::latencies::{
     SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
@@ -32,14 +32,19 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// A line that starts with a name; further lines stand below its text.
+/// A line that starts with a name; further lines stand below its text, those without room are broken between words.
 pub(super) fn named(style: Style, name: &str, lines: &[String]) -> String {
+    let room = style.columns.saturating_sub(NAME);
+    let fitted = |line: &String| match line.width() <= room {
+        true => vec![line.clone()],
+        false => wrap(line, room),
+    };
     let mut out = String::new();
-    for (i, line) in lines.iter().enumerate() {
+    for (i, line) in lines.iter().flat_map(fitted).enumerate() {
         let name = if i == 0 { name } else { "" };
         out += &style.paint(Tone::Strong, name);
         out += &" ".repeat(NAME - name.len());
-        out += line;
+        out += &line;
         out.push('\n');
     }
     out
@@ -167,18 +172,24 @@ pub(crate) fn load(plan: &Plan) -> String {
     words
 }
 
+/// Percentiles that are left out where a line has no room for all, in this order.
+const SPARE: [&str; 3] = ["p75", "p95", "p99.99"];
+
 fn latencies(run: &Run, style: Style) -> Option<String> {
     let rows = distributions(run);
     if rows.is_empty() {
         return None;
     }
-    let mut grid = Grid::named(latency_columns().count());
+    let spare = |name: &str| latency_columns().position(|column| column == name);
+    let spare: Vec<usize> = SPARE.into_iter().filter_map(spare).map(|at| at + 1).collect();
+    let mut grid = Grid::named(latency_columns().count()).spare(&spare);
     grid.row([""].into_iter().chain(latency_columns()));
     for (name, summary) in rows {
         grid.row([name.to_owned()].into_iter().chain(latency_cells(summary)));
     }
     let same = response_is_service(run).then(|| SAME.to_owned());
     let notes = same.into_iter().chain(handshakes(run));
+    let notes = notes.flat_map(|note| wrap(&note, style.columns));
     let notes: String = notes.map(|note| style.paint(Tone::Soft, &note) + "\n").collect();
     Some(grid.print_headed(style) + &notes)
 }
@@ -198,7 +209,7 @@ fn errors(run: &Run, style: Style) -> Option<String> {
     let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Right, Lean::Left]);
     for (class, n) in run.totals.errors.occurred() {
         let sample = run.totals.error_samples.get(class.name()).map_or("", String::as_str);
-        let sample = clean(sample, COLUMNS - NAME - 36);
+        let sample = clean(sample, style.columns.saturating_sub(NAME + 36).max(10));
         let portion = share_of(n, run.totals.attempts);
         grid.row([class.name().to_owned(), count(n), portion, sample]);
     }

@@ -15,6 +15,8 @@ const ROWS: usize = 8;
 const FIRST: usize = 14;
 const EACH: usize = 14;
 const MAX: usize = 6;
+/// Columns of the scale on the left.
+const LABEL: usize = 10;
 /// Nines drawn at most: 99.9999 %.
 const MOST_NINES: u32 = 6;
 /// From this ratio of maximum to median on, a linear scale would show one spike.
@@ -30,8 +32,10 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
 }
 
 fn draw(latencies: &Latencies<u64>, heading: &str, style: Style) -> String {
+    let room = style.columns.saturating_sub(LABEL + FIRST + MAX) / EACH + 1;
+    let most = f64::from(MOST_NINES).min(room as f64);
     // The nines that the samples can show: at least one of them must lie beyond the last.
-    let nines = (latencies.count() as f64).log10().floor().clamp(1.0, f64::from(MOST_NINES)) as u32;
+    let nines = (latencies.count() as f64).log10().floor().clamp(1.0, most) as u32;
     let width = FIRST + EACH * (nines as usize - 1);
     let quantile = |column: usize| latencies.at_quantile(share(column));
     let mut values: Vec<Nanos> = (0..width).map(quantile).collect();
