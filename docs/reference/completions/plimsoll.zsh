@@ -855,7 +855,7 @@ json\:"JSON"))' \
 ;;
 (try)
 _arguments "${_arguments_options[@]}" : \
-'--profile=[Where it gives profiles, for the next prediction]:URL:_default' \
+'--profile=[Where it gives profiles, for the next prediction\: one more run, which no comparison counts]:URL:_default' \
 '--rounds=[Rounds, 3 or more\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"

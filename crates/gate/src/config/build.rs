@@ -110,18 +110,7 @@ impl Built {
         if tiers.is_empty() {
             tiers.push(Tier::unlimited("default"));
         }
-        let mut listeners: Vec<ListenerSettings> = Vec::new();
-        for listen in &config.listen {
-            let listener = builder.listener(listen)?;
-            let others = listeners.iter().map(|other| other.address);
-            builder.free(&listen.address, listener.address, others)?;
-            listeners.push(listener);
-        }
-        if listeners.is_empty() {
-            return Err(ConfigError::whole(
-                "there is no listener: write [[listen]] with address, or --listen ADDRESS",
-            ));
-        }
+        let listeners = builder.listeners(&config.listen)?;
         builder.no_loop(config, &upstreams, &listeners)?;
         let admin = config.admin.address.as_ref();
         let admin = admin.map(|address| builder.address(address)).transpose()?;
@@ -158,6 +147,23 @@ impl Built {
 }
 
 impl Builder<'_> {
+    /// Addresses of clients, each listened on once.
+    fn listeners(&self, written: &[ListenConfig]) -> Result<Vec<ListenerSettings>, ConfigError> {
+        let mut listeners: Vec<ListenerSettings> = Vec::new();
+        for listen in written {
+            let listener = self.listener(listen)?;
+            let others = listeners.iter().map(|other| other.address);
+            self.free(&listen.address, listener.address, others)?;
+            listeners.push(listener);
+        }
+        if listeners.is_empty() {
+            return Err(ConfigError::whole(
+                "there is no listener: write [[listen]] with address, or --listen ADDRESS",
+            ));
+        }
+        Ok(listeners)
+    }
+
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
         ConfigError::at(self.text, Some(at.span()), what)
     }

@@ -166,18 +166,20 @@ struct Measured {
 
 fn measure(bench: &Bench, binary: &Path, without: &[&str]) -> Measured {
     let servers = [bench.api(binary, &[], "all"), bench.api(binary, without, "some")];
-    let mut rates = [[0.0; ROUNDS]; 2];
+    let (mut gains, mut sum) = (Vec::new(), 0.0);
     for round in 0..ROUNDS {
+        let mut rates = [0.0; 2];
         // A B B A: what drifts meets both alike.
         for turn in [round % 2, 1 - round % 2] {
             let url = format!("{}/healthz", servers[turn].url);
-            rates[turn][round] = bench.run(&url, "-c 64 -d 2s --warmup 500ms");
+            rates[turn] = bench.run(&url, "-c 64 -d 2s --warmup 500ms");
         }
+        gains.push(rates[1] / rates[0]);
+        sum += rates[1];
     }
     // The median: some pairs of a machine that others use too are off by a fifth.
-    let mut gains: Vec<f64> = (0..ROUNDS).map(|round| rates[1][round] / rates[0][round]).collect();
     gains.sort_by(f64::total_cmp);
-    Measured { gain: gains[ROUNDS / 2], qps: rates[1].iter().sum::<f64>() / ROUNDS as f64 }
+    Measured { gain: gains[ROUNDS / 2], qps: sum / ROUNDS as f64 }
 }
 
 /// How far a prediction was off, and whether what was measured lies in its interval.
