@@ -2,7 +2,9 @@
 //! servers whose processor is not their limit, of which nothing may be predicted.
 //!
 //! They measure, so they belong to `cargo xtask truth predictions`, on a machine with little else to do: they are ignored
-//! in `cargo test`. The server has one processor, the generator the other.
+//! in `cargo test`. The server has one processor, the generator the other, and the generator of the predicted runs spins: to
+//! wake one that sleeps costs the server processor time, the less the busier the generator is, which a client on another
+//! machine would not cost it.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -43,6 +45,8 @@ const CASES: [&[&str]; 13] = [
     &["logger", "requestid", "context", "nocache", "cors", "secure"],
 ];
 
+/// The load of the runs that are profiled and compared.
+const LOAD: &str = "-c 64 --spin";
 /// Profiles that each prediction is made from.
 const PROFILES: usize = 3;
 /// Runs of the server without some of its middlewares, each beside one of the server with all: on a machine that others
@@ -172,7 +176,7 @@ fn measure(bench: &Bench, binary: &Path, without: &[&str]) -> Measured {
         // A B B A: what drifts meets both alike.
         for turn in [round % 2, 1 - round % 2] {
             let url = format!("{}/healthz", servers[turn].url);
-            rates[turn] = bench.run(&url, "-c 64 -d 2s --warmup 500ms");
+            rates[turn] = bench.run(&url, &format!("{LOAD} -d 2s --warmup 500ms"));
         }
         gains.push(rates[1] / rates[0]);
         sum += rates[1];
@@ -235,7 +239,7 @@ fn removing_middlewares_does_what_was_predicted() {
     let binary = bench.build("apiserver", &["./cmd/apiserver"], "../../casestudy");
     for number in 0..PROFILES {
         let server = bench.api(&binary, &[], "all");
-        let flags = format!("-c 64 -d 12s --warmup 2s --profile {}", server.url);
+        let flags = format!("{LOAD} -d 12s --warmup 2s --profile {}", server.url);
         bench.run_into(&format!("{}/healthz", server.url), &flags, &format!("profiled{number}"));
     }
     let (mut in_turns, mut alone, mut refused) = (Vec::new(), Vec::new(), 0);
