@@ -18,6 +18,9 @@ pub struct Tuning {
     pub connections: u64,
     /// The generator's threads; absent for its default.
     pub threads: Option<u64>,
+    /// Whether the generator's threads never sleep.
+    #[serde(default)]
+    pub spin: bool,
     /// The measured window of every run.
     pub duration_ns: Nanos,
     /// The warm-up before it.
@@ -181,6 +184,7 @@ mod tests {
             schema: SCHEMA.into(),
             connections: 1,
             threads: None,
+            spin: false,
             duration_ns: 1,
             warmup_ns: 0,
             slo: Vec::new(),

@@ -69,6 +69,9 @@ pub struct TuneBeginArgs {
     /// The generator's threads [default: one per allowed processor]
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub threads: Option<u64>,
+    /// Never let the generator sleep: for a server on this machine, which otherwise pays for waking it
+    #[arg(long)]
+    pub spin: bool,
     /// Measured window of each run, 4s or more
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, default_value = "10s")]
     pub duration: Nanos,

@@ -126,6 +126,7 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
         schema: SCHEMA.to_owned(),
         connections: args.connections,
         threads: args.threads,
+        spin: args.spin,
         duration_ns: args.duration,
         warmup_ns: args.warmup,
         slo: args.slo.clone(),
@@ -210,6 +211,7 @@ fn one(
         flags.extend(["--warmup".to_owned(), exact_duration(tuning.warmup_ns)]);
     }
     flags.extend(tuning.threads.iter().flat_map(|threads| ["-t".to_owned(), threads.to_string()]));
+    flags.extend(tuning.spin.then(|| "--spin".to_owned()));
     flags.extend(tuning.slo.iter().flat_map(|slo| ["--slo".to_owned(), slo.clone()]));
     flags.extend(profile.iter().flat_map(|url| ["--profile".to_owned(), (*url).to_owned()]));
     let made = repeat::make(&repeat::arguments(url, &flags)?, Some(path));

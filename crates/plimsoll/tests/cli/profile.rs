@@ -277,7 +277,8 @@ fn a_notebook_keeps_what_was_tried() {
         .says("--duration 3s: at least 4s");
     let (first, second) = (Api::start(&folder), Api::start(&folder));
     let (first, second) = (&first.url, &second.url);
-    let begin = format!("tune begin {first}/healthz --profile {first} -c 4 -t 1 -d 4s --warmup 1s");
+    let begin =
+        format!("tune begin {first}/healthz --profile {first} -c 4 -t 1 -d 4s --warmup 1s --spin");
     folder.plimsoll(&begin).ok().prints("start");
     folder.plimsoll(&begin).ends(2).says("holds a story already");
     // On a busy machine nothing may be predicted; that is written down too.
@@ -309,7 +310,10 @@ fn a_notebook_keeps_what_was_tried() {
         fs::read_to_string(folder.path().join("plimsoll-out/tune/report.html")).expect("a page");
     assert!(page.contains("id=\"left\"") && page.contains("data-flame"), "what is left");
     folder.plimsoll("tune show").ok().prints("What is left");
-    folder.has(&["plimsoll-out/tune/report.html", "plimsoll-out/tune/start/run.json"]);
+    folder.has(&["plimsoll-out/tune/report.html"]);
+    let run = folder.text("plimsoll-out/tune/start/run.json");
+    let run: serde_json::Value = serde_json::from_str(&run).expect("JSON");
+    assert_eq!(run["plan"]["spin"], true);
     folder.plimsoll(&format!("tune try again {first}/healthz")).ok().prints("again");
     let shown = folder.plimsoll("tune show --format json").ok();
     let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
