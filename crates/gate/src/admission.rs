@@ -2,16 +2,19 @@
 //!
 //! [`Line`] is what a load line says in the terms of decisions: a rate, a number at once, what each endpoint costs, and
 //! the latency it was certified with. [`Ceiling`] is the state that decisions ask. [`Governor`] moves the ceiling below
-//! the line while live latency is outside of its envelope, and back; never above the line, and it never probes. [`shares`] divides it among keys while they ask for more.
+//! the line while live latency is outside of its envelope, and back; never above the line, and it never probes. [`shares`] divides it among
+//! keys while they ask for more, or what the API carries of it ([`Carried`]).
 //!
 //! Pure: what was seen and how long it took is handed in.
 
+mod carried;
 mod ceiling;
 mod fair;
 mod governor;
 mod line;
 
+pub use carried::Carried;
 pub use ceiling::{Ceiling, Seen};
-pub use fair::{Asked, shares};
+pub use fair::{Asked, Asking, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};

@@ -4,6 +4,15 @@
 //! edition, section 6.5.2): a key that asks for no more than its share has all of it, and what it leaves is shared by
 //! the others. Keys of more important tiers are served first. Pure: what was asked for is handed in.
 
+use std::collections::HashMap;
+
+/// How long what a key asked for is remembered.
+const MEMORY_S: f64 = 0.5;
+/// A key that asked for so many mean requests in a look at once is taken at its word; one that asked for fewer may not do
+/// so again.
+const TELLING_MILLI: u64 = 10_000;
+/// Keys that asked for less are forgotten.
+const FORGOTTEN_PER_S: f64 = 0.1;
 /// Shares are given from this part of the ceiling on.
 const PRESSURE: f64 = 0.95;
 /// Of the ceiling, what is shared: the rest lets requests through that come in clusters.
@@ -18,6 +27,33 @@ pub struct Asked {
     pub priority: i32,
     /// Mean requests per second, refused ones included.
     pub per_s: f64,
+}
+
+/// What keys have asked for lately: means in which older requests count less and less. A key that begins to ask for much
+/// is seen at once, and one that stops for a moment is not forgotten.
+#[derive(Debug, Default)]
+pub struct Asking(HashMap<u32, f64>);
+
+impl Asking {
+    /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request.
+    pub fn note(&mut self, asked_milli: impl Iterator<Item = (u32, u64)>, seconds: f64) {
+        let newer = 1.0 - (-seconds / MEMORY_S).exp();
+        self.0.values_mut().for_each(|per_s| *per_s *= 1.0 - newer);
+        for (slot, milli) in asked_milli {
+            let per_s = milli as f64 / 1000.0 / seconds.max(1e-3);
+            match self.0.get_mut(&slot) {
+                Some(known) => *known += newer * per_s,
+                None if milli >= TELLING_MILLI => drop(self.0.insert(slot, per_s)),
+                None => drop(self.0.insert(slot, newer * per_s)),
+            }
+        }
+        self.0.retain(|_, per_s| *per_s >= FORGOTTEN_PER_S);
+    }
+
+    /// Mean requests per second of each slot, refused ones included.
+    pub fn per_s(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.0.iter().map(|(slot, per_s)| (*slot, *per_s))
+    }
 }
 
 /// The share of each key of a priority, in mean requests per second; for those of `priorities` that are to be held to
@@ -77,6 +113,27 @@ mod tests {
         for (asked, expected) in cases {
             assert_eq!(of(asked), expected, "{asked:?}");
         }
+    }
+
+    #[test]
+    fn who_begins_is_seen_at_once_and_who_pauses_is_not_forgotten() {
+        let mut asking = Asking::default();
+        let per_s = |asking: &Asking| asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
+        asking.note([(7, 1000)].into_iter(), 0.1);
+        assert!(per_s(&asking) < 2.0, "one request is no 10 a second: {asking:?}");
+        asking.note([(8, 500_000)].into_iter(), 0.1);
+        assert!(per_s(&asking) >= 5000.0, "{asking:?}");
+        let mut asking = Asking::default();
+        for _ in 0..50 {
+            asking.note([(7, 500_000)].into_iter(), 0.1);
+        }
+        assert!((per_s(&asking) - 5000.0).abs() < 1.0, "{asking:?}");
+        asking.note([].into_iter(), 0.5);
+        assert!((1500.0..2500.0).contains(&per_s(&asking)), "{asking:?}");
+        for _ in 0..100 {
+            asking.note([].into_iter(), 0.1);
+        }
+        assert_eq!(asking.0.len(), 0);
     }
 
     #[test]

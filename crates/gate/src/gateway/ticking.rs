@@ -6,21 +6,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::control::{Control, Standing, unix_s};
-use crate::admission::{Governor, Line};
+use crate::admission::{Asking, Carried, Governor, Line};
 use crate::policy::NONE;
 use crate::usage::Collector;
 
-/// How often changes of the store are looked for.
+/// How often changes of the store are looked for, usage is collected and shares are worked out.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often the ceiling is moved.
 const GOVERN_EVERY: Duration = Duration::from_millis(500);
-/// How often usage is collected.
-const COLLECT_EVERY: Duration = Duration::from_secs(1);
+/// How often troubles are looked for.
+const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is told to stop; what is left of usage is handed to the reporter then.
 pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
     let mut governed: Option<(Arc<Line>, Governor)> = None;
-    let (mut last_look, mut last_collect) = (Instant::now(), Instant::now());
+    let (mut asking, mut carried) = (Asking::default(), Carried::default());
+    let begun = Instant::now();
+    let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
         thread::sleep(LOOK_EVERY);
         control.state().calendar.set(unix_s());
@@ -30,16 +32,15 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         let since = now.duration_since(last_look);
         if since >= GOVERN_EVERY {
             last_look = now;
-            govern(control, &mut governed, since.as_secs_f64());
+            govern(control, &mut governed, &mut carried, since.as_secs_f64());
         }
-        let since = now.duration_since(last_collect);
-        if since >= COLLECT_EVERY {
-            last_collect = now;
-            collect(control, collector);
+        collect(control, collector);
+        asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
+        last_collect = now;
+        control.policy().share_out(asking.per_s(), carried.per_s());
+        if now.duration_since(last_troubles) >= TROUBLES_EVERY {
+            last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
-            let seconds = since.as_secs_f64();
-            let asked = collector.asked_milli();
-            control.policy().share_out(asked.map(|(slot, n)| (slot, n as f64 / 1000.0 / seconds)));
         }
     }
     collect(control, collector);
@@ -55,19 +56,26 @@ fn collect(control: &Control, collector: &mut Collector) {
 }
 
 /// Moves the ceiling of the line in force by what was seen.
-fn govern(control: &Control, governed: &mut Option<(Arc<Line>, Governor)>, seconds: f64) {
+fn govern(
+    control: &Control,
+    governed: &mut Option<(Arc<Line>, Governor)>,
+    carried: &mut Carried,
+    seconds: f64,
+) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
     let seen = ceiling.look();
     let Some(line) = policy.line() else {
-        *governed = None;
+        (*governed, *carried) = (None, Carried::default());
         control.stand(Standing { factor: 1.0, ..Standing::default() });
         return;
     };
     if governed.as_ref().is_none_or(|(known, _)| known != line) {
+        *carried = Carried::default();
         *governed = Some((Arc::clone(line), Governor::new(line.rate_per_s, line.envelope.clone())));
     }
     let Some((_, governor)) = governed else { return };
+    carried.learn(&seen, seconds, ceiling.rate_per_s(), ceiling.at_once());
     let verdict = governor.step(&seen, seconds);
     ceiling.set(line, verdict.factor);
     let misfit = (!verdict.fits).then(|| {

@@ -8,8 +8,9 @@ use super::Policy;
 use crate::admission::{Asked, shares};
 use crate::keys::Entry;
 
-/// A key may come so far ahead of an even pace of its share.
-const AHEAD_NS: f64 = 500e6;
+/// A key may come so far ahead of an even pace of its share: one that begins to ask for too much takes no more than that
+/// from the others.
+const AHEAD_NS: f64 = 100e6;
 /// Mean requests that it may come ahead by at least.
 const AHEAD_LEAST: f64 = 10.0;
 
@@ -40,9 +41,9 @@ impl Share {
 }
 
 impl Policy {
-    /// Shares the ceiling out by what keys asked for lately: each slot of a key, with mean requests per second,
-    /// refused ones included. To be called about once a second.
-    pub fn share_out(&self, asked: impl Iterator<Item = (u32, f64)>) {
+    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately: each slot of a
+    /// key, with mean requests per second, refused ones included. To be called some times a second.
+    pub fn share_out(&self, asked: impl Iterator<Item = (u32, f64)>, carried_per_s: f64) {
         let priority = |slot| self.tier(self.state.keys.entry(slot).tier()).1.priority;
         let mut asked: Vec<Asked> =
             asked.map(|(slot, per_s)| Asked { priority: priority(slot), per_s }).collect();
@@ -50,7 +51,10 @@ impl Policy {
             || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
         let found = match &self.line {
-            Some(_) => shares(&mut asked, self.state.ceiling.rate_per_s(), &priorities),
+            Some(_) => {
+                let most_per_s = self.state.ceiling.rate_per_s().min(carried_per_s);
+                shares(&mut asked, most_per_s, &priorities)
+            }
             None => Vec::new(),
         };
         for (number, (tier, _)) in tiers() {

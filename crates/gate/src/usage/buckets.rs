@@ -54,6 +54,16 @@ impl Buckets {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, n)| *sum += n);
     }
 
+    /// The mean time, at most a sixteenth off where none is beyond the last bucket; 0 without samples.
+    pub fn mean_ns(&self) -> f64 {
+        let middle = |bucket: usize| {
+            let shortest = if bucket == 0 { 0 } else { longest_ns(bucket - 1) };
+            f64::midpoint(shortest as f64, longest_ns(bucket) as f64)
+        };
+        let sum: f64 = self.filled().map(|(bucket, n)| middle(bucket) * n as f64).sum();
+        sum / self.count().max(1) as f64
+    }
+
     /// A time that this share of the samples does not exceed, at most 12.5 % above the smallest such; 0 without
     /// samples.
     pub fn at_quantile(&self, share: f64) -> u64 {

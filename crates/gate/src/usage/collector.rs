@@ -1,6 +1,6 @@
 //! Merges what workers hand over, keeps what pages and `/metrics` show, and gives batches to the sinks.
 //!
-//! Two threads of the caller: one calls [`Collector::collect`] about once a second and never waits for a sink; one
+//! Two threads of the caller: one calls [`Collector::collect`] some times a second and never waits for a sink; one
 //! runs [`Reporter::run`], which writes a batch at a time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -125,6 +125,9 @@ pub struct Collector {
     pending: HashMap<By, Sum>,
     /// What the slot of each key asked for in the last collection, in thousandths of a mean request.
     asked_milli: HashMap<u32, u64>,
+    /// Since the last second that pages show.
+    second: Sum,
+    second_s: i64,
     dropped: u64,
     batches: SyncSender<Batch>,
     every_s: i64,
@@ -149,6 +152,8 @@ impl Collector {
             shared,
             pending: HashMap::new(),
             asked_milli: HashMap::new(),
+            second: Sum::default(),
+            second_s: 0,
             dropped: 0,
             batches,
             every_s: i64::from(every_s.max(1)),
@@ -165,13 +170,12 @@ impl Collector {
         key_id: impl Fn(u32) -> u64,
         route_name: impl Fn(u32) -> String,
     ) {
-        let mut second = Sum::default();
         self.asked_milli.clear();
         let mut snapshot = lock(&self.shared.snapshot);
         self.shared.hub.each_full(|table| {
             self.dropped += table.dropped;
             for row in table.rows() {
-                second.add(row);
+                self.second.add(row);
                 if row.key != NONE && row.asked_milli > 0 {
                     *self.asked_milli.entry(row.key).or_default() += row.asked_milli;
                 }
@@ -191,7 +195,10 @@ impl Collector {
                 known.entry(by).or_default().add(row);
             }
         });
-        note_second(&mut snapshot.seconds, unix_s, &second);
+        if unix_s != self.second_s {
+            self.second_s = unix_s;
+            note_second(&mut snapshot.seconds, unix_s, &std::mem::take(&mut self.second));
+        }
         drop(snapshot);
         if unix_s >= self.next_s {
             self.next_s = unix_s + self.every_s;

@@ -7,7 +7,7 @@ use super::table::Table;
 use crate::policy::{Outcome, Problem};
 
 /// How often counts are handed over.
-const HAND_OVER_NS: u64 = 1_000_000_000;
+const HAND_OVER_NS: u64 = 100_000_000;
 /// Tables that may wait for the collector, of each worker.
 const WAITING: usize = 2;
 
@@ -89,7 +89,7 @@ impl Local {
         Self { hub, table: Table::new(), counts, next_ns: 0 }
     }
 
-    /// Hands over where a second has passed. To be called once a batch of events, and while a worker waits at least
+    /// Hands over where a tenth of a second has passed. To be called once a batch of events, and while a worker waits at least
     /// once a second.
     pub fn tick(&mut self, now_ns: u64) {
         if now_ns >= self.next_ns {

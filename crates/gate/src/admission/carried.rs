@@ -1,0 +1,88 @@
+//! What the API carries while that is less than its ceiling: a slowed server answers what is in flight late, and the
+//! ceiling's number in flight then refuses requests that its rate would let through. Shares are shares of this.
+
+use super::Seen;
+
+/// The part of the number in flight at most from which on a look is one of an API that has all it can carry.
+const FULL: f64 = 0.7;
+/// The share of requests that must have been refused in such a look.
+const REFUSED: f64 = 0.02;
+/// A step back up.
+const STEP_UP: f64 = 1.02;
+/// A step back up while less than [`IDLE`] of the number in flight at most is in flight.
+const STEP_UP_IDLE: f64 = 1.2;
+const IDLE: f64 = 0.25;
+
+/// What the API is known to carry, in mean requests per second.
+#[derive(Debug)]
+pub struct Carried(f64);
+
+impl Default for Carried {
+    /// As much as the ceiling lets through.
+    fn default() -> Self {
+        Self(f64::INFINITY)
+    }
+}
+
+impl Carried {
+    /// Learns from what was seen in the last `seconds` below a ceiling of so many mean requests per second and at once.
+    pub fn learn(&mut self, seen: &Seen, seconds: f64, ceiling_per_s: f64, at_once: f64) {
+        let completed_per_s = seen.completed_milli as f64 / 1000.0 / seconds.max(1e-3);
+        // Little's law: the mean number in flight is what is completed times how long it takes.
+        let in_flight = completed_per_s * seen.latency.mean_ns() / 1e9;
+        let asked = seen.latency.count() + seen.refused;
+        let refused = seen.refused as f64 > REFUSED * asked as f64;
+        self.0 = match () {
+            () if refused && in_flight >= FULL * at_once => completed_per_s,
+            () if in_flight < IDLE * at_once => self.0 * STEP_UP_IDLE,
+            () => self.0 * STEP_UP,
+        };
+        self.0 = self.0.min(ceiling_per_s);
+    }
+
+    /// Mean requests per second.
+    pub fn per_s(&self) -> f64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usage::bucket_of;
+
+    const MS: u64 = 1_000_000;
+
+    /// Half a second under a ceiling of 1,000 a second and 30 at once.
+    fn learn(carried: &mut Carried, latency_ns: u64, completed: u64, refused: u64) -> f64 {
+        let mut seen = Seen { completed_milli: completed * 1000, refused, ..Seen::default() };
+        seen.latency.0[bucket_of(latency_ns)] = completed;
+        carried.learn(&seen, 0.5, 1000.0, 30.0);
+        carried.per_s()
+    }
+
+    #[test]
+    fn a_slowed_server_carries_what_it_completes() {
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 10 * MS, 480, 100), 1000.0, "10 in flight of 30");
+        assert_eq!(learn(&mut carried, 60 * MS, 250, 100), 500.0, "30 in flight of 30");
+        assert!((learn(&mut carried, 40 * MS, 250, 0) - 510.0).abs() < 1e-9, "nothing is refused");
+        for _ in 0..4 {
+            learn(&mut carried, 4 * MS, 250, 0);
+        }
+        assert_eq!(carried.per_s(), 1000.0, "hardly anything is in flight");
+    }
+
+    #[test]
+    fn a_burst_into_an_idle_api_says_nothing() {
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 60 * MS, 30, 170), 1000.0);
+    }
+
+    #[test]
+    fn nothing_seen_lowers_nothing() {
+        let mut carried = Carried::default();
+        carried.learn(&Seen::default(), 0.0, 1000.0, 30.0);
+        assert_eq!(carried.per_s(), 1000.0);
+    }
+}
