@@ -7,6 +7,7 @@
 mod cases;
 mod client;
 mod process;
+mod proxy;
 mod rounds;
 mod row;
 mod server;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 use crate::golang::Go;
 use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, fill, gate, instructions, mine, open, profile, scale, sizes, traffic};
+use cases::{closed, fill, gate, hold, instructions, mine, open, profile, scale, sizes, traffic};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -127,6 +128,19 @@ const CASES: &[Case] = &[
         &[],
         gate::many_keys,
     ),
+    case(
+        "gate-hold",
+        "the load line held under overload, and what an honest key keeps beside a greedy one",
+        &[],
+        hold::hold,
+    ),
+    case(
+        "gate-through",
+        "throughput through the gateway against direct; latency beside slow clients",
+        &[],
+        hold::through,
+    ),
+    case("gate-reports", "latency while usage is reported", &[], hold::reports),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 

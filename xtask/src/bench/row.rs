@@ -10,6 +10,7 @@ use crate::table::aligned;
 pub enum Unit {
     Ratio,
     Microseconds,
+    Milliseconds,
     Seconds,
     Percent,
     MiB,
@@ -22,6 +23,7 @@ impl Unit {
         match self {
             Unit::Ratio => format!("{value:.3}"),
             Unit::Microseconds => format!("{value:.2} us"),
+            Unit::Milliseconds => format!("{value:.1} ms"),
             Unit::Seconds => format!("{value:.2} s"),
             Unit::Percent => format!("{value:.3} %"),
             Unit::MiB => format!("{value:.1} MiB"),

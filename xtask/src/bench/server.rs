@@ -107,6 +107,11 @@ http {{
         Ok(server)
     }
 
+    /// Its URL without a path.
+    pub fn origin(&self) -> &str {
+        self.url.trim_end_matches("/healthz")
+    }
+
     /// How many requests it has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         let wait = Duration::from_secs(30);

@@ -5,6 +5,7 @@
 pub mod closed;
 pub mod fill;
 pub mod gate;
+pub mod hold;
 pub mod instructions;
 pub mod mine;
 pub mod open;
