@@ -128,7 +128,16 @@ pub fn explain(run: &Run) -> Findings {
 
 /// As [`explain`], with what a profile of the server showed that was taken in the run's window.
 pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
-    let facts = Facts::of(run).with_profile(profiled);
+    by_rules(&Facts::of(run).with_profile(profiled))
+}
+
+/// As [`explain`], of a run that missed these objectives, each given in words, beside those that it was judged by.
+pub fn explain_missed(run: &Run, missed: &[String]) -> Findings {
+    by_rules(&Facts::of(run).with_missed(missed))
+}
+
+fn by_rules(facts: &Facts<'_>) -> Findings {
+    let run = facts.run;
     let mut found: Vec<(usize, Cause)> = Vec::new();
     let mut abstained = Vec::new();
     let mut abstain = |rule: &Rule, missing: String| {
@@ -141,7 +150,7 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
             abstain(rule, GENERATOR_FIRST.to_owned());
             continue;
         }
-        match (rule.check)(&facts) {
+        match (rule.check)(facts) {
             Outcome::Found(causes) => {
                 generator_is_the_limit |= own;
                 found.extend(causes.into_iter().map(|cause| (nth, cause)));
@@ -150,7 +159,7 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
             Outcome::Lacking(missing) => abstain(rule, missing),
         }
     }
-    found.retain_mut(|(nth, cause)| is_of_this_load(&facts, RULES[*nth].code, cause));
+    found.retain_mut(|(nth, cause)| is_of_this_load(facts, RULES[*nth].code, cause));
     drop_what_others_explain(&mut found);
     // What was counted comes before what was inferred; of the same kind, what concerns more of the load.
     found.sort_by(|(a, one), (b, other)| {
@@ -165,7 +174,7 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(nth, cause)| finding(&RULES[nth], cause)).collect();
     if findings.iter().all(limits_nothing) {
-        findings.insert(0, nothing::finding(&facts));
+        findings.insert(0, nothing::finding(facts));
     }
     rank(&mut findings);
     Findings {

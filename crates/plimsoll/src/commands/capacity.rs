@@ -320,7 +320,10 @@ fn limited_by(record: &CapacitySearch, files: &Files) -> Vec<Finding> {
     let step = broke.or_else(|| searched().max_by(by_level));
     let Some(mut run) = step.and_then(|step| files.read_run(step)) else { return Vec::new() };
     run.validity = verdict::judge(&run);
-    let mut findings = verdict::explain(&run).findings;
+    let margins = step.iter().flat_map(|step| &step.judged.margins);
+    let missed = margins.filter(|margin| margin.outcome == Outcome::Broke).map(words::measured);
+    let missed: Vec<String> = missed.collect();
+    let mut findings = verdict::explain_missed(&run, &missed).findings;
     findings.truncate(MOST_CAUSES);
     findings
 }

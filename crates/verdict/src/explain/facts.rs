@@ -1,5 +1,6 @@
 //! What rules look at: the run, and for each server that was watched its own figures beside those of its machine.
 
+use model::objective::Ruling;
 use model::observed::{Observed, ObservedSource};
 use model::profiled::Profiled;
 use model::units::SECOND;
@@ -14,6 +15,8 @@ pub struct Facts<'a> {
     pub servers: Vec<Server<'a>>,
     /// What a profile of the server showed.
     pub profiled: Option<&'a Profiled>,
+    /// Objectives that the run missed, each in words.
+    pub missed: Vec<String>,
     observed: Option<&'a Observed>,
 }
 
@@ -46,7 +49,17 @@ impl<'a> Facts<'a> {
                 Server { source, host: own.or(generator.filter(|_| here)), here }
             })
             .collect();
-        Self { run, servers, profiled: None, observed }
+        let missed = run.objectives.iter().filter(|judged| judged.ruling == Ruling::Fail);
+        let missed = missed.map(|judged| {
+            format!("{}: {}", judged.objective, judged.reason.trim_end_matches('.').to_lowercase())
+        });
+        Self { run, servers, profiled: None, missed: missed.collect(), observed }
+    }
+
+    /// These facts, of a run that missed these objectives too.
+    pub fn with_missed(mut self, missed: &[String]) -> Self {
+        self.missed.extend_from_slice(missed);
+        self
     }
 
     /// These facts, with what a profile of the server showed.

@@ -148,6 +148,8 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
         troubles.push(format!("the server departed from its trend {} times", run.dips.len()));
     }
     troubles
+        .extend(facts.missed.iter().map(|missed| format!("an objective was missed ({missed})")));
+    troubles
 }
 
 fn what_to_watch(facts: &Facts<'_>) -> String {

@@ -360,6 +360,23 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 }
 
 #[test]
+fn a_load_that_missed_its_objective_was_not_carried() {
+    let run = watched(run(), machine(0.1));
+    assert_eq!(codes(&run), ["none"]);
+    let missed = explain_missed(&run, &["p99<100ms: 168ms".to_owned()]);
+    assert_eq!(missed.findings[0].code, "unknown");
+    assert!(missed.findings[0].sentence.contains("p99<100ms: 168ms"), "{missed:?}");
+    let judged = |objective: &str| {
+        let mut run = run.clone();
+        run.objectives =
+            crate::objective::judge(&run, &[], &crate::objective::parse(objective).unwrap());
+        codes(&run)
+    };
+    assert_eq!(judged("max<1ns"), ["unknown"]);
+    assert_eq!(judged("max<1h"), ["none"]);
+}
+
+#[test]
 fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
     let locked = |calls: f64| {
         with_database("postgres://h/d", &[("db.lock_waiters", 1.2), ("db.transactions", calls)])
