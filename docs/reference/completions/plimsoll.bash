@@ -3105,7 +3105,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__begin)
-            opts="-c -t -d -V -v -h --baseline --profile --slo --connections --threads --duration --warmup --notebook --format --version --help"
+            opts="-c -t -d -V -v -h --baseline --profile --slo --connections --threads --spin --duration --warmup --notebook --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -449,6 +449,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l spin -d 'Never let the generator sleep: for a server on this machine, which otherwise pays for waking it'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l processors -d 'Processors that the server may use [default: found out, for a server on this machine]' -r

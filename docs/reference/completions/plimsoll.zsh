@@ -831,6 +831,7 @@ _arguments "${_arguments_options[@]}" : \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
+'--spin[Never let the generator sleep\: for a server on this machine, which otherwise pays for waking it]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
