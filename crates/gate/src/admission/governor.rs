@@ -1,8 +1,9 @@
 //! Moves the ceiling below the certified line while live latency is outside of its envelope.
 //!
-//! Outside, the ceiling falls to a little below what the upstream completes, so that what queues there drains, and by
-//! a tenth at least. Inside, it rises by small steps back to the line and not above. Nothing is sent or held back to
-//! find something out.
+//! Outside is where more answers are late than chance explains: of 500, a p99 allows five, and nine are none too many.
+//! There the ceiling falls to a little below what the upstream completes, so that what queues there drains, and by a tenth
+//! at least. Inside, it rises by small steps back to the line and not above. Nothing is sent or held back to find
+//! something out.
 
 use super::{Envelope, Seen};
 
@@ -18,6 +19,8 @@ const STEP_DOWN: f64 = 0.9;
 const STEP_UP: f64 = 1.02;
 /// Added to a step up, so that a low ceiling is not stuck there.
 const STEP_UP_LEAST: f64 = 0.005;
+/// Standard deviations by which more answers than the envelope allows must be late: of few, some are by chance.
+const BY_CHANCE: f64 = 2.0;
 /// Above this share of the envelope the ceiling does not rise.
 const NEAR: f64 = 0.8;
 /// The lowest ceiling.
@@ -82,10 +85,17 @@ impl Governor {
         self.verdict(latency)
     }
 
+    /// Whether more answers were late than chance explains where the envelope holds.
+    fn is_outside(&self) -> bool {
+        let (share, latency) = (self.envelope.share, &self.gathered.latency);
+        let deviation = (share * (1.0 - share) / latency.count() as f64).sqrt();
+        latency.at_quantile((share - BY_CHANCE * deviation).max(0.0)) > self.envelope.limit_ns
+    }
+
     fn move_by(&mut self, latency: Option<u64>) {
         let limit = self.envelope.limit_ns;
         match latency {
-            Some(latency) if latency > limit => {
+            Some(_) if self.is_outside() => {
                 let completed_per_s =
                     self.gathered.completed_milli as f64 / 1000.0 / self.gathered_s.max(1e-3);
                 let kept = BELOW_COMPLETED * completed_per_s / self.certified_per_s;
@@ -146,6 +156,20 @@ mod tests {
             last = factor;
         }
         assert_eq!(last, 1.0);
+    }
+
+    /// Nine of 500 are late where five are allowed: chance, and the ceiling stays. Of twenty it does not.
+    #[test]
+    fn what_chance_explains_moves_nothing() {
+        for (late, factor) in [(9, 1.0), (20, 0.9)] {
+            let mut governor = governor();
+            let mut seen = seen(20 * MS, 500 - late);
+            seen.latency.0[bucket_of(300 * MS)] = late;
+            seen.completed_milli = 500_000;
+            let verdict = governor.step(&seen, 0.5);
+            assert!(verdict.latency_ns > Some(100 * MS), "{verdict:?}");
+            assert_eq!(verdict.factor, factor, "{late} late");
+        }
     }
 
     #[test]
