@@ -12,6 +12,8 @@ mod ceiling;
 mod fair;
 mod governor;
 mod line;
+#[cfg(test)]
+mod overload;
 
 pub use carried::Carried;
 pub use ceiling::{Ceiling, Seen};

@@ -131,11 +131,10 @@ impl Line {
             return Err(LineError::NoCapacity);
         }
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
-        let in_p99 = rate_per_s * line.response_ns.p99 as f64 / 1e9;
         let (costs, unknown) = costs(line);
         Ok(Self {
             rate_per_s,
-            at_once: (mean + DEVIATIONS * mean.sqrt()).max(in_p99).max(1.0).ceil(),
+            at_once: at_once(rate_per_s, mean, line.response_ns.p99),
             envelope: envelope(line),
             url: line.target.url.clone(),
             measured_at: line.measured_at.clone(),
@@ -160,6 +159,12 @@ impl Line {
     pub fn endpoints(&self) -> impl Iterator<Item = (&str, &PathPattern, u32)> {
         self.costs.iter().map(|cost| (cost.method.as_str(), &cost.path, cost.milli))
     }
+}
+
+/// How many may be in flight where so many were, mean.
+pub(super) fn at_once(rate_per_s: f64, mean: f64, p99_ns: u64) -> f64 {
+    let in_p99 = rate_per_s * p99_ns as f64 / 1e9;
+    (mean + DEVIATIONS * mean.sqrt()).max(in_p99).max(1.0).ceil()
 }
 
 /// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
