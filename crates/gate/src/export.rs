@@ -21,8 +21,9 @@ pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
     let at_once = line.at_once;
     let _ = write!(
         out,
-        "limit_req_zone $server_name zone=load_line:64k rate={rate};\n\
-         limit_conn_zone $server_name zone=at_once:64k;\n\
+        "# One key for all requests; a variable that is empty would count none.\n\
+         limit_req_zone all zone=load_line:64k rate={rate};\n\
+         limit_conn_zone all zone=at_once:64k;\n\
          limit_req_status 429;\n\
          limit_conn_status 429;\n\n\
          upstream measured_api {{\n"

@@ -1,5 +1,6 @@
 //! `plimsoll gate`: keys, limits, the load line and usage, as a client and an operator meet them.
 
+mod export;
 mod life;
 mod page;
 mod said;
@@ -12,9 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::needs;
-
-use crate::harness::{Folder, PLIMSOLL, Target, ended};
+use crate::harness::{Folder, PLIMSOLL, Target};
 
 /// How long something that happens within a second is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -128,6 +127,12 @@ fn ask(address: &str, method: &str, path: &str, headers: &str, body: &str) -> An
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
     Answer { status, head: head.to_owned(), body: body.to_owned() }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("its address").port()
 }
 
 /// Tries until it holds.
@@ -316,35 +321,4 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
     folder.plimsoll("gate keys add --rate -1/s").refuses(2, "`-1/s` is negative");
-}
-
-#[test]
-fn exported_limits_are_configuration_that_the_proxies_accept() {
-    let folder = Folder::new();
-    folder.put("capacity.json", load_line(8000.0));
-    let nginx = folder.plimsoll("gate export nginx --upstream http://127.0.0.1:8080").ok();
-    let nginx = nginx.prints("rate=8000r/s").stdout;
-    let haproxy = folder.plimsoll("gate export haproxy --upstream http://127.0.0.1:8080").ok();
-    let haproxy = haproxy.prints("sc0_gpc0_rate ge 8000").stdout;
-    // Without a port HAProxy would connect to its own.
-    let by_v6 = folder.plimsoll("gate export haproxy --upstream http://[::1]").ok();
-    by_v6.prints("server api1 [::1]:80 ");
-    folder
-        .plimsoll("gate export haproxy --upstream http://api:http")
-        .refuses(2, "write it as http://10.0.0.7:8080");
-    if needs::has("nginx") {
-        let here = folder.path().display();
-        let whole = format!(
-            "pid {here}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{nginx}}}\n"
-        );
-        folder.put("nginx.conf", whole);
-        let program = needs::path("nginx").expect("its path");
-        let line = format!("-t -p {here} -c nginx.conf");
-        assert_eq!(ended(&mut folder.command(&program, &line)).code, 0);
-    }
-    if needs::has("haproxy") {
-        folder.put("haproxy.cfg", haproxy);
-        let program = needs::path("haproxy").expect("its path");
-        assert_eq!(ended(&mut folder.command(&program, "-c -f haproxy.cfg")).code, 0);
-    }
 }

@@ -1,13 +1,15 @@
 //! Several gateways that share limits by a real Redis server, which is killed and comes back.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use testkit::needs;
 
-use super::{Gate, soon};
+use super::{Gate, PATIENCE, free_port, soon};
 use crate::harness::{Folder, Target};
 
 /// A Redis server that keeps nothing on disk, killed on drop.
@@ -35,11 +37,6 @@ impl Drop for Redis {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("its address").port()
 }
 
 fn key(folder: &Folder, tier: &str) -> String {
@@ -127,4 +124,93 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
     assert_eq!(state["shared"]["answers"], true, "{state}");
     assert!(!a.end().contains("lost"));
     drop(redis);
+}
+
+/// Asks without a pause until it is told to stop or the gateway is gone; when each request that was let through was
+/// answered.
+fn hammer(address: &str, key: &str, stop: &AtomicBool) -> Vec<Instant> {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+    let mut answers = BufReader::new(stream.try_clone().expect("a second handle"));
+    let request = format!("HEAD /healthz HTTP/1.1\r\nHost: {address}\r\n{key}\r\n");
+    let mut passed = Vec::new();
+    while !stop.load(Ordering::SeqCst) && stream.write_all(request.as_bytes()).is_ok() {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            match answers.read_line(&mut head) {
+                Ok(bytes) if bytes > 0 => {}
+                _ => return passed,
+            }
+        }
+        match head.split(' ').nth(1) {
+            Some("200") => passed.push(Instant::now()),
+            status => assert_eq!(status, Some("429"), "{head}"),
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    passed
+}
+
+/// One key at three gateways at once, one of which is killed: all together let through what the formula of the guide
+/// allows, and the usage that is lost is what the killed one had not written yet.
+#[test]
+fn what_three_gateways_let_through_stays_within_the_formula() {
+    const RATE: f64 = 200.0;
+    const BURST: f64 = 50.0;
+    /// How long a gateway takes to learn of the others, on a machine that is busy; usually it is a hundredth of that.
+    const LEARNS_WITHIN_S: f64 = 1.0;
+    /// Twice what a report may be behind, for the same reason.
+    const UNWRITTEN: Duration = Duration::from_secs(3);
+    if !needs::has("redis-server") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let redis = Redis::start(&folder, free_port());
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[shared]\nserver = \
+         \"redis://127.0.0.1:{}/0\"\n[[tier]]\nname = \"one\"\nrate = \"{RATE}/s\"\nburst = {BURST}\n[usage]\nevery = \
+         \"1s\"\n",
+        target.url(""),
+        redis.port
+    );
+    folder.put("gate.toml", &config);
+    let key = key(&folder, "one");
+    let [a, b, c] = [(); 3].map(|()| Gate::start(&folder, "gate.toml"));
+    for gate in [&a, &b, &c] {
+        soon(|| answered(gate) > 0);
+    }
+    let stop = AtomicBool::new(false);
+    let addresses = [&a, &b, &c].map(|gate| gate.address.clone());
+    let (passed, killed) = thread::scope(|scope| {
+        let (key, stop) = (&key, &stop);
+        let clients = addresses.each_ref().map(|to| scope.spawn(move || hammer(to, key, stop)));
+        thread::sleep(Duration::from_secs(4));
+        let killed = Instant::now();
+        drop(c);
+        thread::sleep(Duration::from_secs(2));
+        stop.store(true, Ordering::SeqCst);
+        (clients.map(|client| client.join().expect("no other status")), killed)
+    });
+    let [_, _, of_killed] = &passed;
+    let all: Vec<Instant> = passed.iter().flatten().copied().collect();
+    let (first, last) = (all.iter().min().expect("some"), all.iter().max().expect("some"));
+    let window_s = last.duration_since(*first).as_secs_f64();
+    let most = BURST + RATE * window_s + 2.0 * (BURST + RATE * LEARNS_WITHIN_S);
+    println!(
+        "{} of {most:.0} in {window_s:.2} s; each alone: {:.0}",
+        all.len(),
+        3.0 * (BURST + RATE * window_s)
+    );
+    assert!(all.len() as f64 <= most, "{} of {most}", all.len());
+    assert!(!of_killed.is_empty());
+
+    assert!(!a.end().contains("lost") && !b.end().contains("lost"));
+    let usage = folder.plimsoll("gate usage --format json").ok().stdout;
+    let usage: serde_json::Value = serde_json::from_str(&usage).expect("JSON");
+    let rows = usage["rows"].as_array().expect("rows");
+    let written: u64 = rows.iter().filter_map(|row| row["forwarded"].as_u64()).sum();
+    let unwritten = of_killed.iter().filter(|at| killed.duration_since(**at) < UNWRITTEN).count();
+    println!("{written} written, up to {unwritten} of the killed one may be missing");
+    // One may have been forwarded and not answered when it was killed.
+    assert!((all.len() - unwritten..=all.len() + 1).contains(&(written as usize)), "{written}");
 }
