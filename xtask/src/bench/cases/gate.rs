@@ -141,6 +141,15 @@ fn latency(bench: &Bench, server: &Server, proxies: &[Proxy; 2], rate: u32) -> R
             reach: Reach::AtMost(most_us),
             detail: format!("nginx adds {:.1} us", Spread::of(&added(&theirs)).median),
         });
+        if quantile == "p99" {
+            rows.push(Row {
+                what: format!("gate: p99 at {rate}/s over that through nginx"),
+                unit: Unit::Ratio,
+                spread: Spread::of_ratios(&ours, &theirs),
+                reach: Reach::AtMost(1.0),
+                detail: format!("{:.1} us through nginx", Spread::of(&theirs).median),
+            });
+        }
     }
     Ok(rows)
 }
