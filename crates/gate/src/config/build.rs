@@ -131,6 +131,10 @@ impl Built {
             line,
             trust: None,
         };
+        if let Some(every) = config.usage.every.as_ref().filter(|every| every.get_ref().0 < SECOND)
+        {
+            return Err(builder.wrong(every, "usage is reported once a second at most"));
+        }
         if let Some(url) = &config.usage.http {
             HttpSink::new(url.get_ref(), "").map_err(|why| builder.wrong(url, why))?;
             if config.usage.json_lines.is_some() {
@@ -341,7 +345,7 @@ impl Builder<'_> {
     fn tier(&self, written: &TierConfig) -> Result<Tier, ConfigError> {
         let each = LimitConfig {
             rate: written.rate,
-            burst: written.burst,
+            burst: written.burst.clone(),
             concurrency: written.concurrency.clone(),
         };
         Ok(Tier {
@@ -360,11 +364,17 @@ impl Builder<'_> {
         if let Some(most) = written.concurrency.as_ref().filter(|most| *most.get_ref() == 0) {
             return Err(self.wrong(most, "a concurrency is 1 or more"));
         }
-        if written.burst.is_some() && written.rate.is_none() {
-            return Err(ConfigError::whole("a burst belongs to a rate: write rate too"));
+        if let Some(burst) = &written.burst {
+            if written.rate.is_none() {
+                return Err(self.wrong(burst, "a burst belongs to a rate: write rate too"));
+            }
+            if *burst.get_ref() == 0 {
+                return Err(self.wrong(burst, "a burst is 1 or more"));
+            }
         }
+        let burst = written.burst.as_ref().map(|burst| *burst.get_ref());
         Ok(Limits {
-            rate: written.rate.map(|rate| rate.with(written.burst)),
+            rate: written.rate.map(|rate| rate.with(burst)),
             at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
         })
     }

@@ -241,7 +241,8 @@ pub struct LimitConfig {
     /// Requests per time: `100/s`, `30/m`, `1000/h`.
     pub rate: Option<RateText>,
     /// Requests at once after a pause (default: what comes in a second of the rate).
-    pub burst: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub burst: Option<Spanned<u32>>,
     /// Requests in flight.
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
@@ -260,7 +261,8 @@ pub struct TierConfig {
     /// Each key's requests per time.
     pub rate: Option<RateText>,
     /// Each key's requests at once after a pause.
-    pub burst: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub burst: Option<Spanned<u32>>,
     /// Each key's requests in flight.
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
@@ -355,8 +357,9 @@ pub struct ClientConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UsageConfig {
-    /// How often (default 5s).
-    pub every: Option<Duration>,
+    /// How often (default 5s); whole seconds.
+    #[schemars(with = "Option<Duration>")]
+    pub every: Option<Spanned<Duration>>,
     /// Append JSON lines to this file instead of counting in the store.
     pub json_lines: Option<PathBuf>,
     /// Post JSON lines to this URL (http) instead.

@@ -6,6 +6,9 @@ use std::ops::Range;
 /// A name is suggested if at most so many letters differ.
 const NEAR: usize = 3;
 
+/// Settings of the whole: TOML takes them for one of a table where they stand below its name.
+const OF_THE_WHOLE: [&str; 3] = ["loadline", "authorities", "workers"];
+
 /// What is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
@@ -33,7 +36,12 @@ impl ConfigError {
         let message = error.message();
         let mut what = message.trim().replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        if let (true, Some((wrong, known))) = (message.starts_with("unknown"), quoted.split_first())
+        if message.starts_with("unknown field")
+            && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
+        {
+            what = format!("`{name}` belongs above the first [table] of the file");
+        } else if let (true, Some((wrong, known))) =
+            (message.starts_with("unknown"), quoted.split_first())
             && let Some(near) = nearest(wrong, known.iter().copied().filter(|name| name != wrong))
         {
             let kind = message.split('`').next().unwrap_or("unknown field ");

@@ -69,8 +69,9 @@ impl Bytes {
         let text = text.trim();
         let found = units.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)));
         let (number, bytes) = found.unwrap_or((text, 1));
+        // What `parse_count` would suggest are counts.
         let count = parse_count(number.trim())
-            .map_err(|error| format!("{error}; sizes end in KiB, MiB or GiB"))?;
+            .map_err(|_| format!("`{text}` is no size, such as 512, 32KiB or 1MiB"))?;
         count.checked_mul(bytes).map(Self).ok_or_else(|| format!("`{text}` is too large"))
     }
 }

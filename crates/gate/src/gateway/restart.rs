@@ -48,7 +48,8 @@ impl Fixed {
 
 /// Seconds between two reports of usage.
 pub(super) fn report_every_s(config: &Config) -> u32 {
-    config.usage.every.map_or(REPORT_EVERY_S, |every| (every.0 / 1_000_000_000) as u32)
+    let every = config.usage.every.as_ref().map(|every| every.get_ref().0 / model::units::SECOND);
+    every.map_or(REPORT_EVERY_S, |seconds| u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

@@ -173,6 +173,10 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         ),
         ("\"gate\"", "\"a\\nb\"", "a value has no control characters and no spaces around it"),
         ("concurrency = 7", "concurrency = 0", "a concurrency is 1 or more"),
+        ("burst = 5", "burst = 0", "line 33, column 36: a burst is 1 or more"),
+        ("rate = \"100/s\", ", "", "line 33, column 20: a burst belongs to a rate"),
+        ("\"1MiB\"", "\"1mb\"", "line 32, column 8: `1mb` is no size, such as 512, 32KiB"),
+        ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",
             "\"[::1]:81\"",
@@ -189,6 +193,11 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "`http://127.0.0.1:9090` is the gateway itself",
         ),
         ("[usage]", "[usage", "line 62, column "),
+        (
+            "every = \"1s\"",
+            "every = \"20ms\"",
+            "line 63, column 9: usage is reported once a second",
+        ),
     ];
     cases.into_iter().for_each(is_said);
     assert!(built("").unwrap_err().to_string().starts_with("there is no upstream"));
