@@ -11,5 +11,5 @@ mod table;
 
 pub use digest::{Digest, Digester, new_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
-pub use store::Store;
+pub use store::{NamedByKeys, Store};
 pub use table::{Entry, Keys, Settings};

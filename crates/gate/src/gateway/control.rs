@@ -1,7 +1,6 @@
 //! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
 //! in one step.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -94,8 +93,12 @@ pub(super) fn built(
     let line = match &config.loadline {
         Some(path) => {
             let path = path.get_ref();
-            let json = fs::read_to_string(path)
-                .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
+            let json = fs::read_to_string(path).map_err(|error| {
+                let path = path.display();
+                GatewayError::File(format!(
+                    "{path}: {error}; `plimsoll capacity` writes load lines"
+                ))
+            })?;
             let line =
                 Line::parse(&json).map_err(|error| GatewayError::Line(path.clone(), error))?;
             Some(Arc::new(line))
@@ -130,9 +133,9 @@ impl Control {
         load(&store, &state, store_path)?;
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
-        store.record_tiers(&tier_names(&settings)).map_err(GatewayError::Store)?;
-        let keys_of_tiers = store.tiers_of_keys().map_err(GatewayError::Store)?;
-        let notes = notes_of(&settings, &keys_of_tiers, setup.machine.as_ref());
+        record_names(&store, &settings)?;
+        let named = store.named_by_keys().map_err(GatewayError::Store)?;
+        let notes = notes::all(&settings, &named, setup.machine.as_ref());
         let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
         settings.digester = (!open && count > 0).then(|| store.digester().clone());
@@ -198,9 +201,9 @@ impl Control {
         store
             .note("configuration replaced", &Stamp { at_s: unix_s(), by })
             .map_err(GatewayError::Store)?;
-        store.record_tiers(&tier_names(&changing.settings)).map_err(GatewayError::Store)?;
-        let keys = store.tiers_of_keys().map_err(GatewayError::Store)?;
-        let notes = notes_of(&changing.settings, &keys, self.setup.machine.as_ref());
+        record_names(store, &changing.settings)?;
+        let named = store.named_by_keys().map_err(GatewayError::Store)?;
+        let notes = notes::all(&changing.settings, &named, self.setup.machine.as_ref());
         changing.outcome = Reloaded { waits_for_restart, notes };
         Ok(changing.outcome.clone())
     }
@@ -451,22 +454,11 @@ fn put(state: &State, key: &KeyRecord) -> Option<u32> {
     state.keys.put(&key.digest, &settings)
 }
 
-fn tier_names(settings: &PolicySettings) -> Vec<&str> {
-    settings.tiers.iter().map(|tier| tier.name.as_str()).collect()
-}
-
-/// What is in force and may not be what was meant. `keys` counts the keys in force by the tier they name.
-pub(super) fn notes_of(
-    settings: &PolicySettings,
-    keys: &BTreeMap<String, u64>,
-    machine: Option<&model::Environment>,
-) -> Vec<String> {
-    let mut all = notes::of_tiers(keys, &settings.tiers);
-    if let Some(line) = &settings.line {
-        all.extend(notes::of_line(line));
-        all.extend(notes::misfit(line, &settings.upstreams, machine));
-    }
-    all
+/// Lets `keys add` know which tiers and routes there are.
+fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
+    let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
+    store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
 /// The admin API's token, of the file that is named; `None` where none is.

@@ -8,13 +8,29 @@ use model::Environment;
 use model::quote::plain;
 
 use crate::admission::Line;
-use crate::policy::{Tier, Upstream};
+use crate::keys::NamedByKeys;
+use crate::policy::{PolicySettings, Route, Tier, Upstream};
 
 /// Characters of a name that are repeated.
 const NAME: usize = 100;
 
+/// What is in force and may not be what was meant.
+pub(super) fn all(
+    settings: &PolicySettings,
+    named: &NamedByKeys,
+    machine: Option<&Environment>,
+) -> Vec<String> {
+    let mut all = of_tiers(&named.tiers, &settings.tiers);
+    all.extend(of_routes(&named.routes, &settings.routes));
+    if let Some(line) = &settings.line {
+        all.extend(of_line(line));
+        all.extend(misfit(line, &settings.upstreams, machine));
+    }
+    all
+}
+
 /// Keys of tiers that are not configured. `keys` counts the keys in force by the tier they name.
-pub(super) fn of_tiers(keys: &BTreeMap<String, u64>, tiers: &[Tier]) -> Vec<String> {
+fn of_tiers(keys: &BTreeMap<String, u64>, tiers: &[Tier]) -> Vec<String> {
     let first = tiers.first().map_or("default", |tier| tier.name.as_str());
     let missing = keys.iter().filter(|(name, _)| tiers.iter().all(|tier| tier.name != **name));
     let note = |(name, count): (&String, &u64)| {
@@ -27,8 +43,21 @@ pub(super) fn of_tiers(keys: &BTreeMap<String, u64>, tiers: &[Tier]) -> Vec<Stri
     missing.map(note).collect()
 }
 
+/// Keys of routes that are not configured. `keys` counts the keys in force by the routes they name.
+fn of_routes(keys: &BTreeMap<String, u64>, routes: &[Route]) -> Vec<String> {
+    let missing = keys.iter().filter(|(name, _)| routes.iter().all(|route| route.name != **name));
+    let note = |(name, count): (&String, &u64)| {
+        let keys = if *count == 1 { "1 key is".to_owned() } else { format!("{count} keys are") };
+        format!(
+            "{keys} for the route `{}`, which the configuration does not have: it opens nothing",
+            plain(name, NAME)
+        )
+    };
+    missing.map(note).collect()
+}
+
 /// What a load line leaves open. It holds all the same.
-pub(super) fn of_line(line: &Line) -> Vec<String> {
+fn of_line(line: &Line) -> Vec<String> {
     let mut notes = Vec::new();
     if !line.confirmed {
         notes.push(
@@ -46,11 +75,7 @@ pub(super) fn of_line(line: &Line) -> Vec<String> {
 }
 
 /// Why a load line is of something else than what requests are sent to, if it is. `machine` is the gateway's.
-pub(super) fn misfit(
-    line: &Line,
-    upstreams: &[Upstream],
-    machine: Option<&Environment>,
-) -> Option<String> {
+fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) -> Option<String> {
     let measured: Vec<std::net::SocketAddr> =
         line.addresses.iter().filter_map(|address| address.parse().ok()).collect();
     let mut servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);

@@ -8,8 +8,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::control::{admin_token, built, notes_of, read};
-use super::{GatewayError, STORE, Setup, listeners};
+use super::control::{admin_token, built, read};
+use super::{GatewayError, STORE, Setup, listeners, notes};
 use crate::config::{Built, Config};
 use crate::keys::Store;
 use crate::policy::{Policy, State};
@@ -23,14 +23,14 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     admin_token(&config)?;
     let path = config.keys.store.clone().unwrap_or_else(|| STORE.into());
     written_files(&config, &built, &path)?;
-    let keys = match path.exists() {
+    let named = match path.exists() {
         true => {
             let store = Store::inspect(&path).map_err(GatewayError::Store)?;
-            store.tiers_of_keys().map_err(GatewayError::Store)?
+            store.named_by_keys().map_err(GatewayError::Store)?
         }
         false => Default::default(),
     };
-    let notes = notes_of(&built.policy, &keys, setup.machine.as_ref());
+    let notes = notes::all(&built.policy, &named, setup.machine.as_ref());
     Policy::new(&State::new(Default::default(), 0).into(), built.policy, None)
         .map_err(GatewayError::Names)?;
     Ok(notes)

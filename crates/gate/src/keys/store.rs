@@ -51,6 +51,15 @@ CREATE TABLE changes (
 ) STRICT;
 ";
 
+/// What keys that were not revoked name, and how many do.
+#[derive(Debug, Default)]
+pub struct NamedByKeys {
+    /// By tier.
+    pub tiers: BTreeMap<String, u64>,
+    /// By route.
+    pub routes: BTreeMap<String, u64>,
+}
+
 /// The file, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -99,8 +108,13 @@ impl Store {
     /// # Errors
     /// When a value is none that a key may have, or the file cannot be written.
     pub fn add(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
-        if let Some(tiers) = self.tiers()? {
-            check_tier(&new.tier, &tiers)?;
+        if let Some(tiers) = self.tiers()?
+            && !new.tier.is_empty()
+        {
+            check_known("tier", &new.tier, &tiers)?;
+        }
+        if let Some(routes) = self.configured("routes")? {
+            new.routes.iter().try_for_each(|route| check_known("route", route, &routes))?;
         }
         self.insert(new, stamp)
     }
@@ -204,43 +218,50 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn tiers(&self) -> Result<Option<Vec<String>>, StoreError> {
-        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = 'tiers'";
+        self.configured("tiers")
+    }
+
+    /// The names of one kind that the gateway was last configured with.
+    fn configured(&self, kind: &str) -> Result<Option<Vec<String>>, StoreError> {
+        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
         let names: Option<String> =
-            self.connection.query_row(query, [], |row| row.get(0)).optional()?;
+            self.connection.query_row(query, [kind], |row| row.get(0)).optional()?;
         Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
     }
 
-    /// Keeps the names of the tiers that a gateway is configured with; they hold no comma.
+    /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn record_tiers(&self, names: &[&str]) -> Result<(), StoreError> {
-        if self.tiers()?.is_some_and(|known| known == names) {
-            return Ok(());
+    pub fn record_configured(&self, tiers: &[&str], routes: &[&str]) -> Result<(), StoreError> {
+        for (kind, names) in [("tiers", tiers), ("routes", routes)] {
+            if self.configured(kind)?.is_none_or(|known| known != names) {
+                let names = names.join(",");
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
+                    params![kind, names.as_bytes()],
+                )?;
+            }
         }
-        let names = names.join(",");
-        self.connection
-            .execute("INSERT OR REPLACE INTO meta VALUES ('tiers', ?1)", [names.as_bytes()])?;
         Ok(())
     }
 
-    /// How many keys that were not revoked name each tier.
+    /// How many keys that were not revoked name each tier, and each route.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn tiers_of_keys(&self) -> Result<BTreeMap<String, u64>, StoreError> {
-        let query = "SELECT tier FROM keys WHERE tier <> '' AND revoked_s IS NULL";
+    pub fn named_by_keys(&self) -> Result<NamedByKeys, StoreError> {
+        let query =
+            "SELECT tier, routes FROM keys WHERE tier || routes <> '' AND revoked_s IS NULL";
         let mut statement = self.connection.prepare(query)?;
         let mut rows = statement.query([])?;
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let mut named = NamedByKeys::default();
         while let Some(row) = rows.next()? {
-            let name = row.get_ref(0)?.as_str().unwrap_or_default();
-            match counts.get_mut(name) {
-                Some(count) => *count += 1,
-                None => drop(counts.insert(name.to_owned(), 1)),
-            }
+            let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
+            count(&mut named.tiers, text(0)?);
+            text(1)?.split(',').for_each(|route| count(&mut named.routes, route));
         }
-        Ok(counts)
+        Ok(named)
     }
 
     /// One key.
@@ -359,20 +380,32 @@ fn check(new: &NewKey) -> Result<(), StoreError> {
             wrong("a burst is 1 or more".into())
         }
         _ if new.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
+        _ if new.day_quota == Some(0) || new.month_quota == Some(0) => {
+            wrong("a quota is 1 or more; `keys revoke` ends a key".into())
+        }
         _ => Ok(()),
     }
 }
 
-fn check_tier(tier: &str, tiers: &[String]) -> Result<(), StoreError> {
-    if tier.is_empty() || tiers.iter().any(|known| known == tier) {
+/// Counts a name, if it is one.
+fn count(names: &mut BTreeMap<String, u64>, name: &str) {
+    match names.get_mut(name) {
+        _ if name.is_empty() => {}
+        Some(count) => *count += 1,
+        None => drop(names.insert(name.to_owned(), 1)),
+    }
+}
+
+fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreError> {
+    if known.iter().any(|known| known == name) {
         return Ok(());
     }
-    let near = nearest(tier, tiers.iter().map(String::as_str));
+    let near = nearest(name, known.iter().map(String::as_str));
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-    let tier = visible(tier, &[]);
+    let name = visible(name, &[]);
     Err(StoreError::Wrong(format!(
-        "there is no tier `{tier}`: {near}The gateway of this store has {}",
-        tiers.join(", ")
+        "there is no {kind} `{name}`: {near}The gateway of this store has {}",
+        known.join(", ")
     )))
 }
 
@@ -511,25 +544,34 @@ mod tests {
     }
 
     #[test]
-    fn a_tier_that_no_gateway_has_is_refused() {
+    fn a_tier_or_route_that_no_gateway_has_is_refused() {
         let (folder, mut store) = store();
         store.add(&gold(), &STAMP).expect("no gateway has said its tiers");
-        store.record_tiers(&["free", "silver"]).unwrap();
+        store.record_configured(&["free", "silver"], &["users", "shop"]).unwrap();
         let Err(StoreError::Wrong(why)) =
-            store.add(&NewKey { tier: "silber".into(), ..gold() }, &STAMP)
+            store.add(&NewKey { tier: "silber".into(), ..NewKey::default() }, &STAMP)
         else {
             panic!("it was accepted")
         };
         assert!(why.contains("did you mean `silver`?") && why.contains("free, silver"), "{why}");
+        let of_route =
+            |route: &str| NewKey { routes: vec!["shop".into(), route.into()], ..NewKey::default() };
+        let Err(StoreError::Wrong(why)) = store.add(&of_route("user"), &STAMP) else {
+            panic!("it was accepted")
+        };
+        assert!(why.contains("no route `user`: did you mean `users`?"), "{why}");
+        store.add(&of_route("users"), &STAMP).unwrap();
         for tier in ["", "free"] {
-            store.add(&NewKey { tier: tier.into(), ..gold() }, &STAMP).unwrap();
+            store.add(&NewKey { tier: tier.into(), ..NewKey::default() }, &STAMP).unwrap();
         }
         store.rotate(1, 0, &STAMP).expect("a key keeps its tier");
-        let counts: Vec<_> = store.tiers_of_keys().unwrap().into_iter().collect();
-        assert_eq!(counts, [("free".to_owned(), 1), ("gold".to_owned(), 1)]);
+        let named = store.named_by_keys().unwrap();
+        let counts = |names: BTreeMap<String, u64>| names.into_iter().collect::<Vec<_>>();
+        assert_eq!(counts(named.tiers), [("free".to_owned(), 1), ("gold".to_owned(), 1)]);
+        assert!(counts(named.routes).contains(&("users".to_owned(), 1)));
         let looked = Store::inspect(&folder.path().join("gate.db")).unwrap();
         assert_eq!(looked.tiers().unwrap().unwrap(), ["free", "silver"]);
-        assert!(looked.record_tiers(&["x"]).is_err(), "it is only read");
+        assert!(looked.record_configured(&["x"], &[]).is_err(), "it is only read");
         assert!(Store::inspect(&folder.path().join("none.db")).is_err());
         assert!(!folder.path().join("none.db").exists());
     }
@@ -543,6 +585,7 @@ mod tests {
             rate(f64::NAN, 1.0),
             rate(1.0, 0.5),
             NewKey { at_once: Some(0), ..NewKey::default() },
+            NewKey { day_quota: Some(0), ..NewKey::default() },
             NewKey { owner: "a\nb".into(), ..NewKey::default() },
             NewKey { routes: vec!["a,b".into()], ..NewKey::default() },
         ] {

@@ -56,6 +56,11 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     if burst == Some(0) {
         return usage("--burst 0: a burst is 1 or more");
     }
+    if args.expires_in == Some(0) {
+        return usage(
+            "--expires-in 0s: a key that has expired opens nothing; leave it out for one that never does",
+        );
+    }
     let lasts_s =
         args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
     let new = NewKey {
@@ -73,9 +78,10 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     let mut store = Store::open(path).map_err(|error| failure(&error))?;
     let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
     let tiers = store.tiers().map_err(|error| failure(&error))?;
-    if !new.tier.is_empty() && tiers.is_none() {
+    if (!new.tier.is_empty() || !new.routes.is_empty()) && tiers.is_none() {
         eprintln!(
-            "plimsoll: no gateway has run with this store, so whether it has the tier is not known: it says so at its start"
+            "plimsoll: no gateway has run with this store, so whether it has the tier and routes is not known: it says so at \
+             its start"
         );
     }
     if is_new {

@@ -84,6 +84,10 @@ fn tiers_are_those_of_the_gateway_of_the_store() {
         .refuses(2, "there is no tier `glod`: did you mean `gold`?");
     let refused = gate.admin("POST", "/v1/keys", "{\"tier\": \"silver\"}");
     assert!(refused.status == 422 && refused.body.contains("free, gold"), "{refused:?}");
+    folder
+        .plimsoll("gate keys add --route al")
+        .refuses(2, "there is no route `al`: did you mean `all`?");
+    folder.plimsoll("gate keys add --expires-in 0s").refuses(2, "has expired");
     folder.plimsoll("gate keys add --tier gold").ok();
     folder.put("gate.toml", config(&target.url(""), "[[tier]]\nname = \"free\"\n"));
     let notes = gate.admin("POST", "/v1/reload", "").json()["notes"].to_string();
