@@ -7,6 +7,7 @@
 //!
 //! Pure: what was seen and how long it took is handed in.
 
+mod answers;
 mod carried;
 mod ceiling;
 mod fair;
@@ -15,6 +16,7 @@ mod line;
 #[cfg(test)]
 mod overload;
 
+pub use answers::Answers;
 pub use carried::Carried;
 pub use ceiling::{Ceiling, Seen};
 pub use fair::{Asked, Asking, shares};

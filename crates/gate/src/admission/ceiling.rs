@@ -15,6 +15,10 @@ pub struct Seen {
     pub completed_milli: u64,
     /// Requests that the ceiling refused.
     pub refused: u64,
+    /// Answers that say that the upstream did not do what was asked.
+    pub errors: u64,
+    /// The status of one of these.
+    pub an_error: u16,
 }
 
 /// The ceiling and what is used of it.
@@ -30,6 +34,8 @@ pub struct Ceiling {
     latency: Box<[AtomicU32]>,
     completed_milli: AtomicU64,
     refused: AtomicU64,
+    errors: AtomicU64,
+    an_error: AtomicU32,
 }
 
 impl Default for Ceiling {
@@ -43,6 +49,8 @@ impl Default for Ceiling {
             latency: (0..BUCKETS).map(|_| AtomicU32::new(0)).collect(),
             completed_milli: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            an_error: AtomicU32::new(0),
         }
     }
 }
@@ -91,6 +99,12 @@ impl Ceiling {
         self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Notes an answer whose status says that the upstream did not do what was asked.
+    pub fn note_error(&self, status: u16) {
+        self.errors.fetch_add(1, Ordering::Relaxed);
+        self.an_error.store(u32::from(status), Ordering::Relaxed);
+    }
+
     /// What was seen since the last call.
     pub fn look(&self) -> Seen {
         let latency = self.latency.iter().map(|n| u64::from(n.swap(0, Ordering::Relaxed)));
@@ -98,6 +112,8 @@ impl Ceiling {
             latency: Buckets(latency.collect()),
             completed_milli: self.completed_milli.swap(0, Ordering::Relaxed),
             refused: self.refused.swap(0, Ordering::Relaxed),
+            errors: self.errors.swap(0, Ordering::Relaxed),
+            an_error: self.an_error.load(Ordering::Relaxed) as u16,
         }
     }
 

@@ -90,6 +90,8 @@ pub struct Line {
     pub at_least: bool,
     /// The addresses that were measured.
     pub addresses: Vec<String>,
+    /// The commonest status that was measured.
+    pub status: Option<u16>,
     /// The machine that it was measured from.
     pub environment: model::Environment,
     /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
@@ -141,6 +143,7 @@ impl Line {
             confirmed: line.confirmed_for_ns.is_some(),
             at_least: line.at_least,
             addresses: line.target.addresses.clone(),
+            status: line.target.commonest_response.as_ref().map(|response| response.status),
             environment: line.environment.clone(),
             unknown,
             tree: tree(&costs),

@@ -231,6 +231,7 @@ impl Control {
         let sink =
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
+        self.troubles.set("load line", self.standing().misfit);
         let alone = self.link.as_ref().and_then(|link| link.view().error);
         self.troubles.set("shared limits", alone.as_deref().map(troubles::of_shared));
     }
@@ -300,6 +301,7 @@ impl Control {
         let asks = self.current.get().0.asks_for_keys();
         if !asks && !changing.open && !self.state.keys.is_empty() {
             self.publish(changing)?;
+            self.troubles.say("the store has a key now: requests are asked for one".to_owned());
         }
         Ok(())
     }

@@ -74,6 +74,15 @@ fn of_line(line: &Line) -> Vec<String> {
     notes
 }
 
+/// Why a load line does not fit an API most of whose answers are errors; `mostly` is the status of one.
+pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> {
+    let (measured, status) = (line.status.filter(|status| *status < 400)?, mostly?);
+    Some(format!(
+        "the load line no longer fits: most of the API's answers are errors, such as {status}, and {measured} was measured: \
+         see whether it is the same API, then measure again"
+    ))
+}
+
 /// Why a load line is of something else than what requests are sent to, if it is. `machine` is the gateway's.
 fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) -> Option<String> {
     let measured: Vec<std::net::SocketAddr> =
@@ -126,6 +135,16 @@ mod tests {
         assert!(of_line(&line(true, false)).is_empty());
         assert!(of_line(&line(false, false))[0].contains("not confirmed"));
         assert!(of_line(&line(true, true))[0].contains("lower bound"));
+    }
+
+    #[test]
+    fn a_line_does_not_fit_errors_unless_they_were_measured() {
+        let line = |status| Line { status, ..Line::default() };
+        assert_eq!(mostly_errors(&line(Some(200)), None), None);
+        assert_eq!(mostly_errors(&line(None), Some(404)), None);
+        assert_eq!(mostly_errors(&line(Some(404)), Some(404)), None);
+        let why = mostly_errors(&line(Some(200)), Some(404)).unwrap();
+        assert!(why.contains("such as 404, and 200 was measured"), "{why}");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::control::{Control, Standing, unix_s};
-use crate::admission::{Asking, Carried, Governor, Line};
+use super::notes;
+use crate::admission::{Answers, Asking, Carried, Governor, Line};
 use crate::policy::NONE;
 use crate::usage::Collector;
 
@@ -19,8 +20,8 @@ const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is told to stop; what is left of usage is handed to the reporter then.
 pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
-    let mut governed: Option<(Arc<Line>, Governor)> = None;
-    let (mut asking, mut carried) = (Asking::default(), Carried::default());
+    let mut governed = Governed::default();
+    let mut asking = Asking::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -32,12 +33,12 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         let since = now.duration_since(last_look);
         if since >= GOVERN_EVERY {
             last_look = now;
-            govern(control, &mut governed, &mut carried, since.as_secs_f64());
+            govern(control, &mut governed, since.as_secs_f64());
         }
         collect(control, collector);
         asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
         last_collect = now;
-        control.policy().share_out(asking.per_s(), carried.per_s());
+        control.policy().share_out(asking.per_s(), governed.carried.per_s());
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
@@ -55,35 +56,42 @@ fn collect(control: &Control, collector: &mut Collector) {
     collector.collect(unix_s(), key_id, |route| policy.route_name(route).to_owned());
 }
 
+/// What is known of a line in force.
+#[derive(Default)]
+struct Governed {
+    line: Option<(Arc<Line>, Governor)>,
+    carried: Carried,
+    answers: Answers,
+}
+
 /// Moves the ceiling of the line in force by what was seen.
-fn govern(
-    control: &Control,
-    governed: &mut Option<(Arc<Line>, Governor)>,
-    carried: &mut Carried,
-    seconds: f64,
-) {
+fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
     let seen = ceiling.look();
     let Some(line) = policy.line() else {
-        (*governed, *carried) = (None, Carried::default());
+        *governed = Governed::default();
         control.stand(Standing { factor: 1.0, ..Standing::default() });
         return;
     };
-    if governed.as_ref().is_none_or(|(known, _)| known != line) {
-        *carried = Carried::default();
-        *governed = Some((Arc::clone(line), Governor::new(line.rate_per_s, line.envelope.clone())));
+    if governed.line.as_ref().is_none_or(|(known, _)| known != line) {
+        let governor = Governor::new(line.rate_per_s, line.envelope.clone());
+        *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
-    let Some((_, governor)) = governed else { return };
-    carried.learn(&seen, seconds, ceiling.rate_per_s(), ceiling.at_once());
+    let Some((_, governor)) = &mut governed.line else { return };
+    governed.carried.learn(&seen, seconds, ceiling.rate_per_s(), ceiling.at_once());
     let verdict = governor.step(&seen, seconds);
     ceiling.set(line, verdict.factor);
-    let misfit = (!verdict.fits).then(|| {
-        format!(
-            "live latency has been outside of {} for long at loads that the load line certifies: measure again",
+    let mostly = governed.answers.learn(&seen);
+    let misfit = if verdict.fits {
+        notes::mostly_errors(line, mostly)
+    } else {
+        Some(format!(
+            "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \
+             again",
             line.envelope.from
-        )
-    });
+        ))
+    };
     let latency_ns = verdict.latency_ns.or(control.standing().latency_ns);
     control.stand(Standing { factor: verdict.factor, latency_ns, misfit });
 }

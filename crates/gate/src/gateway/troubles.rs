@@ -20,6 +20,15 @@ struct Kept {
     to_say: Vec<String>,
 }
 
+impl Kept {
+    fn say(&mut self, sentence: String) {
+        if self.to_say.len() == WAITING_MOST {
+            self.to_say.remove(0);
+        }
+        self.to_say.push(sentence);
+    }
+}
+
 impl Troubles {
     /// Notes how something is: in trouble, for this reason, or well.
     pub(super) fn set(&self, what: &'static str, why: Option<String>) {
@@ -33,10 +42,12 @@ impl Troubles {
             (Some(_), None) => format!("{what}: works again"),
             _ => return,
         };
-        if kept.to_say.len() == WAITING_MOST {
-            kept.to_say.remove(0);
-        }
-        kept.to_say.push(sentence);
+        kept.say(sentence);
+    }
+
+    /// Has something said that is no trouble.
+    pub(super) fn say(&self, sentence: String) {
+        self.kept().say(sentence);
     }
 
     /// What is wrong now.

@@ -52,6 +52,9 @@ impl Policy {
         let waited_ns =
             if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
         state.ceiling.finish(ticket.cost_milli, waited_ns);
+        if !outcome.upstream_failed && matches!(outcome.status, 404 | 405 | 410 | 500..=599) {
+            state.ceiling.note_error(outcome.status);
+        }
         usage.count(ticket.key, ticket.route, ticket.cost_milli, outcome);
     }
 

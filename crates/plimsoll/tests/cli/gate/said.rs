@@ -109,6 +109,27 @@ fn a_load_line_that_was_not_confirmed_or_is_of_another_server_is_told() {
     assert_eq!(gate.admin("GET", "/v1/state", "").json()["line"]["confirmed"], false);
 }
 
+/// The API is replaced by one that does not have what was measured.
+#[test]
+fn a_load_line_of_an_api_that_answers_errors_is_told() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let answer = "{\"status\":200,\"bytes\":15,\"body_sha256\":\"\",\"seen\":9,\"sampled\":9}";
+    folder.put(
+        "capacity.json",
+        load_line(8000.0).replace("\"answer\":null", &format!("\"answer\":{answer}")),
+    );
+    let line =
+        format!("--listen 127.0.0.1:0 --upstream {} --loadline capacity.json", target.url(""));
+    let gate = Gate::start(&folder, &line);
+    let troubles = |path: &str| {
+        (0..210).for_each(|_| drop(gate.get(path, "")));
+        gate.admin("GET", "/v1/state", "").json()["troubles"].to_string()
+    };
+    assert_eq!(troubles("/healthz"), "[]");
+    soon(|| troubles("/gone").contains("such as 404, and 200 was measured"));
+    soon(|| troubles("/healthz") == "[]");
+}
+
 #[test]
 fn a_store_that_is_moved_away_and_back_is_told() {
     let (folder, target) = (Folder::new(), Target::start());
