@@ -15,7 +15,7 @@ use crate::process::Which;
 
 /// Forms of a source, for messages.
 pub const FORMS: &str = "local, local:pid=PID, local:name=NAME, exec:COMMAND, nginx:URL, nginx:URL,log=FILE, \
-    prometheus:URL, postgres://…, mysql://…, redis://… or memcached://…";
+    prometheus:URL, postgres://…, mysql://…, mongodb://…, redis://… or memcached://…";
 /// Sources of one command at most.
 pub const MOST_SOURCES: usize = 32;
 
@@ -49,6 +49,8 @@ pub enum Kind {
     Postgres(ServiceUrl),
     /// MySQL or MariaDB.
     Mysql(ServiceUrl),
+    /// MongoDB.
+    Mongo(ServiceUrl),
     /// Redis, or what speaks its protocol.
     Redis(ServiceUrl),
     /// memcached.
@@ -182,9 +184,11 @@ impl Source {
                 let parts: Vec<String> = [status, log].into_iter().flatten().collect();
                 format!("nginx:{}", parts.join(","))
             }
-            Kind::Postgres(url) | Kind::Mysql(url) | Kind::Redis(url) | Kind::Memcached(url) => {
-                url.to_string()
-            }
+            Kind::Postgres(url)
+            | Kind::Mysql(url)
+            | Kind::Mongo(url)
+            | Kind::Redis(url)
+            | Kind::Memcached(url) => url.to_string(),
             Kind::Prometheus(url) => format!("prometheus:{}", masked(url)),
         };
         shown.chars().take(300).collect()
@@ -218,7 +222,7 @@ fn labelled(text: &str) -> (Option<&str>, &str) {
 /// What a source is when the user does not say it.
 fn usual_role(kind: &str) -> Role {
     match kind.split_once(':').map_or("", |(scheme, _)| scheme) {
-        "postgres" | "postgresql" | "mysql" | "mariadb" => Role::Db,
+        "postgres" | "postgresql" | "mysql" | "mariadb" | "mongodb" => Role::Db,
         "redis" | "memcached" => Role::Cache,
         _ => Role::App,
     }
@@ -247,6 +251,7 @@ impl Kind {
             ("nginx", rest) => nginx(rest).map(Self::Nginx),
             ("postgres" | "postgresql", _) => database(text).map(Self::Postgres),
             ("mysql" | "mariadb", _) => database(text).map(Self::Mysql),
+            ("mongodb", _) => mongo(text).map(Self::Mongo),
             ("redis", _) => cache(text).map(Self::Redis),
             ("memcached", _) => cache(text).map(Self::Memcached),
             ("prometheus", url) => page("prometheus", url).map(Self::Prometheus),
@@ -310,6 +315,24 @@ fn cache(text: &str) -> Result<ServiceUrl, SourceError> {
         }
         Ok(_) => Ok(url),
         Err(_) => form("not a URL: redis://HOST:PORT or memcached://HOST:PORT"),
+    }
+}
+
+/// The URL of MongoDB.
+fn mongo(text: &str) -> Result<ServiceUrl, SourceError> {
+    let url = ServiceUrl::of(text)?;
+    let form = |what: &str| Err(SourceError::Form(format!("{url}: {what}")));
+    let Ok(parsed) = Url::parse(url.with_password()) else {
+        return form("not a URL of one server: mongodb://[USER:PASSWORD@]HOST[:PORT]");
+    };
+    let on = |name: &str| parsed.query_pairs().any(|(key, value)| key == name && value != "false");
+    match parsed.host_str() {
+        None | Some("") => form("needs a host: mongodb://HOST:PORT"),
+        Some(host) if host.contains(',') => form("names several servers: watch each by itself"),
+        Some(_) if on("tls") || on("ssl") => form(
+            "TLS to a database is not supported: use exec: with a command on its host, or an SSH tunnel",
+        ),
+        Some(_) => Ok(url),
     }
 }
 
@@ -384,6 +407,7 @@ mod tests {
                 Kind::Postgres(service("postgres://u:p%3Dw@h/d")),
             ),
             ("db/b=mysql://h", Role::Db, "b", Kind::Mysql(service("mysql://h"))),
+            ("mongodb://u:p@h:1/", Role::Db, "db", Kind::Mongo(service("mongodb://u:p@h:1/"))),
             ("cache=redis://:p@h:1", Role::Cache, "cache", Kind::Redis(service("redis://:p@h:1"))),
             ("memcached://h", Role::Cache, "cache", Kind::Memcached(service("memcached://h"))),
             (
@@ -413,6 +437,8 @@ mod tests {
             ("nginx:http://h/,log=error.log", "its whole path"),
             ("db=postgres://u:secret@h:x/d", "not a connection URL of PostgreSQL"),
             ("db=mysql://u:secret@h/d?ssl-mode=REQUIRED", "TLS to a database is not supported"),
+            ("mongodb://u:secret@a,b/", "several servers"),
+            ("mongodb://u:secret@h/?tls=true", "TLS to a database is not supported"),
             ("cache=redis://:secret@", "redis://HOST:PORT"),
             ("cache=memcached://u:secret@h", "takes no password"),
         ] {
@@ -431,7 +457,12 @@ mod tests {
         assert_eq!(Source::parse_all(&many), Err(SourceError::TooMany));
         let source = Source::parse("prometheus:http://h/m?token=abcdef0123456789").unwrap();
         assert!(!source.read_from().contains("abcdef"), "{}", source.read_from());
-        for url in ["postgres://u:hunter2@h/d", "redis://:hunter2@h:6379", "mysql://u:hunter2@h"] {
+        for url in [
+            "postgres://u:hunter2@h/d",
+            "redis://:hunter2@h:6379",
+            "mysql://u:hunter2@h",
+            "mongodb://u:hunter2@h:27017/?authSource=shop",
+        ] {
             let source = Source::parse(url).unwrap();
             assert!(
                 !format!("{source:?} {}", source.read_from()).contains("hunter2"),

@@ -2,6 +2,7 @@
 
 pub mod cache;
 pub mod exec;
+mod mongo;
 mod mysql;
 pub mod nginx;
 pub mod nginx_log;
@@ -21,6 +22,7 @@ use crate::process::Processes;
 use crate::source::{self, Kind};
 
 use cache::{Memcached, Redis};
+use mongo::Mongo;
 use mysql::Mysql;
 use nginx_log::ErrorLog;
 use patient::Patient;
@@ -55,6 +57,7 @@ impl Reader {
                 Self::Service(Patient::start(Postgres::new(url.with_password())))
             }
             Kind::Mysql(url) => Self::Service(Patient::start(Mysql::new(url.with_password()))),
+            Kind::Mongo(url) => Self::Service(Patient::start(Mongo::new(url.with_password()))),
             Kind::Redis(url) => Self::Service(Patient::start(Redis::new(url.with_password()))),
             Kind::Memcached(url) => {
                 Self::Service(Patient::start(Memcached::new(url.with_password())))

@@ -28,7 +28,8 @@ const PUBLIC_FIELDS: [&str; 9] = [
 ];
 
 /// Schemes of databases and caches.
-const SERVICES: [&str; 6] = ["postgres", "postgresql", "mysql", "mariadb", "redis", "memcached"];
+const SERVICES: [&str; 7] =
+    ["postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "memcached"];
 
 /// A header's value, masked if it is a credential by the field's name or by its shape.
 pub fn mask_header(name: &str, value: &str) -> String {

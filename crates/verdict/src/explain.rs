@@ -6,6 +6,7 @@
 
 pub mod confirm;
 mod connections;
+mod contention;
 mod database;
 mod dependency;
 mod dips;
@@ -239,20 +240,33 @@ fn is_of_this_load(facts: &Facts<'_>, code: &str, cause: &mut Cause) -> bool {
 /// retransmits of those who wait to get in; a table that is read from end to end explains that its database is busy.
 fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
     const WAITS: &str = "server.too_few_workers";
-    const IN_DATABASE: &[&str] =
-        &["db.cpu", "db.slow_statement", "db.connections", "dependency.slow", "server.disk", WAITS];
-    const EXPLAINS: [(&str, &[&str]); 11] = [
-        ("server.throttled", &["server.cpu", "server.single_thread", "server.stall", WAITS]),
-        ("server.single_thread", &["server.cpu", WAITS]),
-        ("server.accept_queue", &["network.loss", WAITS]),
-        ("server.files", &[WAITS]),
-        ("dependency.slow", &[WAITS]),
+    const IN_DATABASE: &[&str] = &[
+        "db.cpu",
+        "db.slow_statement",
+        "db.connections",
+        "dependency.slow",
+        "server.disk",
+        WAITS,
+        LOCK,
+    ];
+    const LOCK: &str = "server.lock";
+    const MANY: &str = "server.too_many_workers";
+    const EXPLAINS: [(&str, &[&str]); 12] = [
+        (
+            "server.throttled",
+            &["server.cpu", "server.single_thread", "server.stall", WAITS, LOCK, MANY],
+        ),
+        ("server.single_thread", &["server.cpu", WAITS, LOCK]),
+        ("server.accept_queue", &["network.loss", WAITS, LOCK]),
+        (WAITS, &[LOCK]),
+        ("server.files", &[WAITS, LOCK]),
+        ("dependency.slow", &[WAITS, LOCK]),
         ("server.memory", &["server.stall", "server.disk"]),
         ("db.missing_index", IN_DATABASE),
-        ("db.locks", &["db.slow_statement", "db.connections", "dependency.slow", WAITS]),
-        ("db.slow_statement", &["db.connections", "dependency.slow", WAITS]),
-        ("db.cpu", &["dependency.slow", WAITS]),
-        ("db.connections", &["dependency.slow", WAITS]),
+        ("db.locks", &["db.slow_statement", "db.connections", "dependency.slow", WAITS, LOCK]),
+        ("db.slow_statement", &["db.connections", "dependency.slow", WAITS, LOCK]),
+        ("db.cpu", &["dependency.slow", WAITS, LOCK]),
+        ("db.connections", &["dependency.slow", WAITS, LOCK]),
     ];
     let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
     let explained: Vec<&str> = EXPLAINS

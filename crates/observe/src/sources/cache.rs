@@ -92,7 +92,8 @@ impl Service for Memcached {
     }
 }
 
-fn connect(url: &Url, usual_port: u16) -> Result<TcpStream, String> {
+/// A connection to the host of a URL.
+pub(super) fn connect(url: &Url, usual_port: u16) -> Result<TcpStream, String> {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let address = (bare, url.port().unwrap_or(usual_port))
@@ -107,7 +108,7 @@ fn connect(url: &Url, usual_port: u16) -> Result<TcpStream, String> {
 }
 
 /// Sends a question and reads until the answer is whole.
-fn ask(
+pub(super) fn ask(
     stream: &mut TcpStream,
     question: &[u8],
     whole: impl Fn(&[u8]) -> bool,

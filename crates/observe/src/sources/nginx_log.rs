@@ -19,6 +19,7 @@ const MOST_BYTES: u64 = 8 << 20;
 const KINDS: &[(&str, &str)] = &[
     ("worker_connections are not enough", "worker_connections"),
     ("Too many open files", "open files"),
+    ("could not be resolved", "name not resolved"),
     ("upstream timed out", "upstream timed out"),
     ("no live upstreams", "no live upstreams"),
     ("limiting requests", "limit_req"),

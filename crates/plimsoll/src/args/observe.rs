@@ -16,7 +16,8 @@ pub struct ObserveArgs {
     /// Watch this beside the load, besides this machine and a server on it: [ROLE[/NAME]=]SOURCE with ROLE app, proxy,
     /// db, cache or any, and SOURCE local, local:pid=PID, local:name=NAME, exec:COMMAND (prints samples, such as
     /// 'ssh app1 plimsoll watch --stdio'), nginx:URL[,log=FILE] (stub_status, error log), prometheus:URL,
-    /// postgres://USER@HOST/DATABASE, mysql://USER@HOST, redis://HOST or memcached://HOST. May be repeated
+    /// postgres://USER@HOST/DATABASE, mysql://USER@HOST, mongodb://HOST, redis://HOST or memcached://HOST. May
+    /// be repeated
     #[arg(long, value_name = "SOURCE", help_heading = "Watching")]
     pub observe: Vec<String>,
 }

@@ -70,6 +70,7 @@ impl Change {
             "server.cpu"
             | "server.single_thread"
             | "server.throttled"
+            | "server.lock"
             | "db.cpu"
             | "network.latency"
             | "none" => Ok(Self::DoubleLoad),

@@ -4,7 +4,7 @@ use model::Run;
 use model::finding::Confidence::{High, Medium};
 use model::units::show_duration;
 
-use super::facts::Facts;
+use super::facts::{Facts, nginx_said};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -102,6 +102,43 @@ pub(super) fn tls_version(facts: &Facts<'_>) -> Outcome {
             .with(offered)
     });
     Outcome::one(cause)
+}
+
+/// The share of the requests that must fail for a name that a proxy cannot resolve.
+const UNRESOLVED: f64 = 0.001;
+
+/// The generator resolves the target's name once, before the run; a proxy may resolve its upstream's again and again.
+pub(super) fn dns(facts: &Facts<'_>) -> Outcome {
+    let requests = facts.run.totals.requests as f64;
+    let judged: Vec<Option<Cause>> = facts
+        .servers
+        .iter()
+        .filter_map(|server| {
+            let failed = nginx_said(server.source, "name not resolved")?;
+            let found = failed >= 1.0 && failed >= UNRESOLVED * requests && facts.some_failed();
+            Some(found.then(|| {
+                let sentence = format!(
+                    "nginx cannot resolve the name of its upstream: {} requests failed for it.",
+                    grouped(failed, 0)
+                );
+                Cause::new(High, &server.source.name, sentence)
+                    .weighing(0.95)
+                    .with(format!(
+                        "{} lines `could not be resolved` in its error log",
+                        grouped(failed, 0)
+                    ))
+                    .with(format!("{} of the responses are 502", percent(facts.status_share(502))))
+            }))
+        })
+        .collect();
+    match judged.is_empty() {
+        true => Outcome::Lacking(
+            "names that servers look up are not seen from outside (the generator resolves its own once, before the \
+             run): add a proxy's error log, --observe proxy=nginx:URL,log=FILE"
+                .to_owned(),
+        ),
+        false => Outcome::of(judged.into_iter().flatten().collect()),
+    }
 }
 
 pub(super) fn rate_limited(facts: &Facts<'_>) -> Outcome {

@@ -45,14 +45,17 @@ const LOGGER_FILES: &[&str] =
 const LACKING: &str = "no profile of the server's processor was taken, or one of few samples: give --profile URL of its \
                        /debug/pprof and a window of 10 s or longer";
 
-fn of_processor<'a>(facts: &Facts<'a>) -> Option<&'a Profiled> {
+pub(super) fn of_processor<'a>(facts: &Facts<'a>) -> Option<&'a Profiled> {
     let profiled = facts.profiled?;
     let enough = profiled.samples.is_some_and(|samples| samples >= FEWEST) && profiled.total > 0;
     (profiled.value.kind == "cpu" && enough).then_some(profiled)
 }
 
 /// The function with the largest share of those that are meant.
-fn largest(profiled: &Profiled, meant: impl Fn(&FunctionCost) -> bool) -> Option<&FunctionCost> {
+pub(super) fn largest(
+    profiled: &Profiled,
+    meant: impl Fn(&FunctionCost) -> bool,
+) -> Option<&FunctionCost> {
     let meant = profiled.functions.iter().filter(|function| meant(function));
     meant.max_by(|one, other| one.share.total_cmp(&other.share))
 }
@@ -97,7 +100,7 @@ fn caller(profiled: &Profiled, dumps: bool) -> Option<&FunctionCost> {
     })
 }
 
-fn cost(function: &FunctionCost) -> String {
+pub(super) fn cost(function: &FunctionCost) -> String {
     let each = function
         .cum_us_per_request
         .map_or_else(String::new, |us| format!(", {us:.1} us of each request"));

@@ -6,7 +6,7 @@ use model::observed::ObservedSource;
 
 use super::facts::{Facts, nginx_said};
 use super::{Cause, Outcome};
-use crate::figures::grouped;
+use crate::figures::{grouped, percent};
 
 /// Connections that a proxy opens for a request from which on it keeps none to its upstream, and those that clients may
 /// open meanwhile.
@@ -17,6 +17,57 @@ const OPENED_MOST: f64 = 2.0;
 const PASSED: f64 = 0.5;
 /// Requests that a run must have for shares to mean anything.
 const FEWEST: u64 = 100;
+
+/// Bytes that a proxy writes to disk for a request from which on it keeps a log of each: a line has some 100.
+const LOGGED_BYTES: f64 = 80.0;
+/// Bytes from which on writing them takes a good part of a proxy's own work of some 20 us a request.
+const LOGGED_MUCH_BYTES: f64 = 1024.0;
+/// The share of a core that its busiest thread must use meanwhile, and that of the disk's time that must be used.
+const LIMITS: (f64, f64) = (0.85, 0.9);
+
+/// What a proxy writes to disk for each request, where that and nothing cheaper is at its limit.
+pub(super) fn access_log(facts: &Facts<'_>) -> Outcome {
+    let judged: Vec<Option<Cause>> = facts
+        .servers
+        .iter()
+        .filter(|server| server.source.role == Role::Proxy)
+        .filter_map(|server| {
+            let written_per_s = server.source.mean("process.written_bytes")?;
+            let each = written_per_s / facts.requests_per_s()?;
+            let thread = server.source.mean("process.thread_share").unwrap_or(0.0);
+            let busy = server.host.map_or(0.0, |host| {
+                let disks = host.labelled("disk.busy_ns").map(|(_, busy)| busy.mean / 1e9);
+                disks.fold(0.0, f64::max)
+            });
+            let by_disk = busy >= LIMITS.1 && each >= LOGGED_BYTES;
+            let by_work = thread >= LIMITS.0 && each >= LOGGED_MUCH_BYTES;
+            let found = (by_disk || by_work) && facts.run.totals.requests >= FEWEST;
+            Some(found.then(|| {
+                let sentence = format!(
+                    "The proxy writes {} bytes to disk for each request: its access log costs what requests need.",
+                    grouped(each, 0)
+                );
+                let used = match by_disk {
+                    true => format!("a disk of its machine is busy {} of the time", percent(busy.min(1.0))),
+                    false => format!("its busiest thread uses {} of a core", percent(thread.min(1.0))),
+                };
+                Cause::new(Medium, &server.source.name, sentence)
+                    .weighing(0.7)
+                    .with(format!("{} bytes a second written by its processes", grouped(written_per_s, 0)))
+                    .with(used)
+                    .against(Some("what it writes may be a cache of responses or large bodies".to_owned()))
+            }))
+        })
+        .collect();
+    match judged.is_empty() {
+        true => Outcome::Lacking(
+            "no proxy's processes were watched: add --observe proxy=local:name=nginx on its machine (as root or as \
+             its user)"
+                .to_owned(),
+        ),
+        false => Outcome::of(judged.into_iter().flatten().collect()),
+    }
+}
 
 pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
     let (run, totals) = (facts.run, &facts.run.totals);

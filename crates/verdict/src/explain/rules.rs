@@ -1,6 +1,8 @@
 //! The table of rules, in the order of the documentation: the generator first, since it silences the rest.
 
-use super::{Rule, connections, database, dependency, generator, network, profile, proxy, server};
+use super::{
+    Rule, connections, contention, database, dependency, generator, network, profile, proxy, server,
+};
 
 /// Every rule.
 pub const RULES: &[Rule] = &[
@@ -79,6 +81,19 @@ pub const RULES: &[Rule] = &[
         check: connections::tls_handshake,
     },
     Rule {
+        code: "conn.dns",
+        symptom: "502 from the proxy after a while, or from the start, while the server behind it is well",
+        mechanism: "a proxy that looks its upstream's name up (nginx with a variable in proxy_pass and a resolver) fails \
+                    where the name server does not answer or does not know the name",
+        evidence: "nginx's error log says `could not be resolved` for 0.1 % of the requests or more, and requests failed; the \
+                   generator looks its target's name up once, before the run, so that its figures contain no lookup",
+        fix: "Let resolver name a server that answers (resolver ADDRESS valid=30s; resolver_timeout 2s;), or give the \
+              upstream by address or in an upstream block, which is resolved once when nginx starts. Risk: what is \
+              resolved once does not follow a change of address before nginx -s reload.",
+        experiment: "Look the name up at that server (dig @ADDRESS NAME); give the address instead and run it again: no 502.",
+        check: connections::dns,
+    },
+    Rule {
         code: "rate_limited",
         symptom: "many quick 429 or 503 responses, and successes that stay at one rate whatever is sent",
         mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503)",
@@ -113,6 +128,18 @@ pub const RULES: &[Rule] = &[
               proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
         experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
         check: proxy::upstream_keepalive,
+    },
+    Rule {
+        code: "proxy.access_log",
+        symptom: "a proxy carries less than expected, and its disk or one of its workers is busy all the time",
+        mechanism: "each request writes a line, by itself where it is not buffered; long lines (headers, bodies) cost more \
+                    than passing the request on",
+        evidence: "the processes of a source with the role proxy write 80 bytes or more to disk for each request while a disk \
+                   is busy 90 % of the time; or 1 KiB or more for each while one of its threads uses 85 % of a core",
+        fix: "access_log off; or access_log /var/log/nginx/access.log combined buffer=64k flush=5s; with a shorter format; \
+              then nginx -s reload. Risk: what is not logged cannot be looked up later, and a buffer is lost in a crash.",
+        experiment: "Turn the access log off, reload and run it again: QPS rises.",
+        check: proxy::access_log,
     },
     Rule {
         code: "server.throttled",
@@ -207,6 +234,33 @@ pub const RULES: &[Rule] = &[
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
         experiment: "Start twice as many and run it again: QPS follows.",
         check: server::too_few_workers,
+    },
+    Rule {
+        code: "server.too_many_workers",
+        symptom: "the processors are busy and many workers wait for them; memory and p99 grow with the number of workers",
+        mechanism: "a processor runs one worker at a time: more workers than processors switch more and carry no more",
+        evidence: "four threads or more wait for each processor that the server may use, on average, while it uses 85 % of \
+                   them or more (some must wait for all processors to be kept busy); a low confidence, since what is won \
+                   is seldom much",
+        fix: "Start one to two workers for each core where requests need the processor (worker_processes auto, gunicorn \
+              --workers, a bounded pool of threads). Risk: where requests wait for something else, few workers carry less.",
+        experiment: "Start a quarter of the workers and run it again: QPS stays or rises, and p99 falls.",
+        check: contention::too_many_workers,
+    },
+    Rule {
+        code: "server.lock",
+        symptom: "QPS stays the same with more users while processors are idle, and latency grows with their number",
+        mechanism: "whatever holds the lock (a mutex, an interpreter's global lock, a queue with one consumer) lets one \
+                    request pass at a time",
+        evidence: "a profile of the server's processor, of 200 samples or more, shows 15 % or more of the time in taking \
+                   locks; or throughput times the time of the quickest request is 0.7 to 1.15 (one at a time, by the \
+                   utilisation law) while three requests or more are on their way, the p90 is at most 1.5 times the p50, and \
+                   the server has threads and processors to spare; without a warm-up, after which nobody is served alone",
+        fix: "Hold the lock for less (no input and output inside), split it (one for each key or shard), or start more \
+              processes. A profile of mutexes or of waiting names it (Go: /debug/pprof/mutex; Java: jstack; Python: py-spy).",
+        experiment: "Run it again with twice the connections: QPS stays and latency doubles. With a second process of the \
+                     server QPS doubles.",
+        check: contention::lock,
     },
     Rule {
         code: "server.conntrack",

@@ -330,10 +330,29 @@ fn a_proxy_that_keeps_no_connections_is_told_by_those_it_opens() {
 }
 
 #[test]
+fn an_access_log_is_a_limit_only_where_a_disk_or_a_worker_is() {
+    let proxied = |bytes_each: f64, thread: f64, disk: f64| {
+        // A thousand requests a second.
+        let figures = [
+            ("process.written_bytes", bytes_each * 1000.0),
+            ("process.thread_share", thread),
+            ("disk.busy_ns{sda}", disk * SECOND as f64),
+        ];
+        let mut run = watched(run(), with(machine(0.3), &figures));
+        run.observed.as_mut().unwrap().sources[1].role = Role::Proxy;
+        codes(&run).contains(&"proxy.access_log".to_owned())
+    };
+    assert!(proxied(120.0, 0.3, 0.95) && proxied(4000.0, 0.95, 0.1));
+    // A usual line on an idle disk; much, by a proxy with time left; a busy disk that others write to.
+    assert!(!proxied(120.0, 0.95, 0.1) && !proxied(4000.0, 0.5, 0.5) && !proxied(10.0, 0.3, 0.95));
+}
+
+#[test]
 fn what_logs_say_is_heard() {
     for (code, said) in [
         ("proxy.worker_connections", "nginx.log{worker_connections}"),
         ("server.files", "nginx.log{open files}"),
+        ("conn.dns", "nginx.log{name not resolved}"),
         ("server.conntrack", "kernel.log{conntrack table full}"),
     ] {
         let mut failed = run();
