@@ -161,7 +161,7 @@ fn by_rules(facts: &Facts<'_>) -> Findings {
         }
     }
     found.retain_mut(|(nth, cause)| is_of_this_load(facts, RULES[*nth].code, cause));
-    drop_what_others_explain(&mut found);
+    drop_what_others_explain(facts, &mut found);
     // What was counted comes before what was inferred; of the same kind, what concerns more of the load.
     found.sort_by(|(a, one), (b, other)| {
         let by_weight = other.weight.total_cmp(&one.weight);
@@ -236,9 +236,14 @@ fn is_of_this_load(facts: &Facts<'_>, code: &str, cause: &mut Cause) -> bool {
     calls >= CALLS.0
 }
 
+/// The run of `facts` asked for connections that are kept: a proxy without room closes those of others to make some.
+fn closed_for_room(facts: &Facts<'_>, codes: &[&str]) -> bool {
+    facts.run.plan.keepalive && codes.contains(&"proxy.worker_connections")
+}
+
 /// A quota explains that the processor is used up, and that the server stands still; a full queue explains the
 /// retransmits of those who wait to get in; a table that is read from end to end explains that its database is busy.
-fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
+fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) {
     const WAITS: &str = "server.too_few_workers";
     const IN_DATABASE: &[&str] = &[
         "db.cpu",
@@ -251,7 +256,9 @@ fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
     ];
     const LOCK: &str = "server.lock";
     const MANY: &str = "server.too_many_workers";
-    const EXPLAINS: [(&str, &[&str]); 12] = [
+    const EXPLAINS: [(&str, &[&str]); 14] = [
+        ("proxy.worker_connections", &[WAITS, LOCK]),
+        ("network.loss", &["server.stall"]),
         (
             "server.throttled",
             &["server.cpu", "server.single_thread", "server.stall", WAITS, LOCK, MANY],
@@ -269,10 +276,12 @@ fn drop_what_others_explain(found: &mut Vec<(usize, Cause)>) {
         ("db.connections", &["dependency.slow", WAITS, LOCK]),
     ];
     let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
+    let no_room = closed_for_room(facts, &codes).then_some("conn.keepalive_off");
     let explained: Vec<&str> = EXPLAINS
         .iter()
         .filter(|(cause, _)| codes.contains(cause))
         .flat_map(|(_, effects)| effects.iter().copied())
+        .chain(no_room)
         .collect();
     found.retain(|(nth, _)| !explained.contains(&RULES[*nth].code));
 }

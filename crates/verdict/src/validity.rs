@@ -25,6 +25,7 @@ pub(crate) use generator::connections_for;
 pub(crate) use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
+pub(crate) use way::local_ports;
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final
 /// full stop.

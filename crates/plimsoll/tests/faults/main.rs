@@ -7,45 +7,74 @@
 //!
 //! * [`rigs`]: what is set up, and the code that must come first.
 //! * [`databases`]: the same, of what a server waits for.
+//! * [`kept_back`]: rigs that no threshold was chosen on, judged by themselves too, and the guide's stories.
+//! * [`programs`]: what rigs start.
 //! * [`rig`]: how a rig is carried out.
+//!
+//! Not provoked here, and why: `generator.files` (each worker has a table of files of its own), `generator.memory`,
+//! `server.conntrack` (the size of its table is the whole machine's), `server.disk` (needs a slow disk),
+//! `test.single_source` (it limits nothing by itself). Their rules are tested on figures alone.
 
 mod databases;
+mod kept_back;
+mod programs;
 mod rig;
 mod rigs;
 
 use std::collections::BTreeMap;
 
 use rig::{Explained, Rig};
-use rigs::{DOUBLE, HEALTHY, SINGLE};
 
-/// Times that each rig is carried out.
-const REPEATS: usize = 3;
+/// Times that each rig with a fault is carried out, and each healthy one.
+const REPEATS: (usize, usize) = (3, 2);
 /// What no healthy rig may be told.
 const ACCUSING: [&str; 8] =
     ["server.", "proxy.", "network.", "conn.", "generator.", "rate_limited", "db.", "dependency."];
+/// What accuses a server.
+const OF_SERVERS: [&str; 5] = ["server.", "proxy.", "db.", "dependency.", "rate_limited"];
+/// Processor time of a sample at most, in nanoseconds: 1 % of a core where one is taken each second.
+const COST_NS: u64 = 10_000_000;
 
 /// Of rigs with this word in their name only, once each: for those who make one.
 const ONLY: &str = "PLIMSOLL_FAULTS";
 
-/// Carries out the rigs that this machine has the programs for.
-fn all(rigs: &[&'static [Rig]]) -> Vec<(&'static Rig, Explained)> {
+type Done = Vec<(&'static Rig, Explained)>;
+
+/// Carries out the rigs that this machine has the programs for, and prints what was found of each.
+fn all(repeats: usize, rigs: &[&'static [Rig]]) -> Done {
     let mut done = Vec::new();
     let only = std::env::var(ONLY).unwrap_or_default();
-    let repeats = if only.is_empty() { REPEATS } else { 1 };
+    let repeats = if only.is_empty() { repeats } else { 1 };
     let rigs = rigs.iter().copied().flatten().filter(|rig| rig.name.contains(&only));
     for rig in rigs.filter(|rig| rig.can_run()) {
         for _ in 0..repeats {
             let explained = rig.carry_out();
-            println!(
-                "rig {:28} wanted {:28} found {}",
-                rig.name,
-                rig.codes.join(" "),
-                explained.codes.join(" ")
-            );
+            let (wanted, found) = (wanted(rig).join(" "), explained.codes.join(" "));
+            println!("rig {:44} wanted {wanted:40} found {found}", rig.name);
             done.push((rig, explained));
         }
     }
+    print_confusion(&done);
     done
+}
+
+/// The codes that are right: one that says that nothing limits, where all is well.
+fn wanted(rig: &Rig) -> Vec<&'static str> {
+    if rig.codes.is_empty() { vec!["none"] } else { rig.codes.to_vec() }
+}
+
+/// The confusion table: how often each code came first where another was wanted.
+fn print_confusion(done: &Done) {
+    let mut confusion: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    for (rig, found) in done {
+        let first = found.codes.first().map_or("", String::as_str);
+        *confusion.entry((wanted(rig).join(" "), first)).or_default() += 1;
+    }
+    println!("{:44} {:28} times", "wanted", "found first");
+    for ((wanted, found), times) in &confusion {
+        let mark = if wanted.split(' ').any(|code| code == *found) { "" } else { "  <-" };
+        println!("{wanted:44} {found:28} {times}{mark}");
+    }
 }
 
 fn claim(what: &str, reach: &str, good: usize, of: usize, met: bool) {
@@ -53,38 +82,67 @@ fn claim(what: &str, reach: &str, good: usize, of: usize, met: bool) {
     println!("truth | faults: {what} | {reach} | {good} of {of} | {word}");
 }
 
+/// Prints and judges how often the one fault came first.
+fn first(what: &str, done: &Done) -> bool {
+    let right =
+        done.iter().filter(|(rig, found)| found.codes.first().is_some_and(|c| c == rig.codes[0]));
+    let good = right.count();
+    let met = good * 10 >= done.len() * 9;
+    claim(what, ">= 90 %", good, done.len(), met);
+    met
+}
+
+/// Prints and judges what experiments said: one that confirms what is not there, or refutes what is, is wrong.
+fn experiments(done: &Done) -> bool {
+    let tried = done.iter().flat_map(|(rig, found)| {
+        let wanted = wanted(rig);
+        found
+            .experiments
+            .iter()
+            .map(move |(code, said)| (wanted.contains(&code.as_str()), said.as_str()))
+    });
+    let decided: Vec<(bool, &str)> = tried.filter(|(_, said)| *said != "undecided").collect();
+    let wrong = decided.iter().filter(|(there, said)| *there != (*said == "confirmed")).count();
+    claim("experiments that decide wrongly", "0", wrong, decided.len(), wrong == 0);
+    wrong == 0
+}
+
+/// Prints and judges what watching cost.
+fn cost(done: &Done) -> bool {
+    let dearest = done.iter().map(|(_, found)| found.cost_ns).max().unwrap_or(0);
+    let met = dearest <= COST_NS;
+    let (ms, word) = (dearest as f64 * 1e-6, if met { "yes" } else { "no" });
+    println!(
+        "truth | faults: a sample of the dearest source | <= 10 ms of a core | {ms:.1} ms | {word}"
+    );
+    met
+}
+
 #[test]
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn single_faults_are_named_first() {
-    let done = all(&[SINGLE, databases::SINGLE]);
-    let right = |(rig, found): &&(&Rig, Explained)| {
-        found.codes.first().is_some_and(|code| code == rig.codes[0])
-    };
-    let mut confusion: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for (rig, found) in &done {
-        let first = found.codes.first().cloned().unwrap_or_default();
-        *confusion.entry((rig.codes[0], first)).or_default() += 1;
-    }
-    println!("wanted                       found first                  times");
-    for ((wanted, found), times) in &confusion {
-        println!("{wanted:28} {found:28} {times}");
-    }
-    let good = done.iter().filter(right).count();
-    let met = good * 10 >= done.len() * 9;
-    claim("right code first, single faults", ">= 90 %", good, done.len(), met);
+    let chosen_on = all(REPEATS.0, &[rigs::SINGLE, databases::SINGLE]);
+    let kept_back = all(REPEATS.0, &[kept_back::SINGLE]);
+    let mut met = first("right code first, rigs that thresholds were chosen on", &chosen_on);
+    met &= first("right code first, rigs kept back", &kept_back);
+    let stories = all(REPEATS.0, &[kept_back::STORIES]);
+    met &= first("right code first, the guide's stories", &stories);
+    let done: Done = chosen_on.into_iter().chain(kept_back).chain(stories).collect();
+    met &= first("right code first, single faults", &done);
     let generator = done.iter().filter(|(rig, _)| rig.codes[0].starts_with("generator."));
-    let accused = generator.clone().filter(|(_, found)| {
-        found.codes.iter().any(|code| code.starts_with("server.") || code.starts_with("proxy."))
-    });
+    let accuses = |code: &String| OF_SERVERS.iter().any(|kind| code.starts_with(kind));
+    let accused = generator.clone().filter(|(_, found)| found.codes.iter().any(accuses));
     let (accused, of) = (accused.count(), generator.count());
     claim("server accused, generator the limit", "0", accused, of, accused == 0);
-    assert!(met && accused == 0, "{confusion:?}");
+    met &= experiments(&done);
+    met &= cost(&done);
+    assert!(met && accused == 0, "a claim is not met");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn both_of_two_faults_are_among_the_first_three() {
-    let done = all(&[DOUBLE]);
+    let done = all(REPEATS.0, &[rigs::DOUBLE, kept_back::DOUBLE]);
     let both = |(rig, found): &&(&Rig, Explained)| {
         rig.codes.iter().all(|code| found.codes.iter().take(3).any(|found| found == code))
     };
@@ -97,11 +155,11 @@ fn both_of_two_faults_are_among_the_first_three() {
 #[test]
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn healthy_servers_are_not_accused() {
-    let done = all(&[HEALTHY, databases::HEALTHY]);
+    let done = all(REPEATS.1, &[rigs::HEALTHY, databases::HEALTHY, kept_back::HEALTHY]);
     let accused = done.iter().filter(|(_, found)| {
         found.codes.iter().any(|code| ACCUSING.iter().any(|kind| code.starts_with(kind)))
     });
     let accused = accused.count();
     claim("healthy set-ups accused", "0", accused, done.len(), accused == 0);
-    assert_eq!(accused, 0, "{done:?}");
+    assert!(experiments(&done) && accused == 0, "{done:?}");
 }

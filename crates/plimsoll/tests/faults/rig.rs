@@ -16,6 +16,7 @@ const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
 const BEFORE: &str = "set -e; ip link set lo up\n\
     up() { i=0; while ! \"$P\" run -q -n 1 -T 1s --format json \"$1\" 2> /dev/null | grep -q '\"succeeded\": 1,'; do \
     i=$((i+1)); [ $i -lt 50 ]; sleep 0.1; done; }\n\
+    confirm() { \"$P\" explain out --confirm --format json > confirmed.json 2> confirm.log || :; }\n\
     api() { \"$P\" target --listen 127.0.0.1:9000 \"$@\" > /dev/null & API=$!; up http://127.0.0.1:9000/healthz; }\n";
 
 /// A set-up, and what is to be found.
@@ -30,14 +31,16 @@ pub struct Rig {
     pub files: &'static [(&'static str, &'static str)],
     /// What comes before the script, beside what comes before each.
     pub before: &'static str,
-    /// Starts servers and runs `"$P" run … --out out`.
+    /// Starts servers and runs `"$P" run … --out out`; `confirm` behind it carries out the experiments too.
     pub script: &'static str,
 }
 
-/// The case study's shop, built once.
-fn shop() -> PathBuf {
-    static SHOP: OnceLock<Built> = OnceLock::new();
-    SHOP.get_or_init(|| Built::of("shop").expect("it builds")).path().to_owned()
+/// Commands of the case study, each built once.
+fn built() -> [(&'static str, PathBuf); 2] {
+    static BUILT: OnceLock<[Built; 2]> = OnceLock::new();
+    let [shop, server] =
+        BUILT.get_or_init(|| ["shop", "apiserver"].map(|name| Built::of(name).expect("it builds")));
+    [("SHOP", shop.path().to_owned()), ("APISERVER", server.path().to_owned())]
 }
 
 /// What `explain` said.
@@ -45,6 +48,38 @@ fn shop() -> PathBuf {
 pub struct Explained {
     /// The codes found, in their order.
     pub codes: Vec<String>,
+    /// What experiments said of them, where they were carried out: the code, and whether it was confirmed or refuted.
+    pub experiments: Vec<(String, String)>,
+    /// Processor time of one sample of the dearest source, mean, in nanoseconds.
+    pub cost_ns: u64,
+}
+
+impl Explained {
+    fn of(folder: &Path, findings: &Value) -> Self {
+        let found = findings["findings"].as_array().expect("findings");
+        let code = |finding: &Value| finding["code"].as_str().expect("a code").to_owned();
+        let json = |file: &str| -> Option<Value> {
+            serde_json::from_slice(&fs::read(folder.join(file)).ok()?).ok()
+        };
+        let confirmed = json("confirmed.json");
+        let tried =
+            confirmed.iter().flat_map(|said| said["findings"].as_array().into_iter().flatten());
+        let experiments = tried
+            .filter_map(|finding| {
+                Some((code(finding), finding["confirmed"]["outcome"].as_str()?.to_owned()))
+            })
+            .collect();
+        let run = json("out/run.json").expect("a result");
+        let sources = run["observed"]["sources"].as_array().into_iter().flatten();
+        let cost = sources.filter_map(|source| {
+            source["cost_ns"].as_u64()?.checked_div(source["samples"].as_u64()?)
+        });
+        Self {
+            codes: found.iter().map(code).collect(),
+            experiments,
+            cost_ns: cost.max().unwrap_or(0),
+        }
+    }
 }
 
 impl Rig {
@@ -64,11 +99,15 @@ impl Rig {
         let own = ["120", "unshare", "-n", "-p", "-f", "--kill-child", "--mount-proc"];
         command.args(own).args(["sh", "-c", &script]);
         if self.needs.contains(&"go") {
-            command.env("SHOP", shop());
+            command.envs(built());
         }
         if let Some(folder) = needs::path("initdb").as_deref().and_then(Path::parent) {
             command.env("PGBIN", folder);
         }
+        // Stories call it by its name.
+        let path = Path::new(PLIMSOLL).parent().map_or("", |folder| folder.to_str().unwrap_or(""));
+        let path = format!("{path}:{}", std::env::var("PATH").unwrap_or_default());
+        command.env("PATH", path);
         command.env("P", PLIMSOLL).env("XDG_STATE_HOME", folder.path()).current_dir(folder.path());
         let ended = command.stdin(Stdio::null()).output().expect("a shell");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
@@ -79,8 +118,6 @@ impl Rig {
             .expect("the program starts");
         assert!(explain.status.success(), "{}: {said}", self.name);
         let findings: Value = serde_json::from_slice(&explain.stdout).expect("JSON");
-        let found = findings["findings"].as_array().expect("findings");
-        let code = |finding: &Value| finding["code"].as_str().expect("a code").to_owned();
-        Explained { codes: found.iter().map(code).collect() }
+        Explained::of(folder.path(), &findings)
     }
 }

@@ -6,6 +6,7 @@ use model::finding::Confidence::{High, Low, Medium};
 use super::facts::{self, Facts, own_cores};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
+use crate::validity::local_ports;
 
 /// What the generator's rules call its machine.
 const PLACE: &str = "generator";
@@ -42,6 +43,13 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
         .to_owned();
     let mut cause = Cause::new(High, PLACE, sentence).weighing(1.0);
     cause.evidence_for.extend(doubts.into_iter().map(str::to_owned));
+    if facts.doubts(ReasonCode::BusyNeighbour).is_some() {
+        cause = cause.fixed_by(
+            "Stop the other programs of the generator's machine, or give it processors of its own (taskset, cgroups); \
+             else run it on a machine of its own."
+                .to_owned(),
+        );
+    }
     Outcome::one(Some(cause))
 }
 
@@ -68,10 +76,18 @@ pub(super) fn ports(facts: &Facts<'_>) -> Outcome {
     let hits = facts.limit_hits(&["EADDRNOTAVAIL", "EADDRINUSE"]);
     let cause = (hits > 0).then(|| {
         let run = facts.run;
-        let sentence = "The generator ran out of local ports: each closed connection keeps its port for 60 s in \
-                        TIME_WAIT, and there are about 28,000 per server address."
-            .to_owned();
         let waiting = facts.generator().and_then(|host| host.figure("tcp.time_wait"));
+        let most = local_ports(run);
+        // Of ports that neither wait nor are the load's own, other programs have the rest.
+        let closed = waiting.is_none_or(|waiting| waiting.max >= most / 2.0);
+        let who = match closed {
+            true => "each closed connection keeps its port for 60 s in TIME_WAIT",
+            false => "open connections hold them, the load's own or other programs'",
+        };
+        let sentence = format!(
+            "The generator ran out of local ports: there are {} for each pair of a source and a server address, and {who}.",
+            grouped(most, 0)
+        );
         let mut cause = Cause::new(High, PLACE, sentence).weighing(1.0).with(format!(
             "{} attempts to connect found no free port; {} connections were opened for {} requests",
             grouped(hits as f64, 0),

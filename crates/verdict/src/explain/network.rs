@@ -75,8 +75,10 @@ pub(super) fn latency(facts: &Facts<'_>) -> Outcome {
     if run.connect_ns.count == 0 {
         return Outcome::Lacking("no connection was opened in the run".to_owned());
     }
-    // The quickest: at the start all connect at once and wait for one another.
-    let (way, service) = (run.connect_ns.min, run.service_ns.p50);
+    // The quickest: at the start all connect at once and wait for one another, and for who has which address. What was
+    // answered in less time than that did not take longer on its way.
+    let way = run.connect_ns.min.min(run.service_ns.min);
+    let service = run.service_ns.p50;
     let share = way as f64 / service.max(1) as f64;
     let plan = &run.plan;
     let waits = plan.rate_per_s.is_some() || plan.pace_ns.is_some() || plan.think_ns.is_some();
@@ -93,4 +95,26 @@ pub(super) fn latency(facts: &Facts<'_>) -> Outcome {
             .with(format!("connecting, which is one way there and back, takes {} at least", show_duration(way)))
     });
     Outcome::one(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_answered_quicker_than_connecting_takes_is_not_far() {
+        let far = |connect_ms: u64, quickest_ms: u64, p50_ms: u64| {
+            let mut run = fixture::sound::closed();
+            run.connect_ns.min = connect_ms * MILLISECOND;
+            run.connect_ns.count = 10;
+            run.service_ns.min = quickest_ms * MILLISECOND;
+            run.service_ns.p50 = p50_ms * MILLISECOND;
+            let findings = crate::explain::explain(&run).findings;
+            findings.iter().any(|finding| finding.code == "network.latency")
+        };
+        assert!(far(20, 20, 21));
+        // The first connections waited for something else than the way.
+        assert!(!far(20, 0, 1));
+        assert!(!far(20, 20, 100), "the server takes the time");
+    }
 }

@@ -330,6 +330,24 @@ fn a_proxy_that_keeps_no_connections_is_told_by_those_it_opens() {
 }
 
 #[test]
+fn what_a_proxy_without_room_closes_is_not_called_keep_alive_off() {
+    let full = |said: f64| {
+        let figures = [("nginx.log{worker_connections}", said), ("listen.queue{0.0.0.0:80}", 9.0)];
+        let mut run = watched(run(), with(machine(0.1), &figures));
+        run.plan.addresses = vec!["10.0.0.7:80".into()];
+        run.totals.connects = 2 * run.totals.requests;
+        run.totals.server_closes = run.totals.requests;
+        run.totals.statuses.insert(502, 3);
+        run
+    };
+    assert_eq!(codes(&full(300.0)), ["proxy.worker_connections"]);
+    assert!(codes(&full(0.0)).contains(&"conn.keepalive_off".to_owned()));
+    let mut told = full(300.0);
+    told.plan.keepalive = false;
+    assert_eq!(codes(&told), ["proxy.worker_connections", "conn.keepalive_off"]);
+}
+
+#[test]
 fn an_access_log_is_a_limit_only_where_a_disk_or_a_worker_is() {
     let proxied = |bytes_each: f64, thread: f64, disk: f64| {
         // A thousand requests a second.

@@ -55,9 +55,11 @@ fn meaning(run: &Run, errno: &str) -> String {
             grouped(run.environment.open_files_hard as f64, 0)
         ),
         "ENFILE" => "open files of the machine; see the sysctl fs.file-max".to_owned(),
-        "EADDRNOTAVAIL" | "EADDRINUSE" => "local ports: about 28,000 per local and remote \
-             address; add local addresses with --source, or keep connections alive"
-            .to_owned(),
+        "EADDRNOTAVAIL" | "EADDRINUSE" => format!(
+            "local ports: {} per local and remote address; add local addresses with --source, or keep connections \
+             alive",
+            grouped(super::way::local_ports(run), 0)
+        ),
         "ENOBUFS" | "ENOMEM" => "memory for sockets".to_owned(),
         _ => "a limit of the operating system".to_owned(),
     }

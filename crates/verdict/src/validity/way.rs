@@ -55,7 +55,7 @@ fn limited(run: &Run) -> Option<f64> {
 }
 
 /// Local ports per pair of addresses, from `ip_local_port_range`.
-fn local_ports(run: &Run) -> f64 {
+pub(crate) fn local_ports(run: &Run) -> f64 {
     let range = run.environment.sysctls.get("net.ipv4.ip_local_port_range");
     let mut ends = range.into_iter().flat_map(|text| text.split_whitespace());
     let mut end = || ends.next()?.parse::<f64>().ok();
