@@ -4,7 +4,6 @@ package answer
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 
@@ -30,11 +29,16 @@ func JSON(w http.ResponseWriter) func(any, error) {
 	}
 }
 
+type problem struct {
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
 // Problem writes an error.
 func Problem(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "{\"status\":%d,\"detail\":%q}\n", status, detail)
+	_ = json.NewEncoder(w).Encode(problem{status, detail})
 }
 
 // Health is the handler of [health.Path].

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/gin-gonic/gin"
+
+	"plimsoll/casestudy/internal/answer"
 )
 
 // recovery turns a panic into a 500 and a log line with its stack, and keeps the connection.
@@ -16,6 +18,7 @@ func recovery(deps Deps) gin.HandlerFunc {
 			slog.String(requestIDKey, c.GetString(requestIDKey)),
 			slog.String("stack", string(debug.Stack())),
 		)
-		c.AbortWithStatus(http.StatusInternalServerError)
+		c.Abort()
+		answer.Problem(c.Writer, http.StatusInternalServerError, "internal error")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"plimsoll/casestudy/internal/accounts"
+	"plimsoll/casestudy/internal/answer"
 	"plimsoll/casestudy/internal/config"
 	"plimsoll/casestudy/internal/health"
 	"plimsoll/casestudy/internal/middleware"
@@ -24,6 +25,8 @@ func New(cfg *config.Config, log *slog.Logger, store *accounts.Store) http.Handl
 	gin.SetMode(cfg.Mode)
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
+	engine.NoRoute(problem(http.StatusNotFound, "no such path"))
+	engine.NoMethod(problem(http.StatusMethodNotAllowed, "not this method"))
 	// Nobody stands in front of us, so nobody's X-Forwarded-For is to be believed. nil cannot fail to parse.
 	_ = engine.SetTrustedProxies(nil)
 
@@ -38,6 +41,11 @@ func New(cfg *config.Config, log *slog.Logger, store *accounts.Store) http.Handl
 		accounts.Register(engine, store, secret)
 	}
 	return engine
+}
+
+// problem answers as the paths' own errors do.
+func problem(status int, detail string) gin.HandlerFunc {
+	return func(c *gin.Context) { answer.Problem(c.Writer, status, detail) }
 }
 
 func healthz(log *slog.Logger) gin.HandlerFunc {

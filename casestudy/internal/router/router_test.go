@@ -45,8 +45,12 @@ func TestOtherPathsAndMethodsAreRefused(t *testing.T) {
 		method, path string
 		status       int
 	}{{"GET", "/", 404}, {"POST", health.Path, 405}, {"HEAD", health.Path, 200}} {
-		if got := ask(handler, c.method, c.path).Code; got != c.status {
-			t.Errorf("%s %s: %d, not %d", c.method, c.path, got, c.status)
+		got := ask(handler, c.method, c.path)
+		if got.Code != c.status {
+			t.Errorf("%s %s: %d, not %d", c.method, c.path, got.Code, c.status)
+		}
+		if kind := got.Header().Get("Content-Type"); got.Code >= 400 && kind != "application/problem+json" {
+			t.Errorf("%s %s: an error of the type %s", c.method, c.path, kind)
 		}
 	}
 }
