@@ -189,6 +189,9 @@ pub struct Layer {
     /// Both, per request, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub us_per_request: Option<f64>,
+    /// Bytes that it allocated itself, per request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_request: Option<f64>,
 }
 
 /// A profile's stacks as a tree.

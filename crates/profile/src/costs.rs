@@ -192,15 +192,58 @@ pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
     let shares = Shares::of(&summed, allocations.as_ref());
     let nanoseconds = crate::units::scale(1_000_000, &value.unit, "ns");
     let in_time = nanoseconds.1 == "ns";
-    let per_request = taken.requests.filter(|requests| in_time && *requests > 0.0);
+    let requests = taken.requests.filter(|requests| *requests > 0.0);
+    let per_request = requests.filter(|_| in_time);
     let micros = |value: f64| per_request.map(|requests| value * nanoseconds.0 / 1e9 / requests);
+    // A profile of what was allocated has its bytes itself.
+    let of_bytes = value.kind == ALLOCATED;
+    let (functions, dropped) = functions(taken, &summed, &shares, &micros);
+    Ok(Profiled {
+        schema: SCHEMA.to_owned(),
+        source: taken.source.to_owned(),
+        value: ValueKind { kind: value.kind.clone(), unit: value.unit.clone() },
+        values: (profile.value_types.iter())
+            .map(|value| ValueKind { kind: value.kind.clone(), unit: value.unit.clone() })
+            .collect(),
+        stacks: profile.samples.len() as u64,
+        samples: profile.looks(),
+        total: summed.total,
+        duration_ns: u64::try_from(profile.duration_ns).ok().filter(|duration| *duration > 0),
+        requests: taken.requests,
+        bytes: match of_bytes {
+            true => Some(summed.total),
+            false => allocations.as_ref().map(|(_, allocated)| allocated.total),
+        },
+        collecting: summed.collecting,
+        collecting_by: shares.by.to_owned(),
+        owners: shares.owners(&summed),
+        layers: shares.layers(taken, &summed, &micros),
+        dropped,
+        functions,
+        notes: Vec::new(),
+    })
+}
+
+/// The functions that cost most, and how many are left out.
+fn functions(
+    taken: &Taken<'_>,
+    summed: &Summed,
+    shares: &Shares<'_>,
+    micros: &dyn Fn(f64) -> Option<f64>,
+) -> (Vec<FunctionCost>, u64) {
+    let profile = taken.profile;
+    let requests = taken.requests.filter(|requests| *requests > 0.0);
+    let of_bytes = profile.value_types[taken.kind].kind == ALLOCATED;
     let mut functions: Vec<FunctionCost> = (summed.functions.known.iter().zip(&summed.sums))
         .filter(|(_, sums)| sums.cum != 0)
         .map(|(known, sums)| {
             let name = profile.names.text(known.name);
-            let (bytes, cum_bytes) = shares.bytes(name);
+            let (bytes, cum_bytes) = match of_bytes {
+                true => (Some(sums.caused), Some(sums.cum)),
+                false => shares.bytes(name),
+            };
             let collecting = shares.collecting(name, sums.allocated);
-            let per = |bytes: Option<i64>| Some(bytes? as f64 / per_request?);
+            let per = |bytes: Option<i64>| Some(bytes? as f64 / requests?);
             FunctionCost {
                 name: name.to_owned(),
                 file: profile.names.text(known.file).to_owned(),
@@ -225,27 +268,8 @@ pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
         key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name))
     });
     functions.truncate(MOST_LISTED);
-    Ok(Profiled {
-        schema: SCHEMA.to_owned(),
-        source: taken.source.to_owned(),
-        value: ValueKind { kind: value.kind.clone(), unit: value.unit.clone() },
-        values: (profile.value_types.iter())
-            .map(|value| ValueKind { kind: value.kind.clone(), unit: value.unit.clone() })
-            .collect(),
-        stacks: profile.samples.len() as u64,
-        samples: profile.looks(),
-        total: summed.total,
-        duration_ns: u64::try_from(profile.duration_ns).ok().filter(|duration| *duration > 0),
-        requests: taken.requests,
-        bytes: allocations.as_ref().map(|(_, allocated)| allocated.total),
-        collecting: summed.collecting,
-        collecting_by: shares.by.to_owned(),
-        owners: shares.owners(&summed),
-        layers: shares.layers(profile, &summed, &micros),
-        dropped: (all - functions.len()) as u64,
-        functions,
-        notes: Vec::new(),
-    })
+    let dropped = (all - functions.len()) as u64;
+    (functions, dropped)
 }
 
 /// Adds; what no number holds stays at the largest, which only a damaged profile reaches.
@@ -342,18 +366,22 @@ impl<'a> Shares<'a> {
 
     fn layers(
         &self,
-        profile: &Profile,
+        taken: &Taken<'_>,
         summed: &Summed,
         micros: &dyn Fn(f64) -> Option<f64>,
     ) -> Vec<Layer> {
+        let of_bytes = taken.profile.value_types[taken.kind].kind == ALLOCATED;
+        let requests = taken.requests.filter(|requests| *requests > 0.0);
         let mut layers: Vec<(f64, Layer)> = (summed.layers.iter())
             .map(|(at, sums)| {
                 let known = &summed.functions.known[*at as usize];
-                let name = profile.names.text(known.name);
-                let collecting = match &self.bytes {
-                    Some(_) => self.part(self.layer_bytes.get(name).copied().unwrap_or(0)),
-                    None => self.part(sums.allocated),
+                let name = taken.profile.names.text(known.name);
+                let bytes = match (&self.bytes, of_bytes) {
+                    (_, true) => Some(sums.added),
+                    (Some(_), _) => Some(self.layer_bytes.get(name).copied().unwrap_or(0)),
+                    (None, _) => None,
                 };
+                let collecting = self.part(bytes.unwrap_or(sums.allocated));
                 let layer = Layer {
                     name: name.to_owned(),
                     owner: known.owner,
@@ -362,6 +390,7 @@ impl<'a> Shares<'a> {
                     collecting,
                     share: ratio(sums.added.saturating_add(collecting), summed.total),
                     us_per_request: micros((sums.added.saturating_add(collecting)) as f64),
+                    bytes_per_request: bytes.zip(requests).map(|(bytes, of)| bytes as f64 / of),
                 };
                 (sums.depth / sums.stacks.max(1.0), layer)
             })
@@ -405,6 +434,30 @@ mod tests {
              {server};net/http.readRequest 16\n"
         ));
         let expected = [(logging, 30, true), ("main.secure.func1", 4, true), (api, 50, false)];
+        assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
+    }
+
+    #[test]
+    fn functions_around_functions_are_layers() {
+        let server = "net/http.serverHandler.ServeHTTP;net/http.HandlerFunc.ServeHTTP";
+        let (logging, auth) = ("main.logging.func1", "main.auth.func1");
+        let (ok, write) = ("main.hello", "net/http.(*response).Write");
+        let found = layers(&format!(
+            "{server};{logging};log.Printf 30\n\
+             {server};{logging};main.line 5\n\
+             {server};{logging};{auth};main.verify;crypto/hmac.New 10\n\
+             {server};{logging};{auth};{ok};main.query 40\n\
+             {server};{logging};{auth};{ok};{write} 7\n"
+        ));
+        // What a middleware calls for its own work makes no response.
+        let expected = [(logging, 35, true), (auth, 10, true), (ok, 47, false)];
+        assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
+        // Setting a header is no response either.
+        let header = "main.secure;net/http.(*response).Header";
+        let found = layers(&format!(
+            "{server};{logging};{header} 3\n{server};{logging};{auth};{write} 7\n"
+        ));
+        let expected = [(logging, 3, true), (auth, 7, false)];
         assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
     }
 

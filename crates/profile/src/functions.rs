@@ -8,7 +8,8 @@ use model::profiled::Owner;
 use crate::data::{Profile, Sample};
 use crate::names::Name;
 use crate::owner::{
-    allocates, chains, collects, dispatches, enclosing, owner, serves, sets_header, writes_headers,
+    allocates, calls_functions, chains, collects, dispatches, enclosing, owner, responds, serves,
+    sets_header, writes_headers,
 };
 
 /// Functions of a profile by name, with what they are.
@@ -37,6 +38,10 @@ pub struct Known {
     pub dispatches: bool,
     /// Whether the handlers that it calls are closures that call each other.
     chains: bool,
+    /// Whether the handlers that it calls may be functions that call each other.
+    calls_functions: bool,
+    /// Whether a response is made in it or in what it calls, in some stack of the profile.
+    responds: bool,
     /// Whether it is a handler whoever calls it.
     serves: bool,
     /// The function that a closure was written in, as a number; 0 for what is no closure.
@@ -72,6 +77,8 @@ impl Functions {
                     writes_headers: writes_headers(name),
                     dispatches: dispatches(name),
                     chains: chains(name),
+                    calls_functions: calls_functions(name),
+                    responds: responds(name),
                     serves: serves(name, whose),
                     enclosing,
                     handles: whose != Owner::Runtime
@@ -80,7 +87,24 @@ impl Functions {
             }
             functions.place.push(place);
         }
+        functions.find_who_responds(profile);
         functions
+    }
+
+    /// Marks the callers of what makes responses.
+    fn find_who_responds(&mut self, profile: &Profile) {
+        if !self.known.iter().any(|function| function.responds) {
+            return;
+        }
+        let (mut stack, itself): (_, Vec<bool>) =
+            (Vec::new(), self.known.iter().map(|function| function.responds).collect());
+        for sample in profile.samples.iter() {
+            self.stack(profile, sample, &mut stack);
+            let innermost = stack.iter().position(|function| itself[*function as usize]);
+            for function in &stack[innermost.unwrap_or(stack.len())..] {
+                self.known[*function as usize].responds = true;
+            }
+        }
     }
 
     /// The functions of a stack, innermost first, into `stack`. Places without a symbol are left out.
@@ -113,22 +137,22 @@ impl Functions {
     }
 
     /// Where the handlers of a stack stand in it, the outermost first, into `begun`: what a dispatcher called, what is a
-    /// handler by its name, and closures that handlers of such a chain called. Whatever else a handler calls is its own, a
+    /// handler by its name, and functions that handlers of a chain called. Whatever else a handler calls is its own, a
     /// dispatcher included.
     pub fn handlers(&self, stack: &[u32], begun: &mut Vec<usize>) {
         begun.clear();
-        let mut in_chain = false;
+        let mut chain = Chain::None;
         for at in (0..stack.len()).rev() {
             let function = &self.known[stack[at] as usize];
-            in_chain |= function.chains;
+            if function.chains {
+                chain = Chain::Closures;
+            } else if function.calls_functions && chain == Chain::None {
+                chain = Chain::Functions;
+            }
             let caller = stack.get(at + 1).map(|caller| &self.known[*caller as usize]);
             let dispatched = caller.is_some_and(|caller| caller.dispatches);
-            let next_of_chain = in_chain
-                && function.enclosing != 0
-                && begun.last() == Some(&(at + 1))
-                && caller.is_some_and(|caller| {
-                    caller.enclosing != 0 && caller.enclosing != function.enclosing
-                });
+            let next_of_chain = begun.last() == Some(&(at + 1))
+                && caller.is_some_and(|caller| chain.goes_on(caller, function));
             let called = self.is_handler(stack[at]) && (dispatched || next_of_chain);
             if called || function.serves {
                 begun.push(at);
@@ -139,5 +163,31 @@ impl Functions {
     fn is_handler(&self, function: u32) -> bool {
         let function = &self.known[function as usize];
         !function.dispatches && function.handles
+    }
+}
+
+/// How handlers call each other without a dispatcher in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chain {
+    None,
+    /// Closures around closures, as echo's.
+    Closures,
+    /// Closures around functions: `func(next http.HandlerFunc) http.HandlerFunc`. What a closure calls for its own work is
+    /// told apart by that it makes no response.
+    Functions,
+}
+
+impl Chain {
+    /// Whether a handler's callee is the next one of the chain.
+    fn goes_on(self, caller: &Known, callee: &Known) -> bool {
+        let elsewhere = caller.enclosing != 0 && caller.enclosing != callee.enclosing;
+        match self {
+            Self::None => false,
+            Self::Closures => callee.enclosing != 0 && elsewhere,
+            Self::Functions => {
+                let functions = callee.enclosing != 0 || callee.owner == Owner::Own;
+                functions && elsewhere && callee.responds
+            }
+        }
     }
 }

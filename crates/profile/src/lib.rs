@@ -7,6 +7,7 @@
 mod collapsed;
 pub mod compare;
 pub mod costs;
+mod cpuprofile;
 pub mod data;
 mod error;
 pub mod filter;

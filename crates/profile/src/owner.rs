@@ -278,6 +278,18 @@ pub fn chains(name: &str) -> bool {
             .any(|end| name.ends_with(end))
 }
 
+/// Whether it calls handlers of `net/http` that are functions: a middleware may be a closure that calls the next by itself.
+pub fn calls_functions(name: &str) -> bool {
+    name == "net/http.HandlerFunc.ServeHTTP"
+}
+
+/// Whether it is the response's own code, which what makes a response calls. Reading its headers makes none.
+pub fn responds(name: &str) -> bool {
+    name.strip_prefix("net/http.(*response).")
+        .or_else(|| name.strip_prefix("net/http.(*http2responseWriter)."))
+        .is_some_and(|method| method != "Header")
+}
+
 /// Whether it is a handler by its name, whoever calls it: Go's interface `http.Handler`.
 pub fn serves(name: &str, owner: Owner) -> bool {
     matches!(owner, Owner::Own | Owner::Dependency)

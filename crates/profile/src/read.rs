@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::data::Profile;
 use crate::error::Error;
-use crate::{collapsed, perf_script, pprof, prune};
+use crate::{collapsed, cpuprofile, perf_script, pprof, prune};
 
 /// Bytes of an unpacked profile at most. A profile of 30 s on 64 processors takes less than 10 MiB.
 pub const LARGEST: usize = 256 << 20;
@@ -17,7 +17,8 @@ const HTML: &str = "is an HTML page, not a profile: pprof of Go is at URL/debug/
                     and does it need a login?";
 const GO_TEXT: &str =
     "is Go's text form of a profile, without the stacks' values: fetch it without ?debug=";
-const JSON: &str = "is JSON, not a profile: give pprof (gzip or not), collapsed stacks, or the text of `perf script`";
+const JSON: &str = "is JSON, not a profile: give pprof (gzip or not), Node's .cpuprofile, collapsed stacks, or \
+                    the text of `perf script`";
 const TEXT: &str = "is text of no known kind: give pprof (gzip or not), collapsed stacks (`main;work;read 12`), or the \
                     text of `perf script`";
 const PERF_DATA: &str = "is perf's own file: give the text that `perf script` makes of it";
@@ -65,6 +66,9 @@ fn read_text(text: &str) -> Result<Profile, Error> {
     let start = text.trim_start();
     if start.starts_with('<') {
         return Err(Error::NotAProfile(HTML));
+    }
+    if start.starts_with('{') && cpuprofile::is(start) {
+        return cpuprofile::read(text);
     }
     if start.starts_with(['{', '[']) && !start.lines().take(5).any(collapsed::is) {
         return Err(Error::NotAProfile(JSON));

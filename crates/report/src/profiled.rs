@@ -16,7 +16,12 @@ const CHANGES: usize = 20;
 /// cost most.
 pub fn text(profiled: &Profiled, style: Style) -> String {
     if profiled.total == 0 {
-        return format!("{}: the profile holds no samples\n", clean(&profiled.source, 200));
+        let words = format!(
+            "{}: the profile holds no samples{}",
+            clean(&profiled.source, 200),
+            why(profiled)
+        );
+        return indented("", &words, style);
     }
     let mut out = head(profiled, style);
     out.push('\n');
@@ -42,6 +47,19 @@ pub fn text(profiled: &Profiled, style: Style) -> String {
         out += &indented("note: ", note, style);
     }
     out
+}
+
+/// Why a profile may be empty.
+fn why(profiled: &Profiled) -> &'static str {
+    let has = |kind: &str| profiled.values.iter().any(|value| value.kind == kind);
+    if has("contentions") {
+        ": a Go server notes waiting for locks once it calls runtime.SetMutexProfileFraction(5), and waiting of other kinds \
+         once it calls runtime.SetBlockProfileRate(10000)"
+    } else if has("cpu") {
+        ": the server did nothing while it was taken"
+    } else {
+        ""
+    }
 }
 
 fn indented(before: &str, words: &str, style: Style) -> String {
@@ -159,20 +177,22 @@ pub(crate) fn per_request(profiled: &Profiled) -> bool {
 /// What each handler adds, outermost first.
 fn layers(profiled: &Profiled, style: Style) -> String {
     let each = per_request(profiled);
-    let mut grid = if each {
-        Grid::new([Lean::Right, Lean::Right, Lean::Left])
-    } else {
-        Grid::new([Lean::Right, Lean::Left])
-    };
-    let mut title = vec!["adds", "layer of handlers, outermost first"];
-    if each {
-        title.insert(1, "us/request");
-    }
+    let with_bytes = profiled.layers.iter().any(|layer| layer.bytes_per_request.is_some());
+    let figures = 1 + usize::from(each) + usize::from(with_bytes);
+    let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, figures).chain([Lean::Left]));
+    let mut title = vec!["adds"];
+    title.extend(each.then_some("us/request"));
+    title.extend(with_bytes.then_some("bytes"));
+    title.push("layer of handlers, outermost first");
     grid.row(title);
-    let width = style.columns.max(40).saturating_sub(if each { 24 } else { 12 });
+    let before = 12 + 12 * usize::from(each) + 9 * usize::from(with_bytes);
+    let width = style.columns.max(40).saturating_sub(before);
     for layer in &profiled.layers {
         let mut row = vec![share(layer.share)];
         row.extend(layer.us_per_request.filter(|_| each).map(|us| format!("{us:.2}")));
+        if with_bytes {
+            row.push(layer.bytes_per_request.map_or_else(String::new, |b| format!("{b:.0}")));
+        }
         row.push(name(&layer.name, width));
         grid.row(row);
     }

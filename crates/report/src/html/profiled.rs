@@ -130,6 +130,7 @@ fn layers(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
                     rect x=(format!("{x:.2}")) y=(format!("{:.0}", y + 3.0)) width=(format!("{:.2}", width.max(1.0))) height="18" {}
                     text.outside x=(format!("{:.2}", x + width.max(1.0) + 6.0)) y=(format!("{:.0}", y + 16.0)) {
                         (clean(&layer.name, 90)) " · " (share(layer.share)) " · " (unit(value))
+                        @if let Some(bytes) = layer.bytes_per_request { " · " (format!("{bytes:.0}")) " bytes/request" }
                     }
                 }
             }
