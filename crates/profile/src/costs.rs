@@ -64,8 +64,7 @@ struct Summed {
 
 impl Summed {
     /// Sums a profile up. Where every sample is an allocation, so is its value.
-    fn of(profile: &Profile, kind: usize, own: &[String], of_allocations: bool) -> Self {
-        let functions = Functions::of(profile, own);
+    fn of(profile: &Profile, kind: usize, functions: Functions, of_allocations: bool) -> Self {
         let mut summed = Self {
             sums: vec![Sums::default(); functions.known.len()],
             functions,
@@ -180,12 +179,14 @@ pub struct Taken<'a> {
 /// When the profile of allocations has no bytes.
 pub fn costs(taken: &Taken<'_>) -> Result<Profiled, Error> {
     let profile = taken.profile;
-    let summed = Summed::of(profile, taken.kind, taken.own, false);
+    let summed = Summed::of(profile, taken.kind, Functions::of(profile, taken.own), false);
     let allocations = match taken.allocations {
         None => None,
         Some(profile) => {
             let kind = profile.kind(Some(ALLOCATED))?;
-            Some((profile, Summed::of(profile, kind, taken.own, true)))
+            let mut functions = Functions::of(profile, taken.own);
+            functions.respond_as(profile, &summed.functions, taken.profile);
+            Some((profile, Summed::of(profile, kind, functions, true)))
         }
     };
     let value = &profile.value_types[taken.kind];
@@ -459,6 +460,33 @@ mod tests {
         ));
         let expected = [(logging, 3, true), (auth, 7, false)];
         assert_eq!(found, expected.map(|(name, added, next)| (name.to_owned(), added, next)));
+    }
+
+    #[test]
+    fn bytes_are_charged_to_the_layers_of_the_processors_profile() {
+        let server =
+            "net/http.serverHandler.ServeHTTP;net/http.HandlerFunc.ServeHTTP;main.log.func1";
+        let profile = crate::read(
+            format!("{server};main.hello;net/http.(*response).Write 10\n{server};fmt.Println 5\n")
+                .as_bytes(),
+        );
+        let profile = profile.unwrap();
+        // Writing the response allocated nothing.
+        let mut allocations = crate::read(format!("{server};main.hello;hash 64\n").as_bytes());
+        let allocations = allocations.as_mut().unwrap();
+        allocations.value_types[0].kind = ALLOCATED.to_owned();
+        let taken = Taken {
+            profile: &profile,
+            kind: 0,
+            allocations: Some(allocations),
+            requests: Some(2.0),
+            own: &[],
+            source: "test",
+        };
+        let layers = costs(&taken).unwrap().layers.into_iter();
+        let bytes: Vec<_> = layers.map(|layer| (layer.name, layer.bytes_per_request)).collect();
+        let expected = [("main.log.func1", Some(0.0)), ("main.hello", Some(32.0))];
+        assert_eq!(bytes, expected.map(|(name, bytes)| (name.to_owned(), bytes)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The functions of a profile, each name once, with what they are; and where the handlers of a stack stand.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 use model::profiled::Owner;
@@ -104,6 +104,18 @@ impl Functions {
             for function in &stack[innermost.unwrap_or(stack.len())..] {
                 self.known[*function as usize].responds = true;
             }
+        }
+    }
+
+    /// Takes over which functions make responses from another profile of the same server: a profile of allocations does not
+    /// show it where a response allocates nothing, and the handlers of both must be the same.
+    pub fn respond_as(&mut self, profile: &Profile, others: &Self, other: &Profile) {
+        let names: HashSet<&str, FixedState> = (others.known.iter())
+            .filter(|function| function.responds)
+            .map(|function| other.names.text(function.name))
+            .collect();
+        for function in &mut self.known {
+            function.responds |= names.contains(profile.names.text(function.name));
         }
     }
 

@@ -87,8 +87,9 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     let bytes = match taken.allocations {
         Some(profile) => {
             let kind = profile.kind(Some("alloc_space"))?;
-            let removal = Removal::lenient(profile, taken.own, start.asked, start.stay);
-            Some(removal.sums(profile, kind, true))
+            let mut of_bytes = Removal::lenient(profile, taken.own, start.asked, start.stay);
+            of_bytes.functions.respond_as(profile, &removal.functions, taken.profile);
+            Some(of_bytes.sums(profile, kind, true))
         }
         None => None,
     };
