@@ -41,9 +41,9 @@ fn main() -> ExitCode {
         Some("wrk") => return ExitCode::from(wrk::wrk(line)),
         Some("wrktest.sh") => {
             let named = ["plimsoll", "wrktest"].map(OsStr::new).map(OsString::from);
-            Cli::try_parse_from(named.into_iter().chain(line.into_iter().skip(1)))
+            Cli::try_parse_from(named.into_iter().chain(line.iter().skip(1).cloned()))
         }
-        _ => Cli::try_parse_from(line),
+        _ => Cli::try_parse_from(&line),
     };
     let cli = match cli {
         Ok(cli) => cli,
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) if error.use_stderr() => {
-            eprintln!("plimsoll: {}", in_one_line(&error));
+            eprintln!("plimsoll: {}", in_one_line(&error, &line));
             return ExitCode::from(2);
         }
         // Help or version was asked for.

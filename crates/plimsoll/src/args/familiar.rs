@@ -3,15 +3,26 @@
 //! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
 //! not, with what takes their place.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Error};
+use std::ffi::OsString;
 
-/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here.
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory, Error};
+
+/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here. A line holds for the commands that have
+/// the flags that it names.
 const FLAGS: &[(&[&str], &str)] = &[
-    (&["--http2", "--http3", "-2", "-3"], "only HTTP/1.1 is spoken"),
+    (&["--http2", "--http3", "--h2", "-2", "-3"], "only HTTP/1.1 is spoken"),
+    (&["--http-version", "--http2-parallel", "--h2c"], "only HTTP/1.1 is spoken"),
+    (&["--http1.1", "--http1.0", "-0"], "leave it out: HTTP/1.1 is spoken"),
     (
         &["-o", "--output"],
         "results go to a folder with --out DIR, JSON to standard output with --format json",
+    ),
+    (&["--output-format", "--out-format"], "use --format text|wrk|json, and --out DIR for files"),
+    (&["-j"], "use --format json"),
+    (
+        &["--csv", "--html", "--report", "--summary-export", "-g"],
+        "--out DIR takes all results: JSON, CSV, charts and a page",
     ),
     (
         &["-i", "--include", "-I", "--head"],
@@ -21,38 +32,91 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'; --cookies keeps those that responses set"),
     (&["--cookie-jar"], "--cookies keeps the cookies that responses set"),
     (&["-e", "--referer"], "use -H 'Referer: URL'"),
+    (&["--content-type"], "use -H 'Content-Type: TYPE'"),
+    (
+        &["-a", "-P", "--auth", "--basic-auth", "--bearer"],
+        "use -u USER:PASSWORD, or -H 'Authorization: ...'",
+    ),
     (
         &["-F", "--form"],
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
     (&["-D", "-p", "--body-path"], "use --body-file FILE"),
-    (&["--location", "--redirects"], "use --follow N"),
+    (&["-G", "--get", "--data-urlencode"], "write the query, encoded, into the URL"),
+    (&["--url", "--host"], "write the URL without a flag before it"),
+    (
+        &["--targets", "--urls-from-file", "--rand-regex-url"],
+        "several URLs are written into a workload file: see `plimsoll init` and `plimsoll import`",
+    ),
+    (
+        &["--location", "--redirects", "--max-redirects", "--maxredirs", "--max-redirs"],
+        "use --follow N",
+    ),
     (&["-x", "--proxy"], "proxies are not supported"),
+    (&["--resolve"], "use --connect-to HOST:PORT"),
+    (
+        &["-4", "-6", "--ipv4", "--ipv6"],
+        "write the address into the URL, such as http://[::1]:8080/, or use --connect-to",
+    ),
+    (
+        &["--connect-timeout", "--max-time"],
+        "use -T TIME, which limits each attempt from connecting to its last byte",
+    ),
+    (&["--retry", "--retries"], "nothing is sent twice: a failed attempt is counted as that"),
+    (&["-f", "--fail", "-r"], "leave it out: failures are counted, and the run goes on"),
+    (
+        &["--keepalive", "--keep-alive", "-K"],
+        "leave it out: connections are kept; --no-keepalive closes them",
+    ),
+    (
+        &["--users", "--clients", "--concurrent", "--conns", "--max-connections", "--max-workers"],
+        "use -c N",
+    ),
+    (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
+    (&["--workers", "--cpus"], "use -t N"),
+    (&["--time", "--run-time", "--duration-seconds"], "use -d TIME"),
     (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
     (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
-    (&["--stage", "--stages"], "write stages into a workload file: see plimsoll init"),
-    (&["--http1.1", "--no-tui", "--silent"], "leave it out; -q prints nothing while running"),
+    (&["--rps", "--rate-limit", "--qps", "--rate", "-R"], "use --rates 100,200,500"),
+    (
+        &["--stage", "--stages", "--burst-delay", "--burst-rate"],
+        "write stages into a workload file: see `plimsoll init`",
+    ),
+    (
+        &["--env", "--tag"],
+        "write ${env.NAME} into a workload file to take a value from the environment",
+    ),
+    (
+        &["--latency-correction"],
+        "leave it out: with -R, response times begin when a request is due",
+    ),
+    (&["--u_latency", "-U"], "service time is printed beside response time"),
+    (&["--no-tui", "--silent", "-S"], "leave it out; -q prints nothing while running"),
+    (&["--fps", "--progress"], "leave it out"),
+    (
+        &["--no-color", "--no-colour", "--color", "--colour"],
+        "colours are left out where NO_COLOR=1 is set",
+    ),
+    (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
+    (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
     (&["--port"], "use --listen 127.0.0.1:PORT"),
     (&["--compressed", "--gzip"], "use -H 'Accept-Encoding: gzip'"),
     (&["--disable-compression"], "leave it out: no Accept-Encoding is sent"),
-    (&["--output-format", "--out-format"], "use --format text|wrk|json, and --out DIR for files"),
-    (&["--content-type"], "use -H 'Content-Type: TYPE'"),
-    (&["--http-version"], "only HTTP/1.1 is spoken"),
-    (&["--u_latency", "-U"], "service time is printed beside response time"),
 ];
 
 /// What is wrong with a command line and what to do, in one line.
-pub fn in_one_line(error: &Error) -> String {
+pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or(&text);
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.lines().map(str::trim).collect();
-    let advice = advice(error).unwrap_or_default();
+    let command = command_of(line);
+    let advice = one_dash(&command, line).or_else(|| advice(error, &command)).unwrap_or_default();
     let end = if advice.ends_with('?') { " See" } else { "; see" };
     format!("{}{advice}{end} --help", words.join(" "))
 }
 
-fn advice(error: &Error) -> Option<String> {
+fn advice(error: &Error, command: &Command) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = said(error, ContextKind::InvalidSubcommand)?;
@@ -63,8 +127,9 @@ fn advice(error: &Error) -> Option<String> {
                 .or_else(|| with_letters_of(&name))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
-        ErrorKind::MissingRequiredArgument if error.to_string().contains("<URL|FILE>") => {
-            Some(": such as http://127.0.0.1:8080/".to_owned())
+        ErrorKind::MissingRequiredArgument => {
+            let missing = said(error, ContextKind::InvalidArg)?;
+            missing.contains("<URL").then(|| ": such as http://127.0.0.1:8080/".to_owned())
         }
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
@@ -72,7 +137,7 @@ fn advice(error: &Error) -> Option<String> {
                 return one_too_many(&flag, &error.to_string());
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
-            if let Some((_, advice)) = FLAGS.iter().find(|(flags, _)| flags.contains(&flag)) {
+            if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
@@ -82,12 +147,71 @@ fn advice(error: &Error) -> Option<String> {
             let value = said(error, ContextKind::InvalidValue)?;
             // As curl, hey, ab and oha have it.
             let is_body = value.starts_with(['{', '[', '@', '"', '<']) || value.contains('=');
-            (flag.starts_with("--duration") && is_body).then(|| {
-                ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned()
-            })
+            let is_type = value.contains('/');
+            match flag.split(' ').next()? {
+                "--duration" if is_body => Some(
+                    ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned(),
+                ),
+                "--timeout" if is_type => {
+                    Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
+                }
+                _ => None,
+            }
         }
         _ => None,
     }
+}
+
+/// What to do instead of another tool's flag: of a command that makes load or takes it, which has what takes its place.
+fn advice_on(flag: &str, command: &Command) -> Option<&'static str> {
+    if !longs(command).any(|long| ["header", "listen"].contains(&long)) {
+        return None;
+    }
+    let fits =
+        |(flags, advice): &&(&[&str], &str)| flags.contains(&flag) && has_all(command, advice);
+    FLAGS.iter().find(fits).map(|(_, advice)| *advice)
+}
+
+/// Whether a command has every flag that a text names.
+fn has_all(command: &Command, text: &str) -> bool {
+    let words = text.split([' ', ',', ';', ':']);
+    let mut flags = words.filter(|word| word.len() > 1 && word.starts_with('-'));
+    flags.all(|flag| match flag.strip_prefix("--") {
+        Some(long) => longs(command).any(|known| known == long),
+        None => {
+            let shorts = command.get_arguments().filter_map(Arg::get_short_and_visible_aliases);
+            shorts.flatten().any(|short| flag[1..].chars().eq([short]))
+        }
+    })
+}
+
+/// The long names of a command's flags.
+fn longs(command: &Command) -> impl Iterator<Item = &str> {
+    let arguments = command.get_arguments();
+    arguments
+        .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default()))
+}
+
+/// What to do about a long flag after one dash, as programs in Go have them; letters after one dash are read as flags of
+/// one letter each.
+fn one_dash(command: &Command, line: &[OsString]) -> Option<String> {
+    let words =
+        line.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    let mut names = words.filter_map(|word| word.strip_prefix('-')?.split('=').next());
+    let name = names.find(|name| name.len() > 2 && longs(command).any(|known| known == *name))?;
+    Some(format!(": long flags begin with two dashes: --{name}"))
+}
+
+/// The command that a line calls, or the program itself where it calls none.
+fn command_of(line: &[OsString]) -> Command {
+    let mut command = super::Cli::command();
+    for word in line.iter().skip(1) {
+        match command.find_subcommand(word) {
+            Some(found) => command = found.clone(),
+            None => break,
+        }
+    }
+    command
 }
 
 /// What to do instead of a word that has no flag before it.
@@ -137,7 +261,8 @@ mod tests {
 
     fn text(line: &str) -> String {
         let words = std::iter::once("plimsoll").chain(line.split_whitespace());
-        in_one_line(&Cli::try_parse_from(words).expect_err("it is refused"))
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        in_one_line(&Cli::try_parse_from(&words).expect_err("it is refused"), &words)
     }
 
     #[test]
@@ -159,6 +284,18 @@ mod tests {
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),
             ("run http://h/ -o json", "--format json"),
             ("run http://h/ --rps=3", "use -R RATE"),
+            ("sweep http://h/ --rps=3", "use --rates 100,200,500"),
+            ("sweep http://h/ --concurrency 10", "use --levels 1,8,64"),
+            ("run http://h/ --users 10", "use -c N"),
+            ("run http://h/ --time 5s", "use -d TIME"),
+            ("run http://h/ --max-time 5", "use -T TIME"),
+            ("run http://h/ -a me:secret", "use -u USER:PASSWORD"),
+            ("run http://h/ -T text/html", "use -H 'Content-Type: text/html'"),
+            ("run http://h/ -duration=5s", "two dashes: --duration"),
+            ("run http://h/ -rate 50", "two dashes: --rate"),
+            ("run http://h/ -connections 50", "two dashes: --connections"),
+            ("run http://h/ --cert c.pem", "--key <FILE>; see"),
+            ("gate --csv", "'--csv' found; see"),
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
@@ -172,6 +309,7 @@ mod tests {
             "run http://h/ --json {} -k",
             "run http://h/ -u me:secret --insecure-skip-tls-verify",
             "run http://h/ --vus 10 --iterations 1e3",
+            "run http://h/ --concurrency 10",
             "run http://h/ -R 100/s --disable-keepalive",
         ] {
             let words = std::iter::once("plimsoll").chain(line.split_whitespace());
@@ -183,12 +321,11 @@ mod tests {
 
     #[test]
     fn no_own_flag_is_explained_as_another_tools() {
-        let cli = Cli::command();
-        let run = cli.find_subcommand("run").expect("a command");
-        let shorts = run.get_arguments().filter_map(|arg| arg.get_short_and_visible_aliases());
-        let shorts: Vec<String> = shorts.flatten().map(|short| format!("-{short}")).collect();
-        let ours = |flag: &&&str| shorts.iter().any(|short| short == **flag);
-        let both: Vec<_> = FLAGS.iter().flat_map(|(flags, _)| flags.iter()).filter(ours).collect();
-        assert!(both.is_empty(), "{both:?}");
+        for command in Cli::command().get_subcommands() {
+            for flag in FLAGS.iter().flat_map(|(flags, _)| flags.iter()) {
+                let explained = has_all(command, flag).then(|| advice_on(flag, command)).flatten();
+                assert_eq!(explained, None, "{} {flag}", command.get_name());
+            }
+        }
     }
 }

@@ -157,7 +157,7 @@ impl LoadArgs {
 pub struct ShapeArgs {
     /// Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload
     /// file says]
-    #[arg(short, long, alias = "vus", value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    #[arg(short, long, aliases = ["vus", "concurrency"], value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
     #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]

@@ -85,6 +85,8 @@ impl Compared {
     /// On fewer than two, on those that cannot be read, and on rates beside concurrencies.
     pub fn read(files: &[PathBuf], margin: f64, anyway: bool) -> Result<Self, Failure> {
         if files.len() < 2 {
+            // What is wrong with the one comes first: it may be another tool's.
+            inputs::read(files)?;
             return usage("diff takes two or more results: .dat, sweep.json, run.json or folders");
         }
         let Inputs { curves, runs, folder } = inputs::read(files)?;

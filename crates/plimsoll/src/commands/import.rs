@@ -144,13 +144,16 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
     let workload = &imported.workload;
     let steps: usize = workload.flows.iter().map(|flow| flow.steps.len()).sum();
     let left = imported.notes.iter().filter(|note| note.kind == Kind::NotCarriedOver).count();
-    text += &format!(
-        "plimsoll: {} and {} with {}; {} not converted\n",
-        counted(workload.endpoints.len(), "endpoint"),
-        counted(workload.flows.len(), "flow"),
-        counted(steps, "step"),
-        counted(left, "item"),
-    );
+    let mut parts = Vec::new();
+    if !workload.endpoints.is_empty() || workload.flows.is_empty() {
+        parts.push(counted(workload.endpoints.len(), "endpoint"));
+    }
+    if !workload.flows.is_empty() {
+        let flows = counted(workload.flows.len(), "flow");
+        parts.push(format!("{flows} with {}", counted(steps, "step")));
+    }
+    text +=
+        &format!("plimsoll: {}; {} not converted\n", parts.join(" and "), counted(left, "item"));
     if format == Format::Curl && workload.endpoints.len() > 1 {
         text += "plimsoll: the commands are endpoints in the file's order, each sent as often as the others; to send \
                  them one after another, as one user would, make them steps of one of `flows`\n";

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use model::LevelKind;
-use model::units::exact_duration;
+use model::units::{exact_duration, parse_duration};
 use net::limits;
 use verdict::objective::AbortWatch;
 
@@ -69,6 +69,9 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         sources: Vec::new(),
     };
     runner.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
+    if let Some(dir) = args.dir.to_str().filter(|dir| parse_duration(dir).is_ok()) {
+        eprintln!("plimsoll: -d {dir} names the folder; a level's length is --duration {dir}");
+    }
     let files = SweepFiles::of_job(&args.dir, &args.name)?;
     eprintln!(
         "Running like wrk -t{threads} -d{} -T{} --latency -c LEVEL {}",

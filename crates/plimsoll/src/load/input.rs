@@ -396,6 +396,11 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     if method == "CONNECT" {
         return usage("-m CONNECT: tunnels are not supported");
     }
+    if method.starts_with(|first: char| first.is_ascii_digit()) {
+        return usage(format!(
+            "-m {method}: a method such as GET or POST is expected; the time-out is -T TIME, the duration -d TIME"
+        ));
+    }
     if STANDARD_METHODS.contains(&method.to_ascii_uppercase().as_str())
         && !STANDARD_METHODS.contains(&method.as_str())
     {

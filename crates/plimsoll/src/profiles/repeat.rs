@@ -1,5 +1,6 @@
 //! Runs that are made by other commands than `run`, with the same flags each time: of a verification, of a notebook.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Parser;
@@ -25,12 +26,12 @@ use measure::machine;
 /// # Errors
 /// When one is no flag of `run`, or has a wrong value.
 pub fn arguments(url: &str, flags: &[String]) -> Result<RunArgs, Failure> {
-    let words =
-        ["plimsoll", "run", url].map(str::to_owned).into_iter().chain(flags.iter().cloned());
-    match Cli::try_parse_from(words) {
+    let words = ["plimsoll", "run", url].into_iter().chain(flags.iter().map(String::as_str));
+    let words: Vec<OsString> = words.map(OsString::from).collect();
+    match Cli::try_parse_from(&words) {
         Ok(Cli { command: Command::Run(args), .. }) => Ok(*args),
         Ok(_) => usage(format!("`{url}` is not a URL that can be measured")),
-        Err(error) => usage(crate::args::familiar::in_one_line(&error)),
+        Err(error) => usage(crate::args::familiar::in_one_line(&error, &words)),
     }
 }
 

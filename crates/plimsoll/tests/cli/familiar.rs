@@ -22,6 +22,7 @@ fn a_file_for_another_command_names_that_command() {
     folder.put("wrk.txt", "Running 10s test @ http://127.0.0.1:1/");
     folder.plimsoll("run x.curl").refuses(2, "`plimsoll import x.curl`");
     folder.plimsoll("diff wrk.txt wrk.txt").refuses(1, "`plimsoll audit wrk.txt`");
+    folder.plimsoll("diff wrk.txt").refuses(1, "`plimsoll audit wrk.txt`");
 }
 
 #[test]
@@ -42,6 +43,7 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     }
     folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
+    folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(2, "nowhere");
 }
 

@@ -10,6 +10,9 @@ use crate::harness::{Folder, PLIMSOLL, Target};
 fn the_scripts_command_leaves_the_scripts_files() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
+    let line = format!("wrktest -d 2s --levels 1 --duration 200ms {url}");
+    let meant = folder.plimsoll(&line).stderr;
+    assert!(meant.contains("a level's length is --duration 2s"), "{meant}");
     let ended = folder.plimsoll(&format!("wrktest -n api --levels 1,4,8 --duration 200ms {url}"));
     // In so little time, and on a busy machine, the generator may have been the limit.
     assert!([0, 98].contains(&ended.code), "{ended:#?}");
