@@ -7,6 +7,7 @@
 mod following;
 mod looks;
 mod settle;
+mod siblings;
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;

@@ -15,6 +15,9 @@ const RESERVED: &str = "me self mine new edit create search login logout signin 
 /// Words of which fixed segments are commonly made.
 const COMMON: &str = include_str!("words/common.txt");
 
+/// Closed sets, one a line: words of one of them that stand side by side are values where the same follows each.
+const SETS: &str = include_str!("words/sets.txt");
+
 /// Two-letter languages (ISO 639-1) that begin paths, without those that are common English words.
 const LANGUAGES: &str = "ar bg bn ca cs da de el en es et eu fa fi fr gl he hi hr hu id it ja ko lt lv ms nb nl nn no pl \
     pt ro ru sk sl sr sv ta th tr uk ur vi zh";
@@ -81,6 +84,14 @@ pub(crate) fn is_one_common(segment: &[u8]) -> bool {
 pub(crate) fn is_plural(word: &[u8]) -> bool {
     let singular = [b"ss".as_slice(), b"us", b"is"];
     word.ends_with(b"s") && !singular.iter().any(|ending| word.ends_with(ending))
+}
+
+/// Whether words are all of one closed set, such as sizes or days of the week.
+pub(crate) fn are_of_one_set(words: &[&[u8]]) -> bool {
+    let is_in = |set: &str, word: &[u8]| {
+        set.split(' ').any(|member| member.as_bytes().eq_ignore_ascii_case(word))
+    };
+    SETS.lines().any(|set| words.iter().all(|word| is_in(set, word)))
 }
 
 fn parts_are(segment: &[u8], of: impl Fn(&[u8]) -> bool) -> bool {

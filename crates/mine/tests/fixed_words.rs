@@ -78,3 +78,32 @@ fn a_place_that_is_no_plural_may_be_followed_by_fixed_years() {
         assert!(found.contains(wanted), "{wanted}: {found:?}");
     }
 }
+
+#[test]
+fn words_with_the_same_routes_in_the_same_proportions_are_values() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        let host = ["gh", "bb", "gl"][n % 3];
+        let rest = ["builds", "builds", "logs", "keys"][n / 3 % 4];
+        paths.push(format!("/project/{host}/{n}/{rest}"));
+        paths.push(format!("/quarter/{}/q{}", 2_000 + n % 40, 1 + n % 4));
+        // The same routes, in other proportions.
+        let shelf = ["blorp", "frand", "quell"][n % 3];
+        let rest = ["spines", "pages", "covers"][if n / 3 % 5 == 0 { n % 3 } else { 0 }];
+        paths.push(format!("/shelf/{shelf}/{n}/{rest}"));
+        // Versions of an API are no values.
+        paths.push(format!("/api/v{}/{n}/{rest}", 1 + n % 3));
+    }
+    let found = templates(&paths);
+    for wanted in [
+        "/project/{name}/{id}/builds",
+        "/project/{name}/{id}/keys",
+        "/quarter/{id}/{name}",
+        "/shelf/blorp/{id}/spines",
+        "/shelf/frand/{id}/pages",
+        "/api/v1/{id}/spines",
+        "/api/v3/{id}/covers",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}

@@ -45,6 +45,7 @@ impl Trie {
     /// The templates of all paths.
     pub(crate) fn templates(mut self) -> Templates {
         self.settle(ROOT);
+        self.settle_siblings(ROOT);
         let mut builder = Builder::default();
         self.write(ROOT, builder.root(), &mut builder);
         builder.finish()
@@ -66,7 +67,7 @@ impl Trie {
         }
     }
 
-    fn settle(&mut self, node: u32) {
+    pub(super) fn settle(&mut self, node: u32) {
         self.settle_figures(node);
         self.settle_words(node);
         self.settle_files(node);
@@ -393,9 +394,7 @@ fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
     let mut apart = strange(group, others);
-    if others.is_empty() {
-        apart.extend(single_words_among_slugs(group));
-    }
+    apart.extend(single_words_among_slugs(group));
     let is_value = |candidate: &&&Candidate| !fixed(candidate) && !apart.contains(&candidate.node);
     group.iter().filter(is_value).map(|candidate| candidate.node).collect()
 }
@@ -403,14 +402,18 @@ fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
 /// The few single words of a group whose others are all of several words: `journal` beside categories such as
 /// `rain-boots-for-summer`.
 fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
-    const FEW_ONE_IN: usize = 20;
+    const FEW_ONE_IN: usize = 5;
+    const FEWEST: usize = 20;
     const OFTEN: u64 = 20;
     let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
     let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
-    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEW_ONE_IN {
+    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
         return Vec::new();
     }
-    let often = singles.into_iter().filter(|candidate| candidate.hits >= OFTEN);
+    let is_fixed = |candidate: &&Candidate| {
+        candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
+    };
+    let often = singles.into_iter().filter(is_fixed);
     often.map(|candidate| candidate.node).collect()
 }
 

@@ -1,0 +1,190 @@
+//! Fixed segments side by side that are values of one parameter because the same routes lie below each of them, in
+//! the same proportions: `/project/gh/...` and `/project/bb/...`.
+//!
+//! A value and what follows it are independent of each other; resources have routes of their own, or use them in
+//! proportions of their own. Segments that look like members of one closed set (countries, sizes, `q1` to `q4`) need
+//! little of that, words that paths are commonly made of need much.
+
+use std::collections::BTreeMap;
+
+use super::following::{Next, is_strange};
+use super::{Label, Trie};
+use crate::segment::{Class, Shape, is_upper};
+use crate::words;
+
+/// Siblings at most that are compared.
+const MOST: usize = 64;
+/// Siblings at least that make a parameter.
+const FEWEST: usize = 3;
+/// Requests from which on a sibling or a route says something.
+const OFTEN: u64 = 20;
+/// Routes at most that lie below a sibling which is compared.
+const MOST_ROUTES: usize = 200;
+/// What does not lie below the other.
+const NOWHERE: u32 = u32::MAX;
+
+/// Requests by the node of the tree that they end at.
+type Ends = BTreeMap<u32, u64>;
+
+impl Trie {
+    /// Puts fixed segments together below which the same routes lie, from the leaves up.
+    pub(super) fn settle_siblings(&mut self, node: u32) {
+        for child in self.nodes[node as usize].children.clone() {
+            self.settle_siblings(child);
+        }
+        let mut left = self.comparable(node);
+        if left.len() > MOST {
+            return;
+        }
+        while left.len() >= FEWEST {
+            let first = left.remove(0);
+            let (mut group, others): (Vec<u32>, Vec<u32>) =
+                left.iter().partition(|other| self.is_same(first, **other));
+            group.insert(0, first);
+            // Few requests tell nothing: those are values only if the others are, and no words that one knows.
+            let often = group.iter().take_while(|value| self.below(**value) >= OFTEN).count();
+            if !self.is_parameter(&group[..often]) {
+                continue;
+            }
+            let mut at = 0;
+            group.retain(|value| {
+                at += 1;
+                at <= often || !words::is_common(self.text(*value))
+            });
+            left = others;
+            let shape = Shape { prefix: b"", class: Class::Word, suffix: b"" };
+            let into = self.values_node(node, &shape);
+            for value in group {
+                self.move_into(node, value, into);
+            }
+            self.settle(into);
+        }
+    }
+
+    /// Fixed children that may be values, those with most requests first.
+    fn comparable(&self, node: u32) -> Vec<u32> {
+        let mut found: Vec<(u64, u32)> = Vec::new();
+        for child in &self.nodes[node as usize].children {
+            let Label::Fixed(text) = &self.nodes[*child as usize].label else { continue };
+            let shape = self.shape(node, text);
+            let is_word = shape.class.is_words() || shape.class == Class::Code;
+            if is_word && !words::is_reserved(text) && !is_version(text) {
+                found.push((self.below(*child), *child));
+            }
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.into_iter().map(|(_, child)| child).collect()
+    }
+
+    /// Whether routes below the second are those below the first, in proportions that differ by chance only.
+    fn is_same(&self, first: u32, second: u32) -> bool {
+        let mut ends = Ends::new();
+        self.project(first, second, &mut ends);
+        let all: u64 = ends.values().sum();
+        let nowhere = ends.get(&NOWHERE).copied().unwrap_or(0);
+        if nowhere * 20 > all || !self.has_marks_of(first, second) {
+            return false;
+        }
+        let mut own = Ends::new();
+        self.project(first, first, &mut own);
+        own.len() <= MOST_ROUTES && !is_strange(&next(&ends), &next(&own), false)
+    }
+
+    /// Whether methods and queries of what ends at the second are those of the first, where many requests are.
+    fn has_marks_of(&self, first: u32, second: u32) -> bool {
+        let (first, second) = (&self.nodes[first as usize], &self.nodes[second as usize]);
+        second.marks & !first.marks == 0
+    }
+
+    /// Counts requests at or below `other` by the node of `model` or below that they would end at.
+    fn project(&self, model: u32, other: u32, ends: &mut Ends) {
+        let source = &self.nodes[other as usize];
+        if source.hits > 0 {
+            let at = if self.nodes[model as usize].hits > 0 { model } else { NOWHERE };
+            *ends.entry(at).or_insert(0) += source.hits;
+        }
+        for child in &source.children {
+            if model == other {
+                self.project(*child, *child, ends);
+                continue;
+            }
+            match self.counterpart(model, *child) {
+                Some(into) => self.project(into, *child, ends),
+                None => *ends.entry(NOWHERE).or_insert(0) += self.below(*child),
+            }
+        }
+    }
+
+    /// The child of a node that another's child would be part of.
+    fn counterpart(&self, node: u32, child: u32) -> Option<u32> {
+        self.place_for(node, child).or_else(|| {
+            let plain = match &self.nodes[child as usize].label {
+                Label::Fixed(text) => {
+                    let shape = self.shape(node, text);
+                    shape.class.is_vague() && shape.prefix.is_empty() && shape.suffix.is_empty()
+                }
+                Label::Values { class, prefix, suffix, .. } => {
+                    class.is_vague() && prefix.is_empty() && suffix.is_empty()
+                }
+            };
+            let word = Shape { prefix: b"", class: Class::Word, suffix: b"" };
+            plain.then(|| self.edges.get(&(node, super::hash_of_shape(&word))).copied())?
+        })
+    }
+
+    fn text(&self, node: u32) -> &[u8] {
+        match &self.nodes[node as usize].label {
+            Label::Fixed(text) => text,
+            Label::Values { .. } => b"",
+        }
+    }
+
+    /// Whether segments below which the same routes lie are values of one parameter.
+    fn is_parameter(&self, group: &[u32]) -> bool {
+        if group.len() < FEWEST {
+            return false;
+        }
+        let texts: Vec<&[u8]> = group.iter().map(|node| self.text(*node)).collect();
+        let mut ends = Ends::new();
+        self.project(group[0], group[0], &mut ends);
+        let routes = ends.values().filter(|hits| **hits >= OFTEN).count();
+        let common = texts.iter().filter(|text| words::is_common(text)).count();
+        let needed = match common {
+            _ if is_one_set(&texts) => 1,
+            0 => 2,
+            _ => 4,
+        };
+        routes >= needed
+    }
+}
+
+/// As [`is_strange`] takes them, with so few requests that only a difference which matters is more than chance.
+fn next(ends: &Ends) -> Next {
+    const COUNTED: u64 = 2_000;
+    let all: u64 = ends.values().sum();
+    let scaled = |hits: u64| match all {
+        0..=COUNTED => hits,
+        _ => (u128::from(hits) * u128::from(COUNTED) / u128::from(all)) as u64,
+    };
+    ends.iter().map(|(at, hits)| (*at, scaled(*hits))).collect()
+}
+
+/// `v1`, `v2beta`: an API of its own, though its routes are those of others.
+fn is_version(text: &[u8]) -> bool {
+    matches!(text, [b'v', b'0'..=b'9', ..])
+}
+
+/// Whether texts look like members of one closed set.
+fn is_one_set(texts: &[&[u8]]) -> bool {
+    let first = texts[0];
+    let same_length = texts.iter().all(|text| text.len() == first.len());
+    let upper = same_length && first.len() <= 3 && texts.iter().all(|text| is_upper(text));
+    let letters = texts.iter().all(|text| text.len() == 1);
+    let stem =
+        |text: &[u8]| text.len() - text.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let numbered = texts.iter().all(|text| {
+        let end = stem(text);
+        end > 0 && end < text.len() && text[..end] == first[..stem(first)]
+    });
+    upper || letters || numbered || words::are_of_one_set(texts)
+}
