@@ -77,9 +77,15 @@ fn print_confusion(done: &Done) {
     }
 }
 
-fn claim(what: &str, reach: &str, good: usize, of: usize, met: bool) {
+/// Prints a claim and whether it is met; of no case at all nothing is met, unless only some rigs were asked for.
+fn claim(what: &str, reach: &str, good: usize, of: usize, met: bool) -> bool {
+    if of == 0 && std::env::var_os(ONLY).is_some() {
+        return true;
+    }
+    let met = met && of > 0;
     let word = if met { "yes" } else { "no" };
     println!("truth | faults: {what} | {reach} | {good} of {of} | {word}");
+    met
 }
 
 /// Prints and judges how often the one fault came first.
@@ -87,9 +93,7 @@ fn first(what: &str, done: &Done) -> bool {
     let right =
         done.iter().filter(|(rig, found)| found.codes.first().is_some_and(|c| c == rig.codes[0]));
     let good = right.count();
-    let met = good * 10 >= done.len() * 9;
-    claim(what, ">= 90 %", good, done.len(), met);
-    met
+    claim(what, ">= 90 %", good, done.len(), good * 10 >= done.len() * 9)
 }
 
 /// Prints and judges what experiments said: one that confirms what is not there, or refutes what is, is wrong.
@@ -103,8 +107,7 @@ fn experiments(done: &Done) -> bool {
     });
     let decided: Vec<(bool, &str)> = tried.filter(|(_, said)| *said != "undecided").collect();
     let wrong = decided.iter().filter(|(there, said)| *there != (*said == "confirmed")).count();
-    claim("experiments that decide wrongly", "0", wrong, decided.len(), wrong == 0);
-    wrong == 0
+    claim("experiments that decide wrongly", "0", wrong, decided.len(), wrong == 0)
 }
 
 /// Prints and judges what watching cost.
@@ -133,10 +136,10 @@ fn single_faults_are_named_first() {
     let accuses = |code: &String| OF_SERVERS.iter().any(|kind| code.starts_with(kind));
     let accused = generator.clone().filter(|(_, found)| found.codes.iter().any(accuses));
     let (accused, of) = (accused.count(), generator.count());
-    claim("server accused, generator the limit", "0", accused, of, accused == 0);
+    met &= claim("server accused, generator the limit", "0", accused, of, accused == 0);
     met &= experiments(&done);
     met &= cost(&done);
-    assert!(met && accused == 0, "a claim is not met");
+    assert!(met, "a claim is not met");
 }
 
 #[test]
@@ -148,8 +151,10 @@ fn both_of_two_faults_are_among_the_first_three() {
     };
     let good = done.iter().filter(both).count();
     let met = good * 10 >= done.len() * 8;
-    claim("both in the first three, double faults", ">= 80 %", good, done.len(), met);
-    assert!(met, "{done:?}");
+    assert!(
+        claim("both in the first three, double faults", ">= 80 %", good, done.len(), met),
+        "not met"
+    );
 }
 
 #[test]
@@ -157,9 +162,14 @@ fn both_of_two_faults_are_among_the_first_three() {
 fn healthy_servers_are_not_accused() {
     let done = all(REPEATS.1, &[rigs::HEALTHY, databases::HEALTHY, kept_back::HEALTHY]);
     let accused = done.iter().filter(|(_, found)| {
-        found.codes.iter().any(|code| ACCUSING.iter().any(|kind| code.starts_with(kind)))
+        // A rig that gave no result was not found healthy.
+        found
+            .codes
+            .iter()
+            .any(|code| code == "-" || ACCUSING.iter().any(|kind| code.starts_with(kind)))
     });
     let accused = accused.count();
-    claim("healthy set-ups accused", "0", accused, done.len(), accused == 0);
-    assert!(experiments(&done) && accused == 0, "{done:?}");
+    let mut met = claim("healthy set-ups accused", "0", accused, done.len(), accused == 0);
+    met &= experiments(&done);
+    assert!(met, "a claim is not met");
 }

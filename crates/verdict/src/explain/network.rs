@@ -45,6 +45,13 @@ pub(super) fn bandwidth(facts: &Facts<'_>) -> Outcome {
 }
 
 pub(super) fn loss(facts: &Facts<'_>) -> Outcome {
+    let addresses = &facts.run.plan.addresses;
+    let inside =
+        |address: &String| ["127.", "[::1]", "unix:"].iter().any(|at| address.starts_with(at));
+    if !addresses.is_empty() && addresses.iter().all(inside) {
+        // What is sent again there waited for a processor: nothing is lost on the way.
+        return Outcome::Absent;
+    }
     let Some(host) = facts.generator() else {
         return Outcome::Lacking("the generator's machine was not watched".to_owned());
     };
@@ -99,7 +106,30 @@ pub(super) fn latency(facts: &Facts<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use model::Role;
+    use model::observed::{Figure, Observed, ObservedSource};
+
     use super::*;
+
+    #[test]
+    fn a_machine_loses_nothing_on_the_way_to_itself() {
+        let loses = |address: &str| {
+            let mut run = fixture::sound::closed();
+            run.plan.addresses = vec![address.to_owned()];
+            let figure = |mean: f64| Figure { mean, min: mean, max: mean, growth: Some(mean) };
+            let figures = [("tcp.retransmits", 500.0), ("tcp.segments_out", 10_000.0)];
+            let host = ObservedSource {
+                role: Role::Generator,
+                figures: figures.map(|(name, n)| (name.to_owned(), figure(n))).into(),
+                ..ObservedSource::default()
+            };
+            run.observed = Some(Observed { sources: vec![host] });
+            let findings = crate::explain::explain(&run).findings;
+            findings.iter().any(|finding| finding.code == "network.loss")
+        };
+        assert!(loses("10.0.0.7:80") && loses("[2001:db8::1]:80"));
+        assert!(!loses("127.0.0.1:80") && !loses("[::1]:80"));
+    }
 
     #[test]
     fn what_is_answered_quicker_than_connecting_takes_is_not_far() {

@@ -392,7 +392,7 @@ pub const RULES: &[Rule] = &[
         symptom: "a few requests take 200 ms or more longer than the others",
         mechanism: "lost segments are sent again after a time-out of 200 ms or more, and TCP sends slower after a loss",
         evidence: "1 % or more of the generator's segments are sent again, at least 50, those that open connections not \
-                   counted",
+                   counted, and the server is on another machine",
         fix: "Look for drops on the way (ip -s link, ethtool -S, the switch), and for a queue that is too short.",
         experiment: "Run it from a machine nearer to the server: the retransmits go.",
         check: network::loss,
