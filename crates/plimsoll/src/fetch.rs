@@ -22,6 +22,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub struct Fetched {
     /// Its status.
     pub status: u16,
+    /// Where it sends the client instead; empty where it says nothing.
+    pub location: String,
     /// Its body.
     pub body: Vec<u8>,
     /// When the request was sent.
@@ -101,7 +103,8 @@ fn exchange(
 ) -> io::Result<Fetched> {
     stream.write_all(request)?;
     stream.flush()?;
-    let mut fetched = Fetched { status: 0, body: Vec::new(), sent: Instant::now() };
+    let mut fetched =
+        Fetched { status: 0, location: String::new(), body: Vec::new(), sent: Instant::now() };
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);
     let mut buffer = vec![0; 64 << 10];
@@ -132,7 +135,11 @@ fn exchange(
         let mut input = &buffer[..read];
         while let Some(event) = parser.next(&mut input).map_err(io::Error::other)? {
             match event {
-                ResponseEvent::Head(head) => fetched.status = head.status,
+                ResponseEvent::Head(head) => {
+                    let location = head.headers.get("location").unwrap_or_default();
+                    fetched.location = String::from_utf8_lossy(location).into_owned();
+                    fetched.status = head.status;
+                }
                 ResponseEvent::Body(bytes) if fetched.body.len() + bytes.len() <= LARGEST => {
                     fetched.body.extend_from_slice(bytes);
                 }

@@ -11,7 +11,7 @@ use super::TextOrJson;
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-Reads pprof (gzip or not; Go, Rust, Python, Node), collapsed stacks and the text of `perf script`. A URL is that of a \
+Reads pprof (gzip or not; Go, Rust, Python, Node), Node's .cpuprofile, collapsed stacks and the text of `perf script`. A URL is that of a \
 server, of its /debug/pprof, or of one profile. A folder is that of a run that was given --profile.
 Without --top, --tree or --peek it says whose code the time is: the service's own, a framework's, a dependency's, the \
 standard library's or the runtime's. What the runtime does is charged to who called for it, garbage collected in the \

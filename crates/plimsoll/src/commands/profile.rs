@@ -52,7 +52,7 @@ pub fn profile(args: &ProfileArgs) -> Result<u8, Failure> {
     let sample_index = args.values.sample_index.as_deref();
     let profiled = stored.costs(sample_index, &args.values.own, &filter)?;
     if let Some(page) = &args.page {
-        let kind = stored.profile.kind(sample_index).expect("as before");
+        let kind = stored.kind(sample_index).expect("as before");
         let tree = profile::flame(&stored.profile, kind, &args.values.own);
         write_page(page, &report::html::profiled(&profiled, &tree))?;
     }
@@ -133,7 +133,7 @@ pub fn predicted(args: &WhatIfArgs) -> Result<WhatIf, Failure> {
     let mut stored = Stored::of_run(&args.dir)?;
     let run = Stored::run(&args.dir)?;
     let profiled = stored.costs(None, &args.own, &Filter::default())?;
-    let kind = stored.profile.kind(None).expect("as before");
+    let kind = stored.kind(None).expect("as before");
     let window = stored.window.as_ref().expect("a run's profile has one");
     let start = Start {
         taken: stored.taken(kind, &args.own),
@@ -196,7 +196,7 @@ fn diff(args: &ProfileDiffArgs) -> Result<u8, Failure> {
     };
     if let Some(page) = &args.page {
         let [before, after] = [&before, &after].map(|stored| {
-            let kind = stored.profile.kind(None).expect("as before");
+            let kind = stored.kind(None).expect("as before");
             stored.taken(kind, &args.own)
         });
         let tree = profile::flame_of_change(&before, &after).expect("what compares is drawn");

@@ -92,6 +92,15 @@ impl Endpoint {
                 "{shown}: responded {}: it needs a login; give its header with --profile-header 'Authorization: ...'",
                 fetched.status
             )),
+            300..=399 => cannot_run(format!(
+                "{shown}: sends the client elsewhere ({}, {}), which is not followed: give the address of the profile itself, \
+                 or if that is a login, its header with --profile-header 'Authorization: ...'",
+                fetched.status,
+                match fetched.location.as_str() {
+                    "" => "it does not say where".to_owned(),
+                    location => model::quote::quote(&mask_url(location)),
+                }
+            )),
             404 | 405 => cannot_run(format!(
                 "{shown}: responded {}: no profile is given there; {HOW}",
                 fetched.status

@@ -70,7 +70,7 @@ pub fn write_page(dir: &Path) -> Result<(Profiled, Flame), Failure> {
 pub fn drawn(dir: &Path) -> Result<(Profiled, Flame), Failure> {
     let mut stored = Stored::of_run(dir)?;
     let profiled = stored.costs(None, &[], &Filter::default())?;
-    let kind = stored.profile.kind(None).expect("as before");
+    let kind = stored.kind(None).expect("as before");
     let tree = profile::flame(&stored.profile, kind, &[]);
     Ok((profiled, tree))
 }
@@ -226,14 +226,29 @@ impl Stored {
         own: &[String],
         filter: &Filter,
     ) -> Result<Profiled, Failure> {
-        let kind =
-            self.profile.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+        let kind = self.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
         let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
         self.profile = profile;
         let mut profiled = costs(&self.taken(kind, own))
             .or_else(|error| cannot_run(format!("{}: {error}", self.source)))?;
         profiled.notes.extend(missed.iter().map(|name| format!("--{name} matched nothing")));
         Ok(profiled)
+    }
+
+    /// The kind of values that is asked for; else the profile's own default, but of allocations during a run what was
+    /// allocated: Go's server forgets that default where it gives a difference.
+    ///
+    /// # Errors
+    /// When there is no such kind.
+    pub fn kind(&self, asked: Option<&str>) -> Result<usize, profile::Error> {
+        let first = self.window.as_ref().and_then(|window| window.files.first());
+        let of_allocations = first.is_some_and(|file| file.of == "allocs");
+        match asked {
+            None if of_allocations => {
+                self.profile.kind(Some("alloc_space")).or_else(|_| self.profile.kind(None))
+            }
+            asked => self.profile.kind(asked),
+        }
     }
 
     /// The profile as the crate `profile` takes it.
