@@ -115,12 +115,26 @@ pub struct TuningStep {
     pub low: f64,
     /// The high end.
     pub high: f64,
+    /// Requests per second over the baseline's, which was measured in turns with this server too; absent where it did not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_baseline: Option<Times>,
     /// What was predicted.
     pub predicted: Option<Prediction>,
     /// Whether the prediction's interval and this one overlap.
     pub as_predicted: Option<bool>,
     /// Whether the change stays.
     pub kept: bool,
+}
+
+/// A ratio with its interval of 95 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    /// The ratio.
+    pub ratio: f64,
+    /// The low end of its interval.
+    pub low: f64,
+    /// The high end.
+    pub high: f64,
 }
 
 impl Tuning {
@@ -131,16 +145,26 @@ impl Tuning {
     }
 
     /// How many times as much the changes that were kept brought together. Each was measured in turns with the server before
-    /// it where that still ran, which runs minutes apart are no match for.
-    pub fn gain(&self) -> f64 {
-        self.steps.iter().filter(|step| step.kept).map(|step| step.ratio).product()
+    /// it where that still ran, which runs minutes apart are no match for. Their errors are independent, so the interval's
+    /// half widths add up as squares, on the scale of logarithms.
+    pub fn gain(&self) -> Times {
+        let kept = || self.steps.iter().filter(|step| step.kept);
+        let ratio: f64 = kept().map(|step| step.ratio).product();
+        let squares = kept().map(|step| ((step.high / step.low).ln() / 2.0).powi(2));
+        let half = squares.sum::<f64>().sqrt();
+        Times { ratio, low: ratio * (-half).exp(), high: ratio * half.exp() }
     }
 
-    /// How much of the baseline is reached: the first server's share of it, both measured one after the other, times what
-    /// the changes brought.
+    /// The present server's requests per second over the baseline's: as measured in turns with it, where that was done.
+    pub fn over_baseline(&self) -> Option<Times> {
+        self.steps.iter().rev().find(|step| step.kept)?.over_baseline
+    }
+
+    /// How much of the baseline is reached, about: the first server's share of it, both measured one after the other, times
+    /// what the changes brought.
     pub fn share_of_baseline(&self) -> Option<f64> {
         let baseline = self.baseline.as_ref().filter(|baseline| baseline.qps > 0.0)?;
-        Some(self.start.qps / baseline.qps * self.gain())
+        Some(self.start.qps / baseline.qps * self.gain().ratio)
     }
 
     /// Predictions that could be judged, and those that held.
@@ -176,6 +200,7 @@ mod tests {
             ratio: 1.0,
             low: 1.0,
             high: 1.0,
+            over_baseline: None,
             predicted: None,
             as_predicted,
             kept,
@@ -201,9 +226,20 @@ mod tests {
         assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("a", (2, 1)));
         tuning.steps[0].ratio = 1.5;
         tuning.start.qps = 100.0;
-        assert_eq!((tuning.gain(), tuning.share_of_baseline()), (1.5, None));
+        assert_eq!((tuning.gain().ratio, tuning.share_of_baseline()), (1.5, None));
         tuning.baseline = Some(Station { qps: 200.0, ..station("baseline") });
-        assert_eq!(tuning.share_of_baseline(), Some(0.75));
+        assert_eq!((tuning.share_of_baseline(), tuning.over_baseline()), (Some(0.75), None));
+        let over = Times { ratio: 0.9, low: 0.8, high: 1.0 };
+        tuning.steps[0].over_baseline = Some(over);
+        tuning.steps[1].over_baseline = Some(Times { ratio: 0.5, ..over });
+        assert_eq!(tuning.over_baseline(), Some(over), "that of the last change that was kept");
+        // Half widths of 0.3 and 0.4 make 0.5; what was discarded has no part.
+        (tuning.steps[0].low, tuning.steps[0].high) = ((-0.3_f64).exp(), 0.3_f64.exp());
+        (tuning.steps[2].low, tuning.steps[2].high) = ((-0.4_f64).exp(), 0.4_f64.exp());
+        (tuning.steps[1].low, tuning.steps[2].kept) = (0.1, true);
+        let gain = tuning.gain();
+        let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+        assert!(close(gain.low, 1.5 * (-0.5_f64).exp()) && close(gain.high, 1.5 * 0.5_f64.exp()));
         tuning.steps.clear();
         assert_eq!((tuning.current().name.as_str(), tuning.predictions()), ("start", (0, 0)));
     }

@@ -126,11 +126,28 @@ fn sample_tuning() -> Tuning {
         "start": station(12_345.0),
         "steps": [{
             "station": station(123_456.0), "kept": true, "ratio": 10.1, "low": 9.9, "high": 10.3,
-            "predicted": prediction, "against": "", "interleaved": true
+            "predicted": prediction, "against": "", "interleaved": true,
+            "over_baseline": { "ratio": 0.9, "low": 0.85, "high": 0.95 }
         }],
+        "baseline": station(137_173.0),
         "pending": prediction,
     }))
     .unwrap()
+}
+
+#[test]
+fn a_tuning_says_what_was_measured_in_turns_with_the_baseline() {
+    let mut tuning = sample_tuning();
+    let words = crate::tuning::gist(&tuning);
+    assert!(words.contains("brought 10.10 times (9.90 to 10.30)"), "{words}");
+    assert!(
+        words.contains("; 90 % of the baseline (85 to 95), measured in turns with it"),
+        "{words}"
+    );
+    // Against a record of minutes before it is a rough figure, and says so.
+    tuning.steps[0].over_baseline = None;
+    let words = crate::tuning::gist(&tuning);
+    assert!(words.contains("; so about 91 % of the baseline's 137,173"), "{words}");
 }
 
 #[test]

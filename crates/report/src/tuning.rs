@@ -65,22 +65,32 @@ pub(crate) fn gist(tuning: &Tuning) -> String {
     let mut words = format!("{} requests/s", rate(tuning.start.qps));
     let kept = tuning.steps.iter().filter(|step| step.kept).count();
     if kept > 0 {
+        let gain = tuning.gain();
         words += &format!(
-            " before, {} after {kept} of {} changes, which brought {:.2} times, each against the server before",
+            " before, {} after {kept} of {} changes, which brought {} times, each against the server before",
             rate(tuning.current().qps),
             tuning.steps.len(),
-            tuning.gain()
+            times(gain.ratio, gain.low, gain.high)
         );
     }
-    if let (Some(share), Some(baseline)) = (tuning.share_of_baseline(), &tuning.baseline) {
-        words +=
-            &format!("; so about {:.0} % of the baseline's {}", share * 100.0, rate(baseline.qps));
-    }
+    words += &reached(tuning).map_or_else(String::new, |reached| format!("; {reached}"));
     let (judged, held) = tuning.predictions();
     if judged > 0 {
         words += &format!("; {held} of {judged} predictions held");
     }
     words + "."
+}
+
+/// How much of the baseline is reached: as measured in turns with it, else about.
+fn reached(tuning: &Tuning) -> Option<String> {
+    if let Some(over) = tuning.over_baseline() {
+        let [ratio, low, high] = [over.ratio, over.low, over.high].map(|times| times * 100.0);
+        return Some(format!(
+            "{ratio:.0} % of the baseline ({low:.0} to {high:.0}), measured in turns with it"
+        ));
+    }
+    let (share, baseline) = (tuning.share_of_baseline()?, tuning.baseline.as_ref()?);
+    Some(format!("so about {:.0} % of the baseline's {}", share * 100.0, rate(baseline.qps)))
 }
 
 /// What a request still costs, and where that goes: a sentence each.
@@ -118,7 +128,7 @@ pub(crate) fn foretold(prediction: Option<&Prediction>) -> String {
 }
 
 /// `1.48 (1.29 to 1.69)`.
-fn times(ratio: f64, low: f64, high: f64) -> String {
+pub(crate) fn times(ratio: f64, low: f64, high: f64) -> String {
     format!("{ratio:.2} ({low:.2} to {high:.2})")
 }
 

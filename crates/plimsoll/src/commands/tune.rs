@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::profiled::{Flame, Owner, Profiled};
-use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Tuning, TuningStep};
+use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Times, Tuning, TuningStep};
 use model::units::{SECOND, exact_duration};
 use model::{Nanos, Ruling, Run};
 use verdict::comparison::rounds::{against_one, paired};
@@ -254,7 +254,8 @@ fn predict(
     })
 }
 
-/// Measures a change: in turns with the server before where that still runs at another address, else against its record.
+/// Measures a change: in turns with the server before where that still runs at another address, else against its record;
+/// and with the baseline where that still runs.
 fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<TuningStep, Failure> {
     if args.rounds < FEWEST_ROUNDS {
         return usage(format!(
@@ -271,31 +272,42 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         one(book, tuning, &args.url, Some(profile), &path)?;
         station.dir = dir;
     }
-    let mut pairs = Vec::new();
+    let baseline = tuning.baseline.as_ref().filter(|baseline| answers(&baseline.url));
+    let (mut pairs, mut over) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
-        if !interleaved {
-            again(book, tuning, &mut station, &args.url)?;
-            continue;
+        // A B C C B A: what drifts meets all alike.
+        let mut turns = vec![Turn::Changed];
+        turns.splice(0..0, interleaved.then_some(Turn::Before));
+        turns.extend(baseline.map(|_| Turn::Baseline));
+        if round % 2 == 1 {
+            turns.reverse();
         }
-        let mut pair = [0.0; 2];
-        // A B B A: what drifts meets both alike.
-        let first = usize::from(round % 2 == 1);
-        for at in [first, 1 - first] {
-            pair[at] = match at {
-                0 => {
-                    let (_, path) = book.run_folder(&format!("{}-before", args.name));
-                    one(book, tuning, &before.url, None, &path)?.rates.requests_per_s
+        let [mut of_before, mut of_changed, mut of_baseline] = [0.0; 3];
+        for turn in turns {
+            match turn {
+                Turn::Changed => of_changed = again(book, tuning, &mut station, &args.url)?,
+                Turn::Before => {
+                    let name = format!("{}-before", args.name);
+                    of_before = beside(book, tuning, &name, &before.url)?;
                 }
-                _ => again(book, tuning, &mut station, &args.url)?,
-            };
+                Turn::Baseline => {
+                    let url = &baseline.expect("it has a turn").url;
+                    of_baseline = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
+                }
+            }
         }
-        pairs.push(pair);
+        pairs.push([of_before, of_changed]);
+        over.push([of_baseline, of_changed]);
     }
     let log = match interleaved {
         true => paired(&pairs),
         false => against_one(before.qps, &station.runs),
     };
     let Some(log) = log else { return cannot_run("the rounds give no ratio: was a server down?") };
+    let over = baseline.and_then(|baseline| {
+        let over = Effect::of(Measure::Qps, [baseline.qps, station.qps], paired(&over)?, 0.0);
+        Some(Times { ratio: over.ratio, low: over.low, high: over.high })
+    });
     let effect = Effect::of(Measure::Qps, [before.qps, station.qps], log, 0.0);
     let predicted = tuning.pending.clone();
     let overlaps = |prediction: &Prediction| {
@@ -309,9 +321,24 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         ratio: effect.ratio,
         low: effect.low,
         high: effect.high,
+        over_baseline: over,
         kept: args.keep || !args.discard && effect.low > 1.0,
         station,
     })
+}
+
+/// Whose turn it is in a round.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    Before,
+    Changed,
+    Baseline,
+}
+
+/// A run of a server that a station is compared with; its rate.
+fn beside(book: &Notebook, tuning: &Tuning, name: &str, url: &str) -> Result<f64, Failure> {
+    let (_, path) = book.run_folder(name);
+    Ok(one(book, tuning, url, None, &path)?.rates.requests_per_s)
 }
 
 /// One more run of a station; its rate.

@@ -101,6 +101,7 @@ fn what_gives_no_profile_is_told_how_to() {
     for (status, body, words) in [
         ("404 Not Found", "", "net/http/pprof"),
         ("401 Unauthorized", "", "--profile-header"),
+        ("302 Found\r\nLocation: /login", "", "sends the client elsewhere (302, `/login`)"),
         ("200 OK", "<html>", "HTML"),
         ("200 OK", "", "is empty"),
         ("500 Internal Server Error", "profiling already on\nx", "profiling already on"),
@@ -227,6 +228,33 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
 }
 
 #[test]
+fn a_run_takes_profiles_of_other_kinds() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    let api = Api::start(&folder);
+    let profiled = |kind: &str| -> serde_json::Value {
+        let url = &api.url;
+        let run = format!("run {url}/healthz -c 4 -t 1 -d 4s -q --out {kind}");
+        folder.plimsoll(&format!("{run} --profile {url}/debug/pprof/{kind}")).measured();
+        let ended = folder.plimsoll(&format!("profile {kind} --format json")).ok();
+        serde_json::from_str(&ended.stdout).expect("JSON")
+    };
+    // What there is at an instant: a difference over seconds would be nothing.
+    let goroutines = profiled("goroutine");
+    assert!(goroutines["total"].as_i64() > Some(4), "a goroutine a connection: {goroutines}");
+    let allocated = profiled("allocs");
+    assert_eq!(allocated["value"]["kind"], "alloc_space");
+    assert_eq!(allocated["bytes"], allocated["total"]);
+    let bytes = allocated["functions"][0]["cum_bytes_per_request"].as_f64();
+    assert!(bytes > Some(0.0), "{allocated}");
+    // The server counts no locks unless it is told to.
+    assert_eq!(profiled("mutex")["total"], 0);
+    folder.plimsoll("profile mutex").ok().prints("SetMutexProfileFraction");
+}
+
+#[test]
 fn levels_and_steps_are_profiled_each_and_a_prediction_is_checked() {
     if !needs::has("go") {
         return;
@@ -314,9 +342,39 @@ fn a_notebook_keeps_what_was_tried() {
     let run = folder.text("plimsoll-out/tune/start/run.json");
     let run: serde_json::Value = serde_json::from_str(&run).expect("JSON");
     assert_eq!(run["plan"]["spin"], true);
+    assert!(story["steps"][0]["over_baseline"].is_null(), "there is no baseline");
     folder.plimsoll(&format!("tune try again {first}/healthz")).ok().prints("again");
     let shown = folder.plimsoll("tune show --format json").ok();
     let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
     assert_eq!(story["steps"][1]["interleaved"], false);
     folder.plimsoll(&format!("tune try x {first}/healthz --rounds 1")).ends(2).says("--rounds 1");
+}
+
+#[test]
+fn a_change_is_measured_in_turns_with_the_baseline() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    let (first, second) = (Api::start(&folder), Api::start(&folder));
+    let (first, second) = (&first.url, &second.url);
+    let begin = format!(
+        "tune begin {first}/healthz --baseline {first}/healthz?baseline -c 4 -t 1 -d 4s --warmup 0s"
+    );
+    folder.plimsoll(&begin).ok().prints("so about");
+    folder
+        .plimsoll(&format!("tune try same {second}/healthz --keep"))
+        .ok()
+        .prints("measured in turns with it");
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    folder.follows_schema("tune", &story);
+    let over = &story["steps"][0]["over_baseline"];
+    let figure = |name: &str| over[name].as_f64().expect("a figure");
+    assert!(figure("low") <= figure("ratio") && figure("ratio") <= figure("high"), "{over}");
+    folder.has(&[
+        "plimsoll-out/tune/same-before-3/run.json",
+        "plimsoll-out/tune/same-baseline-3/run.json",
+        "plimsoll-out/tune/same-3/run.json",
+    ]);
 }

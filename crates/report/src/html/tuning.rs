@@ -6,7 +6,7 @@ use model::tuning::{Station, Tuning};
 
 use super::{Section, Title, page, parts, profiled};
 use crate::figure::{clean, rate};
-use crate::tuning::{brought, change, foretold, gist, left_of, name};
+use crate::tuning::{brought, change, foretold, gist, left_of, name, times};
 
 /// Height of a row of the waterfall.
 const ROW: f64 = 30.0;
@@ -71,10 +71,23 @@ fn changes(tuning: &Tuning) -> Markup {
             text(change(step)),
             text(rate(step.station.qps)),
             text(brought(step)),
+            text(
+                step.over_baseline
+                    .map_or_else(String::new, |over| times(over.ratio, over.low, over.high)),
+            ),
             text(foretold(step.predicted.as_ref())),
             text(held.to_owned()),
             text(if step.interleaved { "in turns" } else { "against the record" }.to_owned()),
         ]
     });
-    parts::rows(&["Change", "QPS", "Brought, times", "Predicted, times", "Held", "Measured"], rows)
+    let head = [
+        "Change",
+        "QPS",
+        "Brought, times",
+        "Times the baseline",
+        "Predicted, times",
+        "Held",
+        "Measured",
+    ];
+    parts::rows(&head, rows)
 }
