@@ -10,7 +10,7 @@ use crate::needs::{self, POSTGRES};
 use crate::repo;
 
 pub const HELP: &str = "\
-Plays the case study unattended (ten minutes, on a machine with little else to do) and writes docs/casestudy.html
+Plays the case study unattended (twenty-five minutes, on a machine with little else to do) and writes docs/casestudy.html
 and docs/casestudy.json: an API server before and after, with its baseline; what was predicted and measured for each
 change; what an ORM, connections without keep-alive and numbers of workers cost.
 
@@ -19,7 +19,8 @@ Usage: cargo xtask casestudy
 Options:
   -h, --help  print this
 
-Fails if the server after it is not 3 times as fast as before, or below 75 % of the baseline.";
+Fails if the server after it is not surely 3 times as fast as before, or not surely at 75 % of the baseline: the whole
+intervals must be.";
 
 pub fn main(arguments: Arguments) -> Result<()> {
     let names = crate::names(arguments)?;

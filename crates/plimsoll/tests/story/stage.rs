@@ -45,6 +45,16 @@ impl Stage {
         String::from_utf8_lossy(&ended.stdout).into_owned()
     }
 
+    /// The charts in a folder of results, in the order of their names.
+    pub fn charts(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("its folder").flatten();
+        let mut places: Vec<PathBuf> = (entries.map(|entry| entry.path()))
+            .filter(|path| path.extension().is_some_and(|end| end == "svg"))
+            .collect();
+        places.sort();
+        places.iter().map(|path| fs::read_to_string(path).expect("a chart")).collect()
+    }
+
     pub fn json(&self, line: &str) -> Value {
         let text = self.plimsoll(&format!("{line} --format json"));
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{line}: {error}: {text}"))
@@ -81,9 +91,13 @@ pub fn url(server: &Server, path: &str) -> String {
     format!("http://{}/{path}", server.address)
 }
 
-/// The requests per second of a run's folder.
-pub fn rate(stage: &Stage, folder: &Path) -> f64 {
+/// The requests per second of a run's folder, and the server's processor time for each in microseconds.
+pub fn cost(stage: &Stage, folder: &Path) -> (f64, f64) {
     let run = stage.text(&folder.join("run.json").display().to_string());
     let run: Value = serde_json::from_str(&run).expect("JSON");
-    run["rates"]["requests_per_s"].as_f64().expect("a rate")
+    let qps = run["rates"]["requests_per_s"].as_f64().expect("a rate");
+    let sources = run["observed"]["sources"].as_array().expect("what was watched");
+    let server = sources.iter().find(|source| source["role"] == "app").expect("the server");
+    let busy_ns = server["figures"]["process.cpu_ns"]["mean"].as_f64().unwrap_or(0.0);
+    (qps, busy_ns / 1000.0 / qps)
 }
