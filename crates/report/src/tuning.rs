@@ -67,10 +67,12 @@ pub(crate) fn gist(tuning: &Tuning) -> String {
     if kept > 0 {
         let gain = tuning.gain();
         words += &format!(
-            " before, {} after {kept} of {} changes, which brought {} times, each against the server before",
+            " before, {} after {kept} of {} changes, which brought {:.2} times ({:.2} to {:.2}), each against the server before",
             rate(tuning.current().qps),
             tuning.steps.len(),
-            times(gain.ratio, gain.low, gain.high)
+            gain.ratio,
+            gain.low,
+            gain.high
         );
     }
     words += &reached(tuning).map_or_else(String::new, |reached| format!("; {reached}"));
