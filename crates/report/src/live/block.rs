@@ -10,10 +10,11 @@ use crate::figure::{clean, count, rate};
 
 /// Seconds shown at most.
 const MOST: usize = 120;
-/// Columns of the drawing of latencies.
-const BARS: usize = 32;
+/// Columns of the drawing of latencies, and those that it has where there is no room.
+const BARS: usize = 28;
+const FEWEST_BARS: usize = 8;
 /// Columns before the drawings of seconds.
-const HEAD: usize = 16;
+const HEAD: usize = 20;
 const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// What a run brought so far.
@@ -79,29 +80,31 @@ impl Progress {
         };
         let mut lines = vec![
             format!("{}{}{errors}", self.title, self.state),
-            format!("QPS {:>11} {}", rate(last(&self.per_s)), bars(&self.per_s, room)),
-            format!("p99 {p99:>11} {}", bars(&self.p99_ns, room)),
+            format!("QPS     {:>11} {}", rate(last(&self.per_s)), bars(&self.per_s, room)),
+            format!("p99     {p99:>11} {}", bars(&self.p99_ns, room)),
         ];
-        lines.extend(self.drawn());
+        lines.extend(self.drawn(columns));
         let fits = |line: String| if line.width() > columns { clean(&line, columns) } else { line };
         lines.into_iter().map(fits).collect::<Vec<_>>().join("\n")
     }
 
     /// How often latencies occurred, from the least to the greatest, by their logarithm.
-    fn drawn(&self) -> Option<String> {
+    fn drawn(&self, columns: usize) -> Option<String> {
         let (least, most) = (self.latencies.at_quantile(0.0).max(1), self.latencies.max());
         if self.latencies.count() == 0 || most <= least {
             return None;
         }
-        let span = (most as f64 / least as f64).ln();
-        let mut columns = [0.0_f64; BARS];
-        for (nanos, n) in self.latencies.recorded() {
-            let at = (nanos.max(least) as f64 / least as f64).ln() / span * BARS as f64;
-            columns[(at as usize).min(BARS - 1)] += n as f64;
-        }
         let (p50, p99) = (self.latencies.at_quantile(0.5), self.latencies.at_quantile(0.99));
-        let [least, most, p50, p99] = [least, most, p50, p99].map(show_duration);
-        Some(format!("all {least:>11} {} {most}  p50 {p50}  p99 {p99}", bars(&columns, BARS)))
+        let [first, last, p50, p99] = [least, most, p50, p99].map(show_duration);
+        let after = format!(" {last}  p50 {p50}  p99 {p99}");
+        let room = columns.saturating_sub(HEAD + after.width()).clamp(FEWEST_BARS, BARS);
+        let span = (most as f64 / least as f64).ln();
+        let mut drawn = vec![0.0_f64; room];
+        for (nanos, n) in self.latencies.recorded() {
+            let at = (nanos.max(least) as f64 / least as f64).ln() / span * room as f64;
+            drawn[(at as usize).min(room - 1)] += n as f64;
+        }
+        Some(format!("latency {first:>11} {}{after}", bars(&drawn, room)))
     }
 }
 
@@ -144,11 +147,13 @@ mod tests {
         }
         let expected = [
             "[c=17] 3.00s, 7s left, 17 in flight",
-            "QPS       2,000 ▂▄█",
-            "p99      20.0ms ███",
-            "all      1.00ms █                              ▁ 20.0ms  p50 1.00ms  p99 20.0ms",
+            "QPS           2,000 ▂▄█",
+            "p99          20.0ms ███",
+            "latency      1.00ms █                          ▁ 20.0ms  p50 1.00ms  p99 20.0ms",
         ];
         assert_eq!(progress.lines(80).lines().collect::<Vec<_>>(), expected);
+        let narrow = progress.lines(60);
+        assert!(narrow.ends_with("20.0ms  p50 1.00ms  p99 20.0ms"), "{narrow}");
         progress.add(&interval(3, Phase::Drain, 0));
         assert!(progress.lines(80).contains("waiting for the last 17 responses"));
     }

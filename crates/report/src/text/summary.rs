@@ -26,29 +26,33 @@ const SHOWN: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
 pub fn summary(run: &Run, style: Style) -> String {
     let parts = [
         Some(verdict(run, style)),
-        Some(load(run, style)),
+        Some(load(run, style) + &limit(run, style).unwrap_or_default()),
         mix::most_used(run, style, MOST),
         errors(run, style),
         objectives::brief(run, style),
-        notes(run, style),
         unwatched(run, style),
-        limit(run, style),
+        notes(run, style),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 /// Sources that failed, and why.
 fn unwatched(run: &Run, style: Style) -> Option<String> {
-    let lines = super::unwatched::lines(run);
+    let lines = super::unwatched::failures(run);
     let lines: Vec<String> =
         lines.iter().take(MOST).map(|text| line(style, "Not watched", text)).collect();
     (!lines.is_empty()).then(|| lines.concat())
 }
 
-/// What limits it, where something was watched.
+/// What limits it, where something was watched. That nothing tells is left to the details.
 fn limit(run: &Run, style: Style) -> Option<String> {
     run.observed.as_ref()?;
-    let first = crate::findings::first(&verdict::explain(run))?;
+    let findings = verdict::explain(run);
+    let first = findings.findings.first()?;
+    if first.code == "unknown" && first.evidence_for.is_empty() {
+        return None;
+    }
+    let first = crate::findings::first(&findings)?;
     Some(line(style, "Limit", &first))
 }
 
@@ -102,8 +106,9 @@ fn load(run: &Run, style: Style) -> String {
     let plan = &run.plan;
     let connections = count(plan.connections.into());
     let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load(plan)));
-    if plan.rate_per_s.is_some() {
-        let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
+    let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
+    let as_planned = |planned| offered == rate(planned) && achieved == offered;
+    if plan.rate_per_s.is_some_and(|planned| !as_planned(planned)) {
         out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s"));
     }
     out += &latencies(run, style);
@@ -196,6 +201,7 @@ fn line(style: Style, name: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::observed::{Observed, ObservedSource};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
@@ -219,6 +225,26 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_run_too_short_to_be_watched_is_as_short_on_the_screen() {
+        let source = |name: &str| ObservedSource { name: name.into(), ..ObservedSource::default() };
+        let sources = ["generator", "server"].map(source).to_vec();
+        let run = Run { observed: Some(Observed { sources }), ..fixture::sound::closed() };
+        let text = summary(&run, at(80));
+        assert!(!text.contains("Not watched") && !text.contains("Limit "), "{text}");
+        assert!(crate::text::details(&run, false, at(80)).contains("no sample came"));
+    }
+
+    #[test]
+    fn rates_are_named_where_they_are_not_as_planned() {
+        let mut run = fixture::sound::open();
+        let planned = run.plan.rate_per_s.expect("an open loop");
+        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned, planned);
+        assert!(!summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
+        run.rates.achieved_per_s = planned * 0.9;
+        assert!(summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
     }
 
     #[test]

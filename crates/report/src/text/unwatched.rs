@@ -9,10 +9,18 @@ use crate::figure::clean;
 /// Longest an error may be.
 const LONGEST: usize = 300;
 
-/// What failed, by source: for how long, and why it did first.
+/// What is missing, by source: for how long, and why it failed first.
 pub(super) fn lines(run: &Run) -> Vec<String> {
-    let sources = run.observed.iter().flat_map(|observed| &observed.sources);
-    sources.filter_map(line).collect()
+    sources(run).filter_map(line).collect()
+}
+
+/// The sources that failed. One that had no time for a sample did not.
+pub(super) fn failures(run: &Run) -> Vec<String> {
+    sources(run).filter(|source| !source.gaps.is_empty()).filter_map(line).collect()
+}
+
+fn sources(run: &Run) -> impl Iterator<Item = &ObservedSource> {
+    run.observed.iter().flat_map(|observed| &observed.sources)
 }
 
 fn line(source: &ObservedSource) -> Option<String> {
