@@ -15,6 +15,7 @@ use model::Usl;
 use model::capacity::{CapacitySearch, Margin, Outcome, Purpose, SearchStep, Unit};
 use model::curve::{Curve, CurveRow};
 use model::histogram::Latencies;
+use model::percentile::Summary;
 use model::run::Run;
 use model::sweep::{LevelKind, Sweep};
 use model::units::Nanos;
@@ -87,14 +88,13 @@ pub fn diff(title: &str, curves: &[Curve]) -> chart::Diff {
 /// Response against service time by percentile; one line where they are the same. A damaged
 /// histogram counts as absent.
 pub fn spectrum(run: &Run) -> chart::Spectrum {
-    let names: &[(&str, &str)] = if response_is_service(run) {
-        &[("service", "service")]
-    } else {
-        &[("response", "response"), ("service", "service")]
-    };
-    let series = names.iter().filter_map(|&(stored, name)| {
-        let latencies = run.histogram(stored).ok().filter(|l| l.count() > 0)?;
-        Some(distribution(name, &latencies))
+    let service = ("service", &run.service_ns);
+    let response = ("response", &run.response_ns);
+    let both = [response, service];
+    let names = if response_is_service(run) { &both[1..] } else { &both[..] };
+    let series = names.iter().filter_map(|&(name, summary)| {
+        let latencies = run.histogram(name).ok().filter(|l| l.count() > 0)?;
+        Some(distribution(name, &latencies, summary))
     });
     chart::Spectrum { title: "Spectrum".to_owned(), series: series.collect() }
 }
@@ -113,18 +113,19 @@ pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
             LevelKind::Concurrency => format!("c = {}", level(held.level)),
             LevelKind::Rate => format!("{}/s", level(held.level)),
         };
-        Some(distribution(&level, &latencies))
+        Some(distribution(&level, &latencies, &held.run.response_ns))
     });
     chart::Spectrum { title: "Response time by level".to_owned(), series: series.collect() }
 }
 
-fn distribution(name: &str, latencies: &Latencies<u64>) -> SpectrumSeries {
+/// What is drawn of a stored histogram. Its greatest value is only as exact as its buckets, the summary's is exact.
+fn distribution(name: &str, latencies: &Latencies<u64>, summary: &Summary) -> SpectrumSeries {
     let rows = hgrm::rows(latencies);
     let below = rows.iter().filter(|row| row.share < 1.0);
     SpectrumSeries {
         name: name.to_owned(),
         points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
-        max_s: Some(seconds(latencies.max())),
+        max_s: Some(seconds(if summary.count > 0 { summary.max } else { latencies.max() })),
         count: Some(latencies.count()),
     }
 }
@@ -154,7 +155,7 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
     let found = verdict::capacity::Search::of_record(record).answer();
     chart::Search {
         title: format!("Capacity of {}", record.url),
-        subtitle: record.outcome.clone().unwrap_or_default(),
+        subtitle: first_sentence(record.outcome.as_deref().unwrap_or_default()),
         kind: record.settings.kind,
         objective: objective.clone(),
         measure: unit,
@@ -164,6 +165,11 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
         interval: found.and_then(|found| Some((found.low, found.high?))),
     }
     .chart()
+}
+
+/// A text up to the end of its first sentence.
+fn first_sentence(text: &str) -> String {
+    text.split_once(". ").map_or_else(|| text.to_owned(), |(first, _)| format!("{first}."))
 }
 
 #[cfg(test)]
@@ -180,6 +186,20 @@ mod tests {
         assert_eq!(names(&sample::closed_loop()), ["service"]);
         assert_eq!(names(&sample::open_loop()), ["response", "service"]);
         assert!(names(&sample::hostile()).is_empty());
+    }
+
+    #[test]
+    fn the_greatest_latency_is_the_one_that_the_text_has() {
+        let mut run = sample::closed_loop();
+        run.service_ns.max = 123_456_789;
+        let service = spectrum(&run).series.pop().expect("a series");
+        assert_eq!(service.max_s, Some(0.123_456_789));
+    }
+
+    #[test]
+    fn a_chart_of_a_search_has_the_first_sentence_of_what_came_out() {
+        assert_eq!(first_sentence("208/s, at 1.5 ms. It ended. So."), "208/s, at 1.5 ms.");
+        assert_eq!(first_sentence("208/s"), "208/s");
     }
 
     #[test]

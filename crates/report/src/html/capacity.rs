@@ -56,7 +56,9 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
 }
 
 fn summary(record: &CapacitySearch, reading: &Reading) -> Markup {
-    let facts = capacity::facts(record, reading).into_iter();
+    // The capacity in words heads the page.
+    let facts =
+        capacity::facts(record, reading).into_iter().filter(|(name, _)| *name != "Capacity");
     let facts: Vec<_> = facts.map(|(name, words)| (name.into(), parts::outside(&words))).collect();
     html! { (parts::tiles(&tiles(record))) (parts::facts(&facts)) }
 }
@@ -90,11 +92,12 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
 }
 
 fn steps(record: &CapacitySearch) -> Markup {
-    let headers = ["step", "level", "QPS", "mean", "outcome", "by", "file"];
+    let headers = ["step", "level", "QPS", "mean", "outcome", "by", "file in steps/"];
     let searched = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle);
     let row = |held| {
         let cells = capacity::cells(record.settings.kind, held).map(|cell| html! { (cell) });
-        let file = html! { span.words { (parts::outside(&held.file)) } };
+        let name = held.file.strip_prefix("steps/").unwrap_or(&held.file);
+        let file = html! { span.words { (parts::outside(name)) } };
         cells.into_iter().chain([file]).collect()
     };
     html! {
@@ -148,6 +151,8 @@ mod tests {
         ] {
             assert!(page.contains(needle), "{needle}");
         }
+        let summary = super::summary(&record, &reading).into_string();
+        assert_eq!(summary.matches("<dt>Capacity</dt>").count(), 1, "the tile alone: {summary}");
     }
 
     #[test]

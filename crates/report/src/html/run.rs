@@ -6,6 +6,7 @@ use model::profiled::{Flame, Profiled};
 use model::run::Run;
 use model::sweep::LevelKind;
 use model::units::{Nanos, exact_duration, show_duration};
+use model::validity::Verdict;
 
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
@@ -107,8 +108,10 @@ fn summary(run: &Run) -> Markup {
     let response = &run.response_ns;
     let latency =
         |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
+    let bounded = run.validity.verdict == Verdict::LowerBound;
+    let named = |name: &'static str, bound: &'static str| if bounded { bound } else { name };
     let tiles = parts::tiles(&[
-        ("QPS", rate(rates.requests_per_s), offered),
+        (named("QPS", "QPS, at least"), rate(rates.requests_per_s), offered),
         (
             "Success",
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),
@@ -119,9 +122,17 @@ fn summary(run: &Run) -> Markup {
                 None => format!("{} failed", count(failed)),
             },
         ),
-        ("p50", latency(response.p50), format!("mean {}", latency(response.mean))),
-        ("p99", latency(response.p99), "response time".to_owned()),
-        ("p99.9", latency(response.p999), format!("max {}", latency(response.max))),
+        (
+            named("p50", "p50, at most"),
+            latency(response.p50),
+            format!("mean {}", latency(response.mean)),
+        ),
+        (named("p99", "p99, at most"), latency(response.p99), "response time".to_owned()),
+        (
+            named("p99.9", "p99.9, at most"),
+            latency(response.p999),
+            format!("max {}", latency(response.max)),
+        ),
     ]);
     html! { p.reading { (reading(run)) } (tiles) (parts::facts(&details(run))) }
 }

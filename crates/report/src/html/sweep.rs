@@ -16,7 +16,7 @@ use crate::table;
 
 /// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
 pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
-    let name = format!("{}: {}", clean(&sweep.name, 80), clean(&sweep.url, 200));
+    let name = name(sweep);
     let gist = parts::outside(&reading.sentence);
     let title = Title { name: &name, lines: vec![subtitle(sweep)], gist };
     let holding = verdict::objective::levels::holding(sweep);
@@ -35,6 +35,17 @@ pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
     ];
     let sections: Vec<Section> = objectives.into_iter().chain(rest).collect();
     page(&title, banner(sweep, reading), &sections, ("plimsoll-sweep", sweep))
+}
+
+/// The name and the URL, unless the name is only the URL in the letters of a file's name.
+fn name(sweep: &Sweep) -> String {
+    let url = clean(&sweep.url, 200);
+    let letters = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let spelled: String = sweep.url.chars().map(letters).collect();
+    match spelled.contains(&sweep.name) {
+        true => url,
+        false => format!("{}: {url}", clean(&sweep.name, 80)),
+    }
 }
 
 fn subtitle(sweep: &Sweep) -> String {

@@ -203,3 +203,27 @@ fn a_run_of_an_instant_has_words_and_no_empty_chart() {
     assert!(page.contains("too short to be drawn over time: 84.0ms"), "{page}");
     assert!(!page.contains("chart\" data-timeline"), "{page}");
 }
+
+#[test]
+fn bounds_are_named_as_such() {
+    let mut run = sample::closed_loop();
+    assert!(!html::run(&run).contains("QPS, at least"));
+    run.validity.verdict = model::Verdict::LowerBound;
+    let page = html::run(&run);
+    assert!(page.contains("QPS, at least") && page.contains("p99, at most"));
+}
+
+#[test]
+fn a_sweep_that_nobody_named_is_headed_by_its_url_alone() {
+    let heading = |name: &str| {
+        let mut swept = sample::sweep(name, 50_000.0, &[1, 100]);
+        swept.url = "http://127.0.0.1:8080/healthz".to_owned();
+        let curve = Curve::from_sweep(&swept).unwrap();
+        let reading = verdict::curve::read(&curve, swept.objective_mean_ns);
+        let page = sweep(&swept, &curve, &reading);
+        let (_, after) = page.split_once("<h1>").expect("a heading");
+        after.split_once("</h1>").expect("it ends").0.to_owned()
+    };
+    assert_eq!(heading("127.0.0.1-8080-healthz"), "http://127.0.0.1:8080/healthz");
+    assert_eq!(heading("before"), "before: http://127.0.0.1:8080/healthz");
+}
