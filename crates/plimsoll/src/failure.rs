@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use verdict::exit::INTERRUPTED;
+
 /// What stops a command. A failed request never does: it is a counted sample.
 #[derive(Debug)]
 pub enum Failure {
@@ -9,6 +11,8 @@ pub enum Failure {
     Usage(String),
     /// The command is right and could not be carried out: exit code 1.
     CannotRun(String),
+    /// Ctrl-C ended it before there was a result: exit code 130.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -17,13 +21,14 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::CannotRun(_) => 1,
+            Self::Interrupted(_) => INTERRUPTED,
         }
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Usage(message) | Self::CannotRun(message)) = self;
+        let (Self::Usage(message) | Self::CannotRun(message) | Self::Interrupted(message)) = self;
         f.write_str(message)
     }
 }

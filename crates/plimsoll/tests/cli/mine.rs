@@ -2,8 +2,16 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use crate::harness::Folder;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::harness::{Folder, PLIMSOLL};
 
 /// A line of a combined log, in the hour and second given.
 fn line(hour: u32, second: u32, client: &str, request: &str, status: u16) -> String {
@@ -180,10 +188,14 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("empty.log", "");
     folder.put("junk.log", "what\nis this\n");
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
+    folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
+    folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
     for (command, code, words) in [
         ("mine empty.log", 1, "is empty"),
         ("mine junk.log", 1, "no known format"),
         ("mine static.log", 1, "none of an API"),
+        ("mine logs.zip", 1, "unzip -p FILE | plimsoll mine -"),
+        ("mine logs.xz", 1, "xz -dc FILE | plimsoll mine -"),
         ("mine nowhere.log", 1, "No such file"),
         ("mine static.log --log-format $status", 2, "no time"),
         ("mine static.log --log-format nowhere", 2, "combined"),
@@ -219,4 +231,32 @@ fn the_time_taken_is_read_where_the_log_has_it() {
     let latency = &mined(&folder, "mined")["endpoints"][0]["latency_ns"];
     assert_eq!(latency["count"], 200);
     assert_eq!(latency["max"], 200_000_000);
+}
+
+#[test]
+fn ctrl_c_says_that_nothing_was_written() {
+    let folder = Folder::new();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    for n in 0..80_000 {
+        packed.write_all(line(1, n % 3_600, "192.0.2.1", "GET /users/7", 200).as_bytes()).unwrap();
+    }
+    // Gigabytes: it is not read to its end before the signal comes.
+    folder.put("access.log.gz", packed.finish().unwrap().repeat(500));
+    let mut command = folder.command(Path::new(PLIMSOLL), "mine access.log.gz --out mined");
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let catches = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
+        u64::from_str_radix(mask, 16).unwrap() & 1 << 1 != 0
+    };
+    while !catches() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("nothing was written"), "{said}");
+    assert!(!folder.path().join("mined").exists());
 }

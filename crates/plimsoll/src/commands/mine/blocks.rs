@@ -66,6 +66,7 @@ impl Log {
     /// When it cannot be read or has no format that is known, in words.
     pub fn find_format(&mut self, of: &[Format]) -> Result<(), String> {
         let mut start = Vec::new();
+        self.refuse_archive().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
         text.take(START as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
         let comments = start.split_inclusive(|byte| *byte == b'\n');
@@ -76,6 +77,28 @@ impl Log {
             [format] => format.clone(),
             several => Format::best(several, &start)?,
         });
+        Ok(())
+    }
+
+    /// Says how to read a file whose compression is not known here.
+    fn refuse_archive(&self) -> io::Result<()> {
+        const ARCHIVES: [(&[u8], &str, &str); 3] = [
+            (b"PK\x03\x04", "a zip archive", "unzip -p"),
+            (b"BZh", "compressed by bzip2", "bzip2 -dc"),
+            (b"\xfd7zXZ\0", "compressed by xz", "xz -dc"),
+        ];
+        let mut magic = [0; 6];
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(0))?;
+        let length = read_full(&mut file, &mut magic)?;
+        for (start, what, command) in ARCHIVES {
+            if magic[..length].starts_with(start) {
+                return Err(io::Error::other(format!(
+                    "is {what}, which is not read (.gz and .zst are): \
+                     {command} FILE | plimsoll mine -"
+                )));
+            }
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The two readings of a log, on all processors.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -14,6 +14,7 @@ use super::blocks::{self, Block, Log};
 use crate::args::MineArgs;
 use crate::failure::{Failure, cannot_run};
 use crate::terminal::screen;
+use crate::terminal::signals::{stop_on_signal, stopped};
 
 /// Threads that read lines at most.
 const MOST_THREADS: usize = 8;
@@ -27,8 +28,9 @@ const SHOWN_EVERY: Duration = Duration::from_millis(200);
 /// Reads the logs and makes the result.
 ///
 /// # Errors
-/// When a log cannot be read, too many lines are bad, or there is nothing to learn from.
+/// When a log cannot be read, too many lines are bad, there is nothing to learn from, or Ctrl-C was pressed.
 pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, Failure> {
+    let stop = stop_on_signal()?;
     let filter = Filter {
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -38,6 +40,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
     let quiet = args.quiet;
     let survey = each_line(
         logs,
+        &stop,
         Progress::new("reading lines", logs, quiet),
         || Survey::new(&filter),
         |survey, block, reader| match block.too_long {
@@ -53,6 +56,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         survey.finish(window_s).or_else(|why| cannot_run(format!("{}: {why}", names())))?;
     let tally = each_line(
         logs,
+        &stop,
         Progress::new("counting requests", logs, quiet),
         || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
         |tally, block, reader| {
@@ -62,7 +66,14 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         },
         Tally::absorb,
     )?;
-    outcome(&surveyed, tally, wanted).or_else(cannot_run)
+    let outcome = outcome(&surveyed, tally, wanted).or_else(cannot_run)?;
+    if stopped(&stop) { interrupted() } else { Ok(outcome) }
+}
+
+/// Half a log has another peak and other users than all of it: it makes no workload.
+fn interrupted<T>() -> Result<T, Failure> {
+    let words = "interrupted before all lines were read and counted: nothing was written";
+    Err(Failure::Interrupted(words.to_owned()))
 }
 
 /// Refuses logs of which too much cannot be read.
@@ -86,6 +97,7 @@ fn check(survey: &Survey, most: f64) -> Result<(), Failure> {
 /// put together.
 fn each_line<S: Send>(
     logs: &[Log],
+    stop: &AtomicBool,
     progress: Progress,
     new: impl Fn() -> S + Sync,
     read: impl Fn(&mut S, &Block, &mut Reader) + Sync,
@@ -100,14 +112,18 @@ fn each_line<S: Send>(
     let work = || work(logs, &receive, &progress, &new, &read);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = blocks::each(logs, |block| send.send(block).is_ok());
+        let done = blocks::each(logs, |block| !stopped(stop) && send.send(block).is_ok());
         drop(send);
         let mut states = workers
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let mut all = states.next().expect("there is a worker");
-        states.for_each(|state| absorb(&mut all, state));
         progress.end();
+        if stopped(stop) {
+            states.for_each(drop);
+            return interrupted();
+        }
+        states.for_each(|state| absorb(&mut all, state));
         done.or_else(cannot_run).map(|()| all)
     })
 }
