@@ -4,7 +4,7 @@
 //! body's first byte and that of its length. Beginnings are copied only while a recent kind has none.
 
 use model::interval::tallies_needed;
-use model::interval::{BEGINNING, KindTally, Look, MOST_KINDS, length_class};
+use model::interval::{BEGINNING, KindTally, Look, length_class, place};
 use model::{Mix, Nanos};
 
 use crate::attempt_log::endpoint_number;
@@ -161,16 +161,13 @@ impl ResponseKinds {
         let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
         let endpoint = endpoint_number(seen.endpoint);
         let entries = &mut endpoints[usize::from(endpoint)];
-        let known = entries.iter().position(|entry| entry.key == key);
-        if known.is_none() && entries.len() == MOST_KINDS {
-            return;
-        }
-        let at = known.unwrap_or_else(|| {
+        let held = entries.iter().map(|entry| (entry.tally.look, entry.tally.length));
+        let Some(at) = place(held, seen.look, length_class(seen.bytes)) else { return };
+        if at == entries.len() {
             *copies = COPIES;
             let name = types.iter().find(|(hash, _)| *hash == seen.look.media_type);
             entries.push(Entry::new(key, endpoint.into(), seen, name.map(|(_, name)| name)));
-            entries.len() - 1
-        });
+        }
         let entry = &mut entries[at];
         entry.add(&RepeatedResponse::begin(at, seen));
         if seen.bytes == 0 {

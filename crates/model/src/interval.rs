@@ -20,7 +20,7 @@ pub use endpoint::{
 };
 pub(crate) use endpoint::{add_count, add_counts};
 pub use gauge::{Gauge, GaugeSum};
-pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class};
+pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class, place};
 pub use presence::PresenceTally;
 pub(crate) use presence::{SLOT_BITS, SLOTS};
 pub use slice::{RangeCounts, SLICED_AT_MOST, SliceTally, slice_length};

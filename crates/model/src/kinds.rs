@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::{Interval, KindTally, MOST_KINDS, Phase};
+use crate::interval::{Interval, KindTally, Phase, place};
 use crate::units::Nanos;
 
 /// Cells of time at most.
@@ -85,18 +85,14 @@ impl Kinds {
 
     fn put(&mut self, cell: usize, tally: &KindTally) {
         let kinds = self.endpoints.entry(tally.endpoint).or_default();
-        let known = kinds.iter().position(|kind| kind.all.is_like(tally));
-        let at = match known {
-            Some(at) => at,
-            None if kinds.len() < MOST_KINDS => {
-                kinds.push(Kind::default());
-                kinds.len() - 1
-            }
-            None => return,
-        };
+        let held = kinds.iter().map(|kind| (kind.all.look, kind.all.length));
+        let Some(at) = place(held, tally.look, tally.length) else { return };
+        if at == kinds.len() {
+            let KindTally { endpoint, look, length, .. } = *tally;
+            let all = KindTally { endpoint, look, length, ..KindTally::default() };
+            kinds.push(Kind { all, cells: Vec::new() });
+        }
         let kind = &mut kinds[at];
-        (kind.all.endpoint, kind.all.look, kind.all.length) =
-            (tally.endpoint, tally.look, tally.length);
         kind.all.add(tally);
         if kind.cells.len() <= cell {
             kind.cells.resize(cell + 1, Cell::default());
@@ -213,7 +209,7 @@ pub enum Changed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::{Look, Tally};
+    use crate::interval::{Look, MOST_KINDS, Tally};
     use crate::units::SECOND;
 
     fn interval(index: u32, kinds: Vec<KindTally>) -> Interval {
@@ -257,7 +253,8 @@ mod tests {
 
     #[test]
     fn kinds_are_bounded() {
-        let many: Vec<KindTally> = (0..200).map(|n| kind(n, 1, 1)).collect();
+        let mut many: Vec<KindTally> = (0..200).map(|n| kind(n, 1, 1)).collect();
+        many.iter_mut().zip(200..).for_each(|(kind, status)| kind.look.status = status);
         let mut merged = Tally::default();
         merged.merge(&Tally { kinds: many.clone(), ..Tally::default() });
         assert_eq!(merged.kinds.len(), MOST_KINDS);

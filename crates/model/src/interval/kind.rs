@@ -8,8 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
-/// Kinds of one endpoint counted separately; any further ones are left out.
+/// Kinds of one endpoint counted separately, see [`place`] for further ones.
 pub const MOST_KINDS: usize = 12;
+/// Of these, places that further lengths of a known look leave free for other looks.
+const FREE_FOR_LOOKS: usize = 4;
+/// Places that further beginnings of a known status and media type leave free for others of these.
+const FREE_FOR_TYPES: usize = 2;
 /// Characters of a body that are kept.
 pub const BEGINNING: usize = 80;
 
@@ -26,18 +30,48 @@ pub struct Look {
     pub begins: u8,
 }
 
-/// A class for the first byte of a body that is no white space: the byte itself where it begins JSON,
-/// markup or a quoted text, else one for digits (`0`), letters (`a`), all others (`?`) or none (0).
+/// A class for how a body begins, white space aside: of an object of JSON by the name of its first member
+/// ([`first_member`]); else the byte itself where it begins JSON, markup or a quoted text, or one for
+/// digits (`0`), letters (`a`), all others (`?`) or none (0).
 #[inline]
 pub fn begins(body: &[u8]) -> u8 {
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None if body.is_empty() => 0,
-        None => b'?',
-        Some(b'0'..=b'9' | b'-') => b'0',
-        Some(b'a'..=b'z' | b'A'..=b'Z') => b'a',
-        Some(&byte @ (b'{' | b'[' | b'<' | b'"')) => byte,
-        Some(_) => b'?',
+    let Some(at) = body.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+        return if body.is_empty() { 0 } else { b'?' };
+    };
+    match body[at] {
+        b'0'..=b'9' | b'-' => b'0',
+        b'a'..=b'z' | b'A'..=b'Z' => b'a',
+        b'{' => first_member(&body[at + 1..]),
+        byte @ (b'[' | b'<' | b'"') => byte,
+        _ => b'?',
     }
+}
+
+/// Bytes of a member's name that are looked at.
+const NAME: usize = 24;
+
+/// One of 128 classes, all of them above ASCII, for the name that an object begins with: an envelope of
+/// errors has another one than what was asked for. `{` where there is no name of letters and `_` alone:
+/// names with digits in them may well be data, such as an identifier or a date.
+#[inline]
+fn first_member(object: &[u8]) -> u8 {
+    let Some(quote) = object.iter().take(NAME).position(|byte| !byte.is_ascii_whitespace()) else {
+        return b'{';
+    };
+    if object[quote] != b'"' {
+        return b'{';
+    }
+    let mut hash = 0u32;
+    for &byte in object[quote + 1..].iter().take(NAME) {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+            }
+            b'"' => return 0x80 | (hash >> 8) as u8,
+            _ => break,
+        }
+    }
+    b'{'
 }
 
 /// A class for the length of a body: the binary digits of the number of its bytes.
@@ -76,10 +110,6 @@ pub struct KindTally {
 }
 
 impl KindTally {
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (self.endpoint, self.look, self.length) == (other.endpoint, other.look, other.length)
-    }
-
     pub(crate) fn add(&mut self, other: &Self) {
         if other.responses == 0 {
             return;
@@ -102,13 +132,45 @@ impl KindTally {
     }
 }
 
+/// The place of a response among the kinds that its endpoint has: the number of these where it is to be
+/// a new one. Where there is no room for that it counts with one that is like it but for its length, or
+/// has its status and media type at least, so that bodies of many lengths leave room for a page of
+/// errors. `None` where nothing is like it and all places are taken.
+pub fn place(
+    kinds: impl ExactSizeIterator<Item = (Look, u8)>,
+    look: Look,
+    length: u8,
+) -> Option<usize> {
+    let held = kinds.len();
+    let (mut of_look, mut of_type) = (None, None);
+    for (at, (other, its_length)) in kinds.enumerate() {
+        if (other, its_length) == (look, length) {
+            return Some(at);
+        }
+        if other == look {
+            of_look.get_or_insert(at);
+        }
+        if (other.status, other.media_type) == (look.status, look.media_type) {
+            of_type.get_or_insert(at);
+        }
+    }
+    let most = match (of_look, of_type) {
+        (Some(_), _) => MOST_KINDS - FREE_FOR_LOOKS,
+        (None, Some(_)) => MOST_KINDS - FREE_FOR_TYPES,
+        (None, None) => MOST_KINDS,
+    };
+    if held < most { Some(held) } else { of_look.or(of_type) }
+}
+
 /// Adds another worker's kinds; of an endpoint at most [`MOST_KINDS`] are kept.
 pub(crate) fn merge(into: &mut Vec<KindTally>, from: &[KindTally]) {
     for one in from {
-        let of_endpoint = into.iter().filter(|kind| kind.endpoint == one.endpoint).count();
-        match into.iter_mut().find(|kind| kind.is_like(one)) {
-            Some(kind) => kind.add(one),
-            None if of_endpoint < MOST_KINDS => into.push(one.clone()),
+        let held: Vec<usize> =
+            (0..into.len()).filter(|&at| into[at].endpoint == one.endpoint).collect();
+        let kinds = held.iter().map(|&at| (into[at].look, into[at].length));
+        match place(kinds, one.look, one.length).map(|place| held.get(place)) {
+            Some(Some(&at)) => into[at].add(one),
+            Some(None) => into.push(one.clone()),
             None => {}
         }
     }
@@ -122,7 +184,9 @@ mod tests {
     fn bodies_are_distinguished_by_how_they_begin() {
         for (body, class) in [
             (&b""[..], 0),
-            (b" \n{\"a\":1}", b'{'),
+            (b"{}", b'{'),
+            (b"{\"2026-11-24\":1}", b'{'),
+            (b"{\"a", b'{'),
             (b"[]", b'['),
             (b"<!doctype html>", b'<'),
             (b"-1", b'0'),
@@ -134,5 +198,32 @@ mod tests {
             assert_eq!(begins(body), class, "{body:?}");
         }
         assert_eq!([0, 1, 15, 16, 35].map(length_class), [0, 1, 4, 5, 6]);
+    }
+    #[test]
+    fn objects_are_distinguished_by_their_first_member() {
+        let status = begins(b"{\"status\":\"ok\"}");
+        assert!(status >= 0x80);
+        assert_eq!(begins(b" {\n  \"status\" : 1}"), status);
+        assert_ne!(begins(b"{\"error\":\"no database\"}"), status);
+    }
+
+    #[test]
+    fn many_lengths_and_beginnings_leave_room_for_others() {
+        let mut kinds: Vec<KindTally> = Vec::new();
+        let mut put = |status, begins, length| {
+            let look = Look { status, media_type: 1, begins };
+            let responses = 1;
+            merge(&mut kinds, &[KindTally { look, length, responses, ..KindTally::default() }]);
+            let sum: u64 = kinds.iter().map(|kind| kind.responses).sum();
+            (kinds.len(), sum, kinds.iter().any(|kind| kind.look == look))
+        };
+        for n in 0..100 {
+            assert_eq!(put(200, b'{', n).1, u64::from(n) + 1, "all are counted");
+        }
+        assert_eq!(put(200, b'<', 9), (MOST_KINDS - FREE_FOR_LOOKS + 1, 101, true));
+        for n in 0..100 {
+            assert_eq!(put(200, 0x80 + n, 9).1, u64::from(n) + 102);
+        }
+        assert_eq!(put(302, 0, 0), (MOST_KINDS - FREE_FOR_TYPES + 1, 202, true));
     }
 }

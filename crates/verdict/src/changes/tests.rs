@@ -1,6 +1,6 @@
 use model::Interval;
 use model::interval::{Phase, Tally};
-use model::interval::{begins, length_class};
+use model::interval::{begins, length_class, place};
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
@@ -26,7 +26,7 @@ impl Draws {
     }
 }
 
-/// One response: status, media type, first byte, length, service time.
+/// One response: status, media type, class of its beginning, length, service time.
 #[derive(Clone, Copy)]
 struct Response(u16, u32, u8, u64, u64);
 
@@ -50,17 +50,17 @@ fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> K
 
 fn count(
     kinds: &mut Vec<KindTally>,
-    Response(status, media_type, first, bytes, ns): Response,
+    Response(status, media_type, begins, bytes, ns): Response,
     at: u64,
 ) {
-    let look = Look { status, media_type, begins: begins(&[first]) };
+    let look = Look { status, media_type, begins };
     let length = length_class(bytes);
-    let known = kinds.iter().position(|kind| kind.look == look && kind.length == length);
-    let at_kind = known.unwrap_or_else(|| {
+    let held = kinds.iter().map(|kind| (kind.look, kind.length));
+    let Some(at_kind) = place(held, look, length) else { return };
+    if at_kind == kinds.len() {
         let (first_ns, least_bytes) = (at, bytes);
         kinds.push(KindTally { look, length, first_ns, least_bytes, ..KindTally::default() });
-        kinds.len() - 1
-    });
+    }
     let kind = &mut kinds[at_kind];
     kind.responses += 1;
     kind.last_ns = at;
@@ -79,7 +79,7 @@ const JSON: Response = Response(200, 1, b'{', 15, MILLISECOND);
 fn a_page_of_errors_with_a_good_status_is_dated() {
     let down = SECOND * 5 / 2;
     for after in [
-        Response(200, 1, b'D', 35, MILLISECOND),
+        Response(200, 1, b'a', 35, MILLISECOND),
         Response(200, 2, b'<', 900, MILLISECOND),
         Response(200, 1, b'{', 35, MILLISECOND),
         Response(302, 1, b'{', 15, MILLISECOND),
@@ -96,9 +96,29 @@ fn a_page_of_errors_with_a_good_status_is_dated() {
 }
 
 #[test]
+fn an_envelope_of_errors_as_long_as_the_response_is_seen() {
+    let [ok, error] = [&b"{\"id\":17,\"name\":\"ada\"}"[..], b"{\"error\":\"no database\"}"];
+    let response = |body: &[u8]| Response(200, 1, begins(body), 23, MILLISECOND);
+    let kinds = run(6, 100, |at| response(if at < 3 * SECOND { ok } else { error }));
+    let change = found(&kinds).expect("a change");
+    assert_eq!((change.how, change.since_ns), (Changed::ForGood, 3 * SECOND));
+}
+
+#[test]
+fn a_page_of_errors_is_seen_after_bodies_of_every_length() {
+    let mut draws = Draws(7);
+    let kinds = run(6, 200, |at| match at {
+        0..3_000_000_000 => Response(200, 1, b'{', 1 << draws.below(20), MILLISECOND),
+        _ => Response(200, 2, b'<', 900, MILLISECOND),
+    });
+    let change = found(&kinds).expect("a change");
+    assert_eq!((change.how, change.since_ns), (Changed::ForGood, 3 * SECOND));
+}
+
+#[test]
 fn half_of_the_instances_going_bad_is_a_change() {
     let mut draws = Draws(3);
-    let bad = Response(200, 1, b'D', 35, MILLISECOND);
+    let bad = Response(200, 1, b'a', 35, MILLISECOND);
     let kinds = run(10, 200, |at| if at >= 4 * SECOND && draws.below(2) == 0 { bad } else { JSON });
     let change = found(&kinds).expect("a change");
     assert!(change.since_ns.abs_diff(4 * SECOND) < SECOND / 10, "{}", change.since_ns);
@@ -117,12 +137,12 @@ fn lengths_of_one_class_that_jump_are_a_change() {
 #[test]
 fn a_fast_kind_of_the_same_status_is_reported() {
     let mut draws = Draws(5);
-    let fast = Response(200, 1, b'D', 35, MILLISECOND / 50);
+    let fast = Response(200, 1, b'a', 35, MILLISECOND / 50);
     let kinds = run(6, 100, |_| if draws.below(4) == 0 { fast } else { JSON });
     let change = found(&kinds).expect("two things at once");
     assert_eq!((change.how, change.after.most_bytes), (Changed::Faster, 35));
     let mut draws = Draws(5);
-    let alike = Response(200, 1, b'D', 35, MILLISECOND / 2);
+    let alike = Response(200, 1, b'a', 35, MILLISECOND / 2);
     let mixed = run(6, 100, |_| if draws.below(4) == 0 { alike } else { JSON });
     assert_eq!(found(&mixed), None, "a mix that stays as it is");
 }
@@ -145,7 +165,7 @@ fn healthy(seed: u64) -> Kinds {
     let per_s = 5 + draws.below(200);
     let base = 2 + draws.below(5000);
     let share = draws.unit();
-    let kind = draws.below(9);
+    let kind = draws.below(11);
     let mut sent = 0u64;
     run(seconds, per_s, move |at| {
         sent += 1;
@@ -166,6 +186,9 @@ fn healthy(seed: u64) -> Kinds {
             6 => Response(200, 1, b'{', base, jitter),
             // Numbers and words as plain text, compressed bodies of any first byte.
             7 => Response(200, 3, [b'7', b'a', b'"'][draws.below(3) as usize], base, jitter),
+            // Members in any order, names that are data.
+            8 => Response(200, 1, 0x80 | draws.below(30) as u8, base, jitter),
+            9 => Response(200, 1, begins(format!("{{\"k{sent}\":1}}").as_bytes()), base, jitter),
             _ => Response(200, 1, if sent == 1 { b'a' } else { b'{' }, base, jitter),
         }
     })
