@@ -122,6 +122,9 @@ impl Outcome {
 const GENERATOR_FIRST: &str =
     "the generator was the limit of this run, so that nothing can be said of what is behind it";
 
+/// Rules about what kept a rate from being higher: they suppose that there is one.
+const OF_A_RATE: [&str; 3] = ["generator.cpu", "network.latency", "server.too_few_workers"];
+
 /// Explains a run by the rules.
 pub fn explain(run: &Run) -> Findings {
     explain_with(run, None)
@@ -149,6 +152,10 @@ fn by_rules(facts: &Facts<'_>) -> Findings {
         let own = rule.code.starts_with("generator.");
         if generator_is_the_limit && !own && accuses(rule.code) {
             abstain(rule, GENERATOR_FIRST.to_owned());
+            continue;
+        }
+        if run.totals.requests == 0 && OF_A_RATE.contains(&rule.code) {
+            abstain(rule, "no response arrived".to_owned());
             continue;
         }
         match (rule.check)(facts) {

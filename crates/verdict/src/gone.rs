@@ -187,7 +187,8 @@ fn improbable(run: &Run, silence: &Silence) -> bool {
     in_a_row >= attempts.ln() + IMPROBABLE
 }
 
-/// At the window's end nothing came any more, not in the drain either, to attempts that were open.
+/// At the window's end nothing came any more, not in the drain either, to attempts that were open. Who
+/// interrupts a run may do so for that very reason; as there was no drain then, it must have lasted longer.
 fn silent(run: &Run, silence: &Silence) -> bool {
     let totals = &run.totals;
     let length = silence.duration_ns();
@@ -197,8 +198,12 @@ fn silent(run: &Run, silence: &Silence) -> bool {
         && length >= FAILING_TIMES.saturating_mul(run.service_ns.p99);
     let open = totals.errors.timeout > 0 || totals.unfinished > 0 || behind;
     let answered = run.first_byte_ns.p99.min(run.service_ns.p50);
-    let long = length >= SHORTEST.max(SILENT_TIMES.saturating_mul(answered));
-    !silence.ended && !run.interrupted && open && long
+    let least = if run.interrupted {
+        STALL.0.max(STALL_TIMES.saturating_mul(run.service_ns.p99))
+    } else {
+        SHORTEST.max(SILENT_TIMES.saturating_mul(answered))
+    };
+    !silence.ended && open && length >= least
 }
 
 /// Every user waited at once, far longer than requests usually do here, and in the end got a response or was

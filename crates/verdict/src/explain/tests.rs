@@ -383,6 +383,19 @@ fn what_logs_say_is_heard() {
 }
 
 #[test]
+fn where_nothing_was_answered_no_limit_of_a_rate_is_named() {
+    let mut run = watched(run(), machine(0.99));
+    run.validity = Validity::of(vec![Reason {
+        code: ReasonCode::WorkersSaturated,
+        consequence: Verdict::LowerBound,
+        text: "workers were busy. Use more.".into(),
+    }]);
+    assert_eq!(codes(&run)[0], "generator.cpu");
+    run.totals.requests = 0;
+    assert!(!codes(&run).contains(&"generator.cpu".to_owned()), "{:?}", codes(&run));
+}
+
+#[test]
 fn a_server_that_was_gone_is_not_called_one_with_room() {
     let mut run = watched(run(), machine(0.1));
     assert_eq!(codes(&run), ["none"]);

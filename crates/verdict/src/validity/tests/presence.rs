@@ -59,9 +59,29 @@ fn a_server_that_went_away() {
 }
 
 #[test]
+fn a_server_that_was_silent_until_somebody_interrupted_the_run() {
+    let (verdict, codes, text) = judged(closed(), |run| {
+        dead(run, 12);
+        let presence = run.presence.as_mut().unwrap();
+        (presence.cut_ns, presence.silences[0].last_failed_ns) = (0, None);
+        (run.interrupted, run.totals.unfinished) = (true, 10);
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    assert_eq!(codes, [ReasonCode::ServerGone, ReasonCode::Interrupted]);
+    assert!(text.contains("had not come back at its end"), "{text}");
+}
+
+#[test]
 fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
-    let spoils: [Spoil; 4] = [
+    let spoils: [Spoil; 5] = [
+        ("a wait that an interruption cut short", |run| {
+            dead(run, 12);
+            let presence = run.presence.as_mut().unwrap();
+            (presence.cut_ns, presence.silences[0].last_failed_ns) = (0, None);
+            (run.interrupted, run.totals.unfinished) = (true, 10);
+            run.service_ns.p99 = SECOND;
+        }),
         ("a lone failure", |run| {
             dead(run, 1);
             let presence = run.presence.as_mut().unwrap();
