@@ -112,8 +112,12 @@ fn experiments(done: &Done) -> bool {
 
 /// Prints and judges what watching cost.
 fn cost(done: &Done) -> bool {
+    if done.is_empty() && std::env::var_os(ONLY).is_some() {
+        return true;
+    }
     let dearest = done.iter().map(|(_, found)| found.cost_ns).max().unwrap_or(0);
-    let met = dearest <= COST_NS;
+    // Nothing costs nothing: what told no cost is no proof.
+    let met = (1..=COST_NS).contains(&dearest);
     let (ms, word) = (dearest as f64 * 1e-6, if met { "yes" } else { "no" });
     println!(
         "truth | faults: a sample of the dearest source | <= 10 ms of a core | {ms:.1} ms | {word}"
