@@ -32,7 +32,7 @@ const MIRROR: &str = "http://deb.debian.org/debian";
 const SUITE: &str = "bookworm";
 
 /// Where each file of the repository goes below the root of a system.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 12] = [
     ("docs/reference/completions/plimsoll.bash", "usr/share/bash-completion/completions/plimsoll"),
     ("docs/reference/completions/plimsoll.zsh", "usr/share/zsh/vendor-completions/_plimsoll"),
     (
@@ -41,6 +41,10 @@ const FILES: [(&str, &str); 8] = [
     ),
     ("README.md", "usr/share/doc/plimsoll/README.md"),
     ("CHANGELOG.md", "usr/share/doc/plimsoll/CHANGELOG.md"),
+    ("docs/quickstart.md", "usr/share/doc/plimsoll/docs/quickstart.md"),
+    ("docs/guide.md", "usr/share/doc/plimsoll/docs/guide.md"),
+    ("docs/measurement.md", "usr/share/doc/plimsoll/docs/measurement.md"),
+    ("docs/TERMS.md", "usr/share/doc/plimsoll/docs/TERMS.md"),
     ("LICENSE-MIT", "usr/share/doc/plimsoll/LICENSE-MIT"),
     ("LICENSE-APACHE", "usr/share/doc/plimsoll/LICENSE-APACHE"),
     ("crates/report/assets/fonts/OFL.txt", "usr/share/doc/plimsoll/OFL.txt"),
