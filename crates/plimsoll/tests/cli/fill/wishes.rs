@@ -1,7 +1,7 @@
 //! What can be asked for, and what is refused.
 
 use super::engines::Engine;
-use crate::harness::{Folder, PLIMSOLL, ended};
+use crate::harness::{Ended, Folder, PLIMSOLL, ended};
 
 const SHOP: &str = r#"
 CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -79,6 +79,61 @@ fn what_looks_like_production_needs_its_name() {
     fill("--yes-to shop").ends(2);
     fill("--production-marks live").ok();
     fill("--yes-to shop-prod.db").ok();
+}
+
+/// Fills it without saying that it may be.
+fn unnamed(engine: &Engine, more: &str) -> Ended {
+    engine.folder.plimsoll(&format!("fill {} --until 2026-01-01 {more}", engine.url))
+}
+
+/// Refuses to fill while somebody else's connection has written; nobody's are no sign.
+fn another_writer_is_a_sign(engine: &Engine) {
+    let mut other = engine.connect();
+    if engine.url.starts_with("postgres") {
+        other.execute("SET application_name = 'shop'").expect("a setting");
+    }
+    unnamed(engine, "--rows a=9").ok();
+    engine.fill("--clean").ok();
+    other.execute("INSERT INTO a VALUES (1, 'x')").expect("a row");
+    let refused = unnamed(engine, "--rows a=9").ends(1);
+    for words in ["in the last 5 minutes", "Nothing was written", "--yes-to shop"] {
+        assert!(refused.stderr.contains(words), "{words}: {refused:#?}");
+    }
+    assert_eq!(engine.number("SELECT count(*) FROM a"), 1.0);
+    engine.fill("--rows a=9").ok();
+    assert_eq!(engine.number("SELECT count(*) FROM a"), 9.0);
+}
+
+const ONE_TABLE: &str = "CREATE TABLE a (id INTEGER PRIMARY KEY, b VARCHAR(20))";
+
+#[test]
+fn another_writer_of_postgres_is_a_sign_of_production() {
+    if let Some(engine) = Engine::postgres(ONE_TABLE) {
+        another_writer_is_a_sign(&engine);
+    }
+}
+
+#[test]
+fn a_replica_of_postgres_is_a_sign_of_production() {
+    let Some(engine) = Engine::postgres(ONE_TABLE) else { return };
+    // A physical slot that nobody reads is none.
+    engine.run("SELECT pg_create_physical_replication_slot('idle')");
+    unnamed(&engine, "--rows a=9").ok();
+    let into = engine.folder.path().join("wal");
+    std::fs::create_dir(&into).unwrap();
+    let mut replica = std::process::Command::new("pg_receivewal");
+    let url = engine.url.replace("/shop", "/postgres");
+    let mut replica = replica.args(["-d", &url, "-D"]).arg(&into).spawn().expect("it is installed");
+    let attached = "SELECT count(*) FROM pg_stat_replication";
+    let seen = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        engine.number(attached) > 0.0
+    });
+    let refused = unnamed(&engine, "--rows a=19");
+    replica.kill().and_then(|()| replica.wait()).expect("it ends");
+    assert!(seen);
+    assert!(refused.ends(1).stderr.contains("replicas are attached to it"));
+    assert_eq!(engine.number("SELECT count(*) FROM a"), 9.0);
 }
 
 #[test]
