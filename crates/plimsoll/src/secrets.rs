@@ -6,6 +6,7 @@ use std::env;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use model::Mix;
 use model::interval::Tally;
 use model::secret::{
     MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_address, mask_text,
@@ -55,6 +56,21 @@ pub fn mask_url(url: &str) -> String {
     let Some(query) = query else { return path };
     let masked: Vec<String> = query.split('&').map(mask_pair).collect();
     format!("{path}?{}", masked.join("&"))
+}
+
+/// Endpoints of a workload file with the credentials in their paths masked, as results store them. A name
+/// that is made of the path holds what the path does.
+pub fn mask_mix(mut mix: Mix) -> Mix {
+    for endpoint in &mut mix.endpoints {
+        let masked = mask_url(&endpoint.path);
+        let without_query = |path: &str| path.split('?').next().unwrap_or_default().to_owned();
+        let (before, after) = (without_query(&endpoint.path), without_query(&masked));
+        if before != after {
+            endpoint.name = endpoint.name.replace(&before, &after);
+        }
+        endpoint.path = masked;
+    }
+    mix
 }
 
 fn mask_pair(pair: &str) -> String {
@@ -298,9 +314,33 @@ fn hidden(plain: &str, masked: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::EndpointPlan;
     use model::interval::KindTally;
 
     use super::*;
+
+    #[test]
+    fn paths_of_workload_files_are_stored_without_their_secrets() {
+        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlc2lnbmF0dXJl";
+        let endpoint = |name: &str, path: String| EndpointPlan {
+            name: name.to_owned(),
+            path,
+            ..EndpointPlan::default()
+        };
+        let (named, of_path) = ("GET /b", format!("GET /in/{jwt}"));
+        let mix = mask_mix(Mix {
+            endpoints: vec![
+                endpoint(named, "/b?page=2&access_token=s3cr3t".to_owned()),
+                endpoint(&of_path, format!("/in/{jwt}")),
+                endpoint("users", "/users/${ids.id}".to_owned()),
+            ],
+            ..Mix::default()
+        });
+        let kept: Vec<_> = mix.endpoints.iter().map(|kept| (&*kept.name, &*kept.path)).collect();
+        assert_eq!(kept[0], (named, "/b?page=2&access_token=***"));
+        assert_eq!(kept[1], ("GET /in/***", "/in/***"));
+        assert_eq!(kept[2], ("users", "/users/${ids.id}"));
+    }
 
     #[test]
     fn what_is_kept_of_responses_is_masked() {

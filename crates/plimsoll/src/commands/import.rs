@@ -118,7 +118,7 @@ fn request_of(finding: &Finding) -> Option<Anchor> {
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     if path != Path::new("-") {
-        return input::read(path);
+        return input::read_at_most(path, MOST_BYTES as u64);
     }
     let mut bytes = Vec::new();
     // One byte more than is allowed, so that a longer input is reported as too long.

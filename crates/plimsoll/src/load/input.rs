@@ -301,7 +301,7 @@ impl LoadInput {
         let compiled = again.as_ref().unwrap_or(&ready.compiled);
         Ok(LevelInput {
             supply: compiled.supply(unix_ns),
-            mix: compiled.mix().clone(),
+            mix: secrets::mask_mix(compiled.mix().clone()),
             connections: own_connections(compiled.mix()).unwrap_or(connections),
         })
     }

@@ -7,7 +7,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use import::workload::Document;
+use import::workload::{Document, MOST_BYTES};
 use model::plan::DEFAULT_LANES;
 use model::quote::quote;
 use model::workload::Workload;
@@ -78,7 +78,7 @@ impl WorkloadFile {
     /// When it cannot be read, with all places where its form is wrong.
     pub fn read(path: &Path, args: &LoadArgs) -> Result<Self, Failure> {
         let name = path.display();
-        let bytes = match input::read(path) {
+        let bytes = match input::read_at_most(path, MOST_BYTES as u64) {
             Ok(bytes) => bytes,
             Err(why) => return usage(format!("{name}: {why}")),
         };

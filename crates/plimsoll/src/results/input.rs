@@ -9,9 +9,7 @@ pub const RUN_JSON: &str = "run.json";
 /// A sweep's file in its folder.
 pub const SWEEP_JSON: &str = "sweep.json";
 /// Bytes of one file at most: a sweep of a thousand levels takes less.
-const LARGEST: u64 = 1 << 30;
-/// Bytes of a result in a folder at most.
-const LARGEST_STORED: u64 = 256 << 20;
+const LARGEST: u64 = 256 << 20;
 
 /// Reads a file.
 ///
@@ -47,7 +45,7 @@ pub fn read_plain(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 /// # Errors
 /// As [`read`].
 pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
-    read_plain(path, LARGEST_STORED)
+    read_plain(path, LARGEST)
 }
 
 /// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a
@@ -68,7 +66,11 @@ fn read_stream(from: impl Read, most: u64) -> Result<Vec<u8>, String> {
 }
 
 fn too_large(most: u64) -> String {
-    format!("more than {most} bytes, the limit for files read into memory")
+    let limit = match most >> 20 {
+        0 => format!("{most} bytes"),
+        mebibytes => format!("{mebibytes} MiB"),
+    };
+    format!("more than {limit}, the limit for files of its kind")
 }
 
 /// The result file in a folder; a path that is no folder is returned as it is.
@@ -88,7 +90,7 @@ mod tests {
         let endless = read_at_most(Path::new("/dev/zero"), 4096);
         assert_eq!(
             endless,
-            Err("more than 4096 bytes, the limit for files read into memory".to_owned())
+            Err("more than 4096 bytes, the limit for files of its kind".to_owned())
         );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"12345").unwrap();

@@ -222,7 +222,7 @@ fn samples_of_failed_responses_hold_no_secret_and_no_escape_sequence() {
         format!(
             "target: {}\nload: {{concurrency: 1, requests: 5}}\n\
              headers: {{X-Api-Key: '${{env.API_TOKEN}}'}}\n\
-             endpoints: [{{path: /a}}, {{path: /b}}]\n",
+             endpoints: [{{path: /a}}, {{path: '/b?access_token={SECRET}'}}]\n",
             echoing()
         ),
     );

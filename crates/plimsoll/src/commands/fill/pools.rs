@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fill::{Database, Error, PoolColumn, Schema};
-use import::workload::Document;
+use import::workload::{Document, MOST_BYTES};
 
 use crate::args::FillArgs;
 use crate::load::allowed_files::AllowedFiles;
@@ -21,7 +21,7 @@ type Placed = (PoolColumn, (usize, usize));
 pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
     let Some(path) = &args.workload else { return Ok(Vec::new()) };
     let wrong = |why: String| Error::Usage(format!("{}: {why}", path.display()));
-    let bytes = input::read(path).map_err(wrong)?;
+    let bytes = input::read_at_most(path, MOST_BYTES as u64).map_err(wrong)?;
     let document = Document::read(&bytes).map_err(|faults| {
         let lines: Vec<String> =
             faults.iter().map(|fault| format!("{}:{fault}", path.display())).collect();
