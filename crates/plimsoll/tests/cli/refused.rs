@@ -82,6 +82,6 @@ fn results_that_are_no_files_or_have_no_end() {
         std::fs::remove_file(folder.path().join(name)).unwrap();
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_len(2 << 30).unwrap();
-        folder.plimsoll("report .").refuses(1, "more than 268435456 bytes");
+        folder.plimsoll("report .").refuses(1, "more than 256 MiB");
     }
 }
