@@ -252,6 +252,9 @@ pub struct ProfiledWindow {
     /// How that is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub processors_from: String,
+    /// Processors that the server's processes used meanwhile, where they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_processors: Option<f64>,
 }
 
 /// A profile in a file.

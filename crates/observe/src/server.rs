@@ -82,6 +82,12 @@ impl Server {
         let known = self.here && !self.beside.is_empty();
         known.then(|| self.beside.iter().filter_map(|&pid| cpu_ns(pid)).sum())
     }
+
+    /// Processor time of all its processes, where some were found.
+    pub fn all_cpu_ns(&self) -> Option<Nanos> {
+        let times: Vec<Nanos> = self.pids().into_iter().filter_map(cpu_ns).collect();
+        (!times.is_empty()).then(|| times.iter().sum())
+    }
 }
 
 /// Only an address of this machine can be bound to.

@@ -143,7 +143,7 @@ pub fn predicted(args: &WhatIfArgs) -> Result<WhatIf, Failure> {
         qps: run.rates.requests_per_s,
         qps_error: rate_error(&run),
         processors: args.processors.or(window.processors),
-        refused: refusal(&run, &profiled.value.kind),
+        refused: refusal(&run, &profiled.value.kind).or_else(|| stored.mismatch()),
         ceiling: run.generator.ceiling.as_ref().map(|ceiling| ceiling.requests_per_s),
     };
     predict(&start).or_else(|error| usage(format!("{}: {error}", args.dir.display())))

@@ -1,81 +1,74 @@
-//! How many processors a server on this machine may use: those that its process may run on, or its `GOMAXPROCS` where
-//! that is less.
+//! The server that a profile is of, where it runs on this machine: how many processors it may use, and what it uses.
 
 use std::fs;
-use std::net::IpAddr;
-use std::path::Path;
+use std::time::Instant;
 
-/// Processors that the process listening on a port of this machine may use, and how that is known. Nothing where no such
-/// process is found, or it is another user's.
-pub fn processors(address: &str) -> Option<(f64, String)> {
-    let address: std::net::SocketAddr = address.parse().ok()?;
-    if !is_here(address.ip()) {
-        return None;
+use model::Nanos;
+use observe::cgroup::Cgroups;
+use observe::proc::processors::cpus_in;
+use observe::server::Server;
+
+/// Of what a server used, the shares between which a profile of it lies: samples come some ten milliseconds apart, and
+/// what the kernel does for a process is not in every profile.
+const ALIKE: std::ops::Range<f64> = 0.5..1.6;
+/// Processors below which two figures are too small to tell them apart.
+const LITTLE: f64 = 0.1;
+
+/// What a server on this machine uses while it is profiled.
+#[derive(Debug)]
+pub struct Use {
+    server: Server,
+    began: Instant,
+    cpu_ns: Nanos,
+}
+
+impl Use {
+    /// Begins to count; nothing where no process of this machine is found that listens at these addresses.
+    pub fn begin(addresses: &[String]) -> Option<Self> {
+        let server = Server::find(addresses, &[]);
+        let cpu_ns = server.all_cpu_ns()?;
+        Some(Self { server, began: Instant::now(), cpu_ns })
     }
-    let inodes = listening(address.port());
-    let pid = owner(&inodes)?;
+
+    /// Processors that it used on average since then.
+    pub fn end(self) -> Option<f64> {
+        let used_ns = self.server.all_cpu_ns()?.checked_sub(self.cpu_ns)?;
+        Some(used_ns as f64 / self.began.elapsed().as_nanos().max(1) as f64)
+    }
+}
+
+/// What to say where a profile shows another processor time than the server used meanwhile, both in processors.
+pub fn mismatch(profiled: f64, used: f64) -> Option<String> {
+    let alike = ALIKE.contains(&(profiled / used.max(1e-9))) || profiled.max(used) < LITTLE;
+    (!alike).then(|| {
+        format!(
+            "the profile shows {profiled:.2} processors busy, and the server's processes used {used:.2} meanwhile: it may be \
+             of another process, or of one of several, and then what a request costs is wrong"
+        )
+    })
+}
+
+/// Processors that the process listening at these addresses may use, and how that is known. Nothing where no such
+/// process is found on this machine, or it is another user's.
+pub fn processors(addresses: &[String]) -> Option<(f64, String)> {
+    let pid = *Server::find(addresses, &[]).pids().first()?;
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let allowed = count(list.trim())?;
+    let allowed = f64::from(cpus_in(list)?);
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let most = environment
         .split(|byte| *byte == 0)
         .find_map(|pair| pair.strip_prefix(b"GOMAXPROCS="))
         .and_then(|text| std::str::from_utf8(text).ok()?.trim().parse::<u32>().ok())
-        .filter(|most| *most > 0 && *most < allowed);
-    Some(match most {
-        Some(most) => (f64::from(most), format!("GOMAXPROCS={most} of process {pid}")),
-        None => (f64::from(allowed), format!("processors that process {pid} may run on")),
-    })
-}
-
-fn is_here(ip: IpAddr) -> bool {
-    ip.to_canonical().is_loopback()
-}
-
-/// Inodes of the sockets that listen on a port.
-fn listening(port: u16) -> Vec<String> {
-    let mut inodes = Vec::new();
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        let text = fs::read_to_string(table).unwrap_or_default();
-        for line in text.lines().skip(1) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let [_, local, _, state, _, _, _, _, _, inode, ..] = words[..] else { continue };
-            let local_port =
-                local.rsplit_once(':').and_then(|(_, hex)| u16::from_str_radix(hex, 16).ok());
-            // 0A is LISTEN.
-            if state == "0A" && local_port == Some(port) {
-                inodes.push(format!("socket:[{inode}]"));
-            }
-        }
-    }
-    inodes
-}
-
-/// The process that has one of these sockets open.
-fn owner(inodes: &[String]) -> Option<u32> {
-    let processes = fs::read_dir("/proc").ok()?.flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.into_iter().find(|pid| {
-        let Ok(files) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else {
-            return false;
-        };
-        files.flatten().any(|file| {
-            let link = fs::read_link(file.path());
-            link.is_ok_and(|link| {
-                link.to_str().is_some_and(|link| inodes.iter().any(|inode| inode == link))
-            })
-        })
-    })
-}
-
-/// How many processors a list such as `0-3,8` names.
-fn count(list: &str) -> Option<u32> {
-    list.split(',').try_fold(0, |sum, range| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        Some(sum + last.checked_sub(first)? + 1)
-    })
+        .filter(|most| *most > 0);
+    let bounds = [
+        Some((allowed, format!("processors that process {pid} may run on"))),
+        most.map(|most| (f64::from(most), format!("GOMAXPROCS={most} of process {pid}"))),
+        Cgroups::of(pid)
+            .quota()
+            .map(|quota| (quota, format!("the quota of process {pid}'s cgroup"))),
+    ];
+    bounds.into_iter().flatten().min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
 #[cfg(test)]
@@ -83,15 +76,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_processors_are_counted() {
-        assert_eq!([count("0"), count("0-3,8"), count("x")], [Some(1), Some(5), None]);
+    fn a_server_of_this_process_is_found() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let addresses = [server.local_addr().unwrap().to_string()];
+        let (found, from) = processors(&addresses).unwrap();
+        assert!(found > 0.0 && from.contains(&std::process::id().to_string()), "{found} {from}");
+        assert!(processors(&["192.0.2.1:80".to_owned()]).is_none());
+        assert!(Use::begin(&["192.0.2.1:80".to_owned()]).is_none());
     }
 
     #[test]
-    fn a_server_of_this_process_is_found() {
+    fn what_this_process_uses_is_counted() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let (found, _) = processors(&server.local_addr().unwrap().to_string()).unwrap();
-        assert!(found >= 1.0);
-        assert!(processors("192.0.2.1:80").is_none());
+        let counted = Use::begin(&[server.local_addr().unwrap().to_string()]).unwrap();
+        let used = counted.end().unwrap();
+        assert!(used.is_finite() && used >= 0.0, "{used}");
+    }
+
+    #[test]
+    fn a_profile_of_another_process_is_told() {
+        assert_eq!(
+            [mismatch(0.9, 1.0), mismatch(0.02, 0.09), mismatch(1.5, 1.0)],
+            [None, None, None]
+        );
+        let told = mismatch(0.07, 0.68).unwrap();
+        assert!(told.starts_with("the profile shows 0.07 processors busy"), "{told}");
+        assert!(mismatch(0.9, 0.01).is_some());
     }
 }

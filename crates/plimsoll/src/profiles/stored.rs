@@ -8,6 +8,7 @@ use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
 
 use super::endpoint::Endpoint;
+use super::server;
 use super::taker::{self, Taker};
 use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
@@ -56,6 +57,7 @@ pub fn write(dir: &Path, taken: &taker::Taken) -> Result<(), Failure> {
 /// When that cannot be done.
 pub fn write_page(dir: &Path) -> Result<(Profiled, Flame), Failure> {
     let drawn = drawn(dir)?;
+    drawn.0.notes.iter().for_each(|note| eprintln!("plimsoll: {note}"));
     let page = report::html::profiled(&drawn.0, &drawn.1).into_bytes();
     match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
         true => Ok(drawn),
@@ -227,12 +229,24 @@ impl Stored {
         filter: &Filter,
     ) -> Result<Profiled, Failure> {
         let kind = self.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+        let mismatch = self.mismatch();
         let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
         self.profile = profile;
         let mut profiled = costs(&self.taken(kind, own))
             .or_else(|error| cannot_run(format!("{}: {error}", self.source)))?;
         profiled.notes.extend(missed.iter().map(|name| format!("--{name} matched nothing")));
+        profiled.notes.extend(mismatch);
         Ok(profiled)
+    }
+
+    /// What to say where the profile of a run shows another processor time than the server used.
+    pub fn mismatch(&self) -> Option<String> {
+        let used = self.window.as_ref()?.server_processors?;
+        let cpu = self.profile.kind(Some("cpu")).ok()?;
+        let in_ns =
+            self.profile.value_types[cpu].unit == "nanoseconds" && self.profile.duration_ns > 0;
+        let busy = self.profile.total(cpu) as f64 / self.profile.duration_ns as f64;
+        in_ns.then(|| server::mismatch(busy, used)).flatten()
     }
 
     /// The kind of values that is asked for; else the profile's own default, but of allocations during a run what was

@@ -20,13 +20,16 @@ const LEAST_S: u64 = 2;
 /// How long an unfinished profile is waited for after the run.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-type Answer = Result<(Vec<u8>, Instant), Failure>;
+/// A profile, when it was asked for, and what the server used meanwhile, in processors.
+type Answer = Result<(Vec<u8>, Instant, Option<f64>), Failure>;
 
 /// Takes the profiles of one run.
 #[derive(Debug)]
 pub struct Taker {
     endpoint: Endpoint,
     kinds: Vec<&'static str>,
+    /// Of the server under load.
+    addresses: Vec<String>,
     seconds: u64,
     running: Vec<(&'static str, JoinHandle<Answer>)>,
     /// When the profiles were asked for: here, and on the run's clock.
@@ -72,11 +75,17 @@ impl Taker {
         Ok(Self {
             endpoint,
             kinds,
+            addresses: Vec::new(),
             seconds,
             running: Vec::new(),
             began: None,
             intervals: Vec::new(),
         })
+    }
+
+    /// The run that begins is of a server at these addresses.
+    pub fn server_at(&mut self, addresses: &[String]) {
+        self.addresses = addresses.to_vec();
     }
 
     /// An interval of the run is over.
@@ -90,9 +99,11 @@ impl Taker {
                 let endpoint = self.endpoint.clone();
                 // Goroutines are what there is at one instant: over seconds a server would tell their difference.
                 let seconds = (kind != "goroutine").then_some(self.seconds);
+                let addresses = if kind == "cpu" { self.addresses.clone() } else { Vec::new() };
                 let ask = move || {
+                    let counted = server::Use::begin(&addresses);
                     let fetched = endpoint.fetch(kind, seconds)?;
-                    Ok((fetched.body, fetched.sent))
+                    Ok((fetched.body, fetched.sent, counted.and_then(server::Use::end)))
                 };
                 if let Ok(handle) =
                     thread::Builder::new().name(format!("profile {kind}")).spawn(ask)
@@ -127,6 +138,7 @@ impl Taker {
                 requests: 0.0,
                 processors: None,
                 processors_from: String::new(),
+                server_processors: None,
             },
             files: Vec::new(),
             notices: Vec::new(),
@@ -140,13 +152,14 @@ impl Taker {
                 continue;
             }
             match handle.join().expect("fetching does not panic") {
-                Ok((bytes, sent)) => {
+                Ok((bytes, sent, used)) => {
                     let file = format!("{kind}.pprof");
                     if at == 0 {
                         let sent_ns =
                             u64::try_from(sent.saturating_duration_since(began).as_nanos());
                         taken.window.start_ns = began_ns + sent_ns.unwrap_or(0);
                         taken.window.end_ns = taken.window.start_ns + self.length(&bytes)?;
+                        taken.window.server_processors = used;
                     }
                     taken
                         .window
@@ -159,9 +172,7 @@ impl Taker {
             }
         }
         taken.window.requests = self.requests(taken.window.start_ns, taken.window.end_ns);
-        if let Some((count, from)) =
-            plan.addresses.first().and_then(|address| server::processors(address))
-        {
+        if let Some((count, from)) = server::processors(&plan.addresses) {
             (taken.window.processors, taken.window.processors_from) = (Some(count), from);
         }
         Ok(taken)

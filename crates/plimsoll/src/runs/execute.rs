@@ -74,7 +74,10 @@ fn carry_out<'a>(
     live: &'a mut Live,
     (steps, echoes): (&'a mut Steps, Option<Echoes>),
 ) -> Result<Run, Failure> {
-    let Extras { journal, abort_on, sources, taker } = extras;
+    let Extras { journal, abort_on, sources, mut taker } = extras;
+    if let Some(taker) = &mut taker {
+        taker.server_at(&launch.plan.addresses);
+    }
     let folder = journal.as_ref().map(|journal| journal.dir);
     // A single request that finds something out is not watched.
     let watched = echoes.is_some().then_some(Watched { sources, folder, plan: &launch.plan });

@@ -228,6 +228,23 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
 }
 
 #[test]
+fn a_profile_of_another_process_than_the_server_is_told() {
+    if !needs::has("go") {
+        return;
+    }
+    let folder = Folder::new();
+    let elsewhere = Folder::new();
+    let (api, other) = (Api::start(&folder), Api::start(&elsewhere));
+    let run = format!("run {}/healthz -c 8 -t 1 -d 4s -q --out x --profile {}", api.url, other.url);
+    let ran = folder.plimsoll(&run).measured();
+    let note = "it may be of another process";
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+    let shown = folder.plimsoll("profile x").ok();
+    let words: Vec<&str> = shown.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains(note), "{}", shown.stdout);
+}
+
+#[test]
 fn a_run_takes_profiles_of_other_kinds() {
     if !needs::has("go") {
         return;
