@@ -334,7 +334,7 @@ impl Request {
         }
         self.put_content_type();
         let joined = if self.json { "" } else { "&" };
-        let mut texts = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for piece in std::mem::take(&mut self.pieces) {
             match piece {
                 Piece::Text(text) => texts.push(text),
@@ -351,7 +351,14 @@ impl Request {
         }
         match (&self.draft.body, texts.is_empty()) {
             (_, true) => {}
-            (None, false) => put_text(&mut self.draft, &texts.join(joined)),
+            (None, false) => {
+                let mut all = texts.remove(0);
+                for text in texts {
+                    template::push(&mut all, joined);
+                    template::push(&mut all, &text);
+                }
+                put_text(&mut self.draft, &all);
+            }
             (Some(_), false) => {
                 self.lost("data beside a file", "a body is a file or text, not both")
             }

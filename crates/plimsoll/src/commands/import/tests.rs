@@ -252,6 +252,14 @@ fn requests_that_would_be_refused_are_left_out_and_named() {
 }
 
 #[test]
+fn parts_of_a_body_do_not_join_to_a_placeholder() {
+    let text = "curl http://h/a --json '[\"$' --json '{{v}}\"]'\n";
+    let imported = requests::import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();
+    let Accepted { yaml, .. } = accepted(imported).unwrap();
+    assert!(yaml.contains("$${{v}}"), "{yaml}");
+}
+
+#[test]
 fn targets_may_come_from_the_environment() {
     for url in ["$BASE/a", "http://$HOST/a", "https://$HOST:$PORT/a", "http://h:$PORT"] {
         let text = format!("curl {url}\n");
