@@ -21,7 +21,7 @@ pub fn text(profiled: &Profiled, style: Style) -> String {
             clean(&profiled.source, 200),
             why(profiled)
         );
-        return indented("", &words, style);
+        return indented("", &words, style) + &notes(profiled, style);
     }
     let mut out = head(profiled, style);
     out.push('\n');
@@ -43,10 +43,11 @@ pub fn text(profiled: &Profiled, style: Style) -> String {
         out.push('\n');
         out += &table(profiled, &others, "others, by their own time", style);
     }
-    for note in &profiled.notes {
-        out += &indented("note: ", note, style);
-    }
-    out
+    out + &notes(profiled, style)
+}
+
+fn notes(profiled: &Profiled, style: Style) -> String {
+    profiled.notes.iter().map(|note| indented("note: ", note, style)).collect()
 }
 
 /// Why a profile may be empty.
@@ -56,7 +57,7 @@ fn why(profiled: &Profiled) -> &'static str {
         ": a Go server notes waiting for locks once it calls runtime.SetMutexProfileFraction(5), and waiting of other kinds \
          once it calls runtime.SetBlockProfileRate(10000)"
     } else if has("cpu") {
-        ": the server did nothing while it was taken"
+        ": what it is of did nothing while it was taken"
     } else {
         ""
     }

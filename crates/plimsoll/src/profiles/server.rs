@@ -76,21 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_of_this_process_is_found() {
-        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let addresses = [server.local_addr().unwrap().to_string()];
-        let (found, from) = processors(&addresses).unwrap();
-        assert!(found > 0.0 && from.contains(&std::process::id().to_string()), "{found} {from}");
+    fn a_server_elsewhere_is_not_looked_for_here() {
         assert!(processors(&["192.0.2.1:80".to_owned()]).is_none());
         assert!(Use::begin(&["192.0.2.1:80".to_owned()]).is_none());
-    }
-
-    #[test]
-    fn what_this_process_uses_is_counted() {
-        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let counted = Use::begin(&[server.local_addr().unwrap().to_string()]).unwrap();
-        let used = counted.end().unwrap();
-        assert!(used.is_finite() && used >= 0.0, "{used}");
     }
 
     #[test]

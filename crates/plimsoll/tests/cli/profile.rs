@@ -172,6 +172,9 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
     folder.follows_schema("profiledwindow", &window);
     let length = window["end_ns"].as_f64().unwrap() - window["start_ns"].as_f64().unwrap();
     assert!(window["requests"].as_f64().unwrap() > 0.0 && length >= 2.9e9, "{window}");
+    // The server is found on this machine, with the processors that it may use and those that it used.
+    let found = |name: &str| window[name].as_f64().is_some_and(|found| found > 0.0);
+    assert!(found("processors") && found("server_processors"), "{window}");
     let json = folder.plimsoll("profile before --format json").ok();
     let profiled: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
     folder.follows_schema("profile", &profiled);

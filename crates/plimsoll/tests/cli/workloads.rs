@@ -268,10 +268,7 @@ fn a_body_larger_than_a_request_may_be_is_refused() {
     body.set_len(5 << 30).unwrap();
     let refused = folder.plimsoll("run http://127.0.0.1:9/ --body-file body");
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(
-        refused.stderr.contains("the body's file body: more than 1024 MiB"),
-        "{refused:?}"
-    );
+    assert!(refused.stderr.contains("the body's file body: more than 1024 MiB"), "{refused:?}");
 }
 
 #[test]
