@@ -31,7 +31,7 @@ pub struct Look {
 }
 
 /// A class for how a body begins, white space aside: of an object of JSON by the name of its first member
-/// ([`first_member`]); else the byte itself where it begins JSON, markup or a quoted text, or one for
+/// (names with digits count as data); else the byte itself where it begins JSON, markup or a quoted text, or one for
 /// digits (`0`), letters (`a`), all others (`?`) or none (0).
 #[inline]
 pub fn begins(body: &[u8]) -> u8 {
