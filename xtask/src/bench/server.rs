@@ -76,16 +76,23 @@ http {{
 
     /// The program's own server, on the given cores.
     pub fn target(plimsoll: &Path, cores: &str, threads: u32) -> Result<Server> {
+        Server::start_target(pinned(cores, plimsoll), threads)
+    }
+
+    /// The program's own server on the client's core, for what latencies are measured of: it runs as soon as it has
+    /// something to do (real-time priority), as a server with a core of its own does. Else the two would wait for each
+    /// other's time slices, of a millisecond and more, and that would be counted as what stands between them.
+    pub fn beside_client(plimsoll: &Path) -> Result<Server> {
+        let mut command = pinned("0", "chrt");
+        command.args(["--fifo", "1"]).arg(plimsoll);
+        Server::start_target(command, 1)
+    }
+
+    fn start_target(mut command: std::process::Command, threads: u32) -> Result<Server> {
         let folder = tempfile::tempdir()?;
         let listen = free_address()?;
-        let mut command = pinned(cores, plimsoll);
-        command.args([
-            "target",
-            "--listen",
-            &listen.to_string(),
-            "--threads",
-            &threads.to_string(),
-        ]);
+        command.args(["target", "--listen", &listen.to_string()]);
+        command.args(["--threads", &threads.to_string()]);
         Server::start(command, format!("http://{listen}/healthz"), listen, folder)
     }
 

@@ -1,6 +1,7 @@
 //! What the gateway costs, beside nginx doing the same: a key looked up, a limit on its rate, in front of one server.
 //!
-//! The gateway or nginx has core 1 to itself; client and server share core 0, so that what they cost is not counted.
+//! The gateway or nginx has core 1 to itself; client and server share core 0, so that what they cost is not counted. Where
+//! latency is measured the server does not wait for the client's time slices ([`Server::beside_client`]).
 
 use anyhow::{Context, Result};
 
@@ -36,7 +37,8 @@ pub fn gate(bench: &Bench) -> Result<Vec<Row>> {
     let (few, rate) = cost(bench, &server, &proxies, 64)?;
     let (many, _) = cost(bench, &server, &proxies, 1000)?;
     let mut rows = vec![few, many];
-    rows.extend(latency(bench, &server, &proxies, (rate / 2.0) as u32)?);
+    drop((server, proxies));
+    rows.extend(latency(bench, (rate / 2.0) as u32)?);
     Ok(rows)
 }
 
@@ -116,7 +118,10 @@ fn cost(
 }
 
 /// An open loop at half of what a closed one reached, direct and through both.
-fn latency(bench: &Bench, server: &Server, proxies: &[Proxy; 2], rate: u32) -> Result<Vec<Row>> {
+fn latency(bench: &Bench, rate: u32) -> Result<Vec<Row>> {
+    let server = &Server::beside_client(bench.plimsoll()?)?;
+    let upstream = server.origin();
+    let proxies = [Proxy::gate(bench.plimsoll()?, upstream)?, Proxy::nginx(upstream)?];
     let load = format!("-t1 -c64 -R{rate} --arrivals poisson");
     let clients = [
         bench.client(&load, server)?,

@@ -2,7 +2,8 @@
 //! and its own reports, and the throughput of the server behind it.
 //!
 //! Client and server share core 0, the gateway has core 1 to itself. The server is a queue that waits instead of computing
-//! ([`QUEUE`]), so that sharing a core falsifies little. Each response of it takes 4 ms at least and a refusal of the
+//! ([`QUEUE`]) and does not wait for the client's time slices ([`Server::beside_client`]), so that sharing a core falsifies
+//! little. Each response of it takes 4 ms at least and a refusal of the
 //! gateway far less, so that the histogram of all responses shows the percentiles of either.
 
 use std::fs;
@@ -53,7 +54,7 @@ impl<'b> Hold<'b> {
     /// Searches the load line of the queue.
     fn new(bench: &'b Bench) -> Result<Self> {
         let plimsoll = bench.plimsoll()?;
-        let server = Server::target(plimsoll, "0", 1)?;
+        let server = Server::beside_client(plimsoll)?;
         let folder = tempfile::tempdir()?;
         let mut search = pinned("0", plimsoll);
         search.args([
@@ -246,7 +247,7 @@ fn greedy(bench: &Bench, hold: &Hold) -> Result<Vec<Row>> {
 
 /// Throughput with 1,000 connections through the gateway against direct, of a server that could carry 16,000/s.
 pub fn through(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "0", 1)?;
+    let server = Server::beside_client(bench.plimsoll()?)?;
     let gate = Proxy::gate(bench.plimsoll()?, server.origin())?;
     let load = "-t1 -c1000";
     let direct = bench.client(load, &server)?.page(PAGE);
@@ -326,7 +327,7 @@ const REPORTS_S: u32 = 12;
 
 /// p99.9 with usage reported every second against hardly ever, and the worst second.
 pub fn reports(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::target(bench.plimsoll()?, "0", 1)?;
+    let server = Server::beside_client(bench.plimsoll()?)?;
     let gate = |every: &str| {
         let settings = format!("[usage]\nevery = \"{every}\"\n");
         Proxy::gate_with(bench.plimsoll()?, server.origin(), &["one"], &[], &settings)
