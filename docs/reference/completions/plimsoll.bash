@@ -3299,13 +3299,21 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__try)
-            opts="-V -v -h --profile --rounds --keep --discard --notebook --format --version --help"
+            opts="-V -v -h --profile --before --baseline --rounds --keep --discard --notebook --format --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --profile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --before)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

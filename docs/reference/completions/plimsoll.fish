@@ -459,6 +459,8 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l profile -d 'Where it gives profiles, for the next prediction: one more run, which no comparison counts' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l before -d 'The server before again, for a URL with credentials: the notebook does not keep these' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l baseline -d 'The baseline again, for a URL with credentials' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l rounds -d 'Rounds, 3 or more: runs of this server, in turns with the one before where that still runs at another address' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'

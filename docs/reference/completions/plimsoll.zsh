@@ -857,6 +857,8 @@ json\:"JSON"))' \
 (try)
 _arguments "${_arguments_options[@]}" : \
 '--profile=[Where it gives profiles, for the next prediction\: one more run, which no comparison counts]:URL:_default' \
+'--before=[The server before again, for a URL with credentials\: the notebook does not keep these]:URL:_default' \
+'--baseline=[The baseline again, for a URL with credentials]:URL:_default' \
 '--rounds=[Rounds, 3 or more\: runs of this server, in turns with the one before where that still runs at another address]:N:_default' \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"

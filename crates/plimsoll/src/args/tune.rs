@@ -90,6 +90,12 @@ pub struct TuneTryArgs {
     /// Where it gives profiles, for the next prediction: one more run, which no comparison counts
     #[arg(long, value_name = "URL")]
     pub profile: Option<String>,
+    /// The server before again, for a URL with credentials: the notebook does not keep these
+    #[arg(long, value_name = "URL")]
+    pub before: Option<String>,
+    /// The baseline again, for a URL with credentials
+    #[arg(long, value_name = "URL")]
+    pub baseline: Option<String>,
     /// Rounds, 3 or more: runs of this server, in turns with the one before where that still runs at another address
     #[arg(long, value_name = "N", value_parser = parse_count, default_value = "3")]
     pub rounds: u64,

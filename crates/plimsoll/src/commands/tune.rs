@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::profiled::{Flame, Owner, Profiled};
+use model::secret::MASK;
 use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Times, Tuning, TuningStep};
 use model::units::{SECOND, exact_duration};
 use model::{Nanos, Ruling, Run};
@@ -264,7 +265,7 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         ));
     }
     let before = tuning.current();
-    let interleaved = mask_url(&args.url) != before.url && answers(&before.url);
+    let [before_url, baseline_url] = measured_again(tuning, args)?;
     let mut station = station(&args.name, &args.url, args.profile.as_deref());
     if let Some(profile) = args.profile.as_deref() {
         // Taking a profile costs the server a little, which a comparison must not hold against it: this run counts in none.
@@ -272,13 +273,12 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         one(book, tuning, &args.url, Some(profile), &path)?;
         station.dir = dir;
     }
-    let baseline = tuning.baseline.as_ref().filter(|baseline| answers(&baseline.url));
     let (mut pairs, mut over) = (Vec::new(), Vec::new());
     for round in 0..args.rounds {
         // A B C C B A: what drifts meets all alike.
         let mut turns = vec![Turn::Changed];
-        turns.splice(0..0, interleaved.then_some(Turn::Before));
-        turns.extend(baseline.map(|_| Turn::Baseline));
+        turns.splice(0..0, before_url.as_deref().map(Turn::Before));
+        turns.extend(baseline_url.as_deref().map(Turn::Baseline));
         if round % 2 == 1 {
             turns.reverse();
         }
@@ -286,12 +286,10 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         for turn in turns {
             match turn {
                 Turn::Changed => of_changed = again(book, tuning, &mut station, &args.url)?,
-                Turn::Before => {
-                    let name = format!("{}-before", args.name);
-                    of_before = beside(book, tuning, &name, &before.url)?;
+                Turn::Before(url) => {
+                    of_before = beside(book, tuning, &format!("{}-before", args.name), url)?;
                 }
-                Turn::Baseline => {
-                    let url = &baseline.expect("it has a turn").url;
+                Turn::Baseline(url) => {
                     of_baseline = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
                 }
             }
@@ -299,11 +297,13 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         pairs.push([of_before, of_changed]);
         over.push([of_baseline, of_changed]);
     }
+    let interleaved = before_url.is_some();
     let log = match interleaved {
         true => paired(&pairs),
         false => against_one(before.qps, &station.runs),
     };
     let Some(log) = log else { return cannot_run("the rounds give no ratio: was a server down?") };
+    let baseline = tuning.baseline.as_ref().filter(|_| baseline_url.is_some());
     let over = baseline.and_then(|baseline| {
         let over = Effect::of(Measure::Qps, [baseline.qps, station.qps], paired(&over)?, 0.0);
         Some(Times { ratio: over.ratio, low: over.low, high: over.high })
@@ -329,10 +329,46 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
 
 /// Whose turn it is in a round.
 #[derive(Debug, Clone, Copy)]
-enum Turn {
-    Before,
+enum Turn<'u> {
+    Before(&'u str),
     Changed,
-    Baseline,
+    Baseline(&'u str),
+}
+
+/// Where the server before, if that is another one, and the baseline are to be measured again.
+fn measured_again(tuning: &Tuning, args: &TuneTryArgs) -> Result<[Option<String>; 2], Failure> {
+    let before = tuning.current();
+    let before_url = match mask_url(&args.url) != before.url {
+        true => url_of(before, "--before", args.before.as_deref())?,
+        false => None,
+    };
+    let baseline_url = match &tuning.baseline {
+        Some(baseline) => url_of(baseline, "--baseline", args.baseline.as_deref())?,
+        None => None,
+    };
+    Ok([before_url, baseline_url])
+}
+
+/// Where a station is to be measured again: as given now, else where it was measured if it still runs there. What the
+/// notebook keeps of a URL with credentials is another URL, whose responses are others.
+fn url_of(station: &Station, flag: &str, given: Option<&str>) -> Result<Option<String>, Failure> {
+    match given {
+        Some(url) if mask_url(url) != station.url => usage(format!(
+            "{flag} {}: `{}` was measured at {}",
+            mask_url(url),
+            station.name,
+            station.url
+        )),
+        Some(url) => Ok(Some(url.to_owned())),
+        None if station.url.contains(MASK) => {
+            eprintln!(
+                "plimsoll: `{}` is not measured again: the notebook does not keep the credentials of {}; {flag} URL gives them",
+                station.name, station.url
+            );
+            Ok(None)
+        }
+        None => Ok(answers(&station.url).then(|| station.url.clone())),
+    }
 }
 
 /// A run of a server that a station is compared with; its rate.
@@ -362,4 +398,21 @@ fn answers(url: &str) -> bool {
     let Ok(to) = Destination::parse(url) else { return false };
     let Ok(mut addresses) = (to.host.as_str(), to.port).to_socket_addrs() else { return false };
     addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is kept of a URL with credentials is not what was measured.
+    #[test]
+    fn a_server_with_credentials_is_measured_again_only_where_they_are_given() {
+        let url = "http://127.0.0.1:1/healthz?token=hunter2secret";
+        let of = |given| url_of(&station("start", url, None), "--before", given);
+        assert!(matches!(of(None), Ok(None)));
+        assert!(matches!(of(Some(url)), Ok(Some(again)) if again == url));
+        let other = of(Some("http://127.0.0.1:1/other?token=hunter2secret"));
+        let Err(Failure::Usage(why)) = other else { panic!("{other:?}") };
+        assert!(why.contains("was measured at") && !why.contains("hunter2"), "{why}");
+    }
 }

@@ -379,11 +379,13 @@ fn a_change_is_measured_in_turns_with_the_baseline() {
     let (first, second) = (Api::start(&folder), Api::start(&folder));
     let (first, second) = (&first.url, &second.url);
     let begin = format!(
-        "tune begin {first}/healthz --baseline {first}/healthz?baseline -c 4 -t 1 -d 4s --warmup 0s"
+        "tune begin {first}/healthz --baseline {first}/healthz?token=hunter2secret -c 4 -t 1 -d 4s --warmup 0s"
     );
     folder.plimsoll(&begin).ok().prints("so about");
     folder
-        .plimsoll(&format!("tune try same {second}/healthz --keep"))
+        .plimsoll(&format!(
+            "tune try same {second}/healthz --keep --baseline {first}/healthz?token=hunter2secret"
+        ))
         .ok()
         .prints("measured in turns with it");
     let shown = folder.plimsoll("tune show --format json").ok();
