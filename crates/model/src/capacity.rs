@@ -115,6 +115,8 @@ pub enum Purpose {
     Overload,
     /// A level run immediately after an overload.
     Return,
+    /// A closed loop that keeps the server busy with a bounded queue, as whoever holds requests back would.
+    Saturated,
 }
 
 impl Purpose {
@@ -127,7 +129,18 @@ impl Purpose {
             Self::Hold => "hold",
             Self::Overload => "overload",
             Self::Return => "return",
+            Self::Saturated => "saturated",
         }
+    }
+
+    /// Whether its level is a number of connections whatever is searched for.
+    pub const fn is_closed_loop(self) -> bool {
+        matches!(self, Self::Idle | Self::Probe | Self::Saturated)
+    }
+
+    /// What its level counts in a search for `kind`.
+    pub const fn counts(self, kind: LevelKind) -> LevelKind {
+        if self.is_closed_loop() { LevelKind::Concurrency } else { kind }
     }
 }
 
@@ -136,7 +149,7 @@ impl Purpose {
 pub struct Step {
     /// What for.
     pub purpose: Purpose,
-    /// Connections for `idle` and `probe`, and in a search for concurrency; else arrivals per
+    /// Connections for `idle`, `probe` and `saturated`, and in a search for concurrency; else arrivals per
     /// second.
     pub level: f64,
     /// Time without load before it.

@@ -67,6 +67,10 @@ pub struct LoadLine {
     pub limited_by: Option<LimitedBy>,
     /// What an overload does to the target; absent where that was not tried.
     pub overload: Option<Overload>,
+    /// What it carries while a bounded number of requests keeps it busy; absent where that was not tried, or broke
+    /// an objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saturated: Option<Saturated>,
     /// Each endpoint's part in the load that was measured.
     pub endpoints: Vec<EndpointShare>,
     /// The generator's machine.
@@ -120,6 +124,28 @@ pub struct Overload {
     /// The highest level tried at which it came back under load; absent where none did, or none was
     /// tried.
     pub recovers_at: Option<f64>,
+}
+
+/// What a target carries while so many requests are in flight, no more and no fewer: more than of arrivals that come
+/// when they like, which leave it idle at times and queue at others. For who can hold requests back.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Saturated {
+    /// Requests in flight.
+    pub concurrency: u32,
+    /// Successful responses per second; every objective held.
+    pub requests_per_s: f64,
+    /// Mean response time.
+    pub mean_ns: Nanos,
+    /// How long that was measured.
+    pub held_for_ns: Nanos,
+}
+
+/// Standard deviations of a Poisson number above its mean.
+const DEVIATIONS: f64 = 3.0;
+
+/// How many requests in flight keep a target busy that works on so many at a time at its capacity.
+pub fn keeps_busy(at_a_time: f64) -> f64 {
+    (at_a_time + DEVIATIONS * at_a_time.sqrt()).max(1.0).ceil()
 }
 
 /// One endpoint in the load.

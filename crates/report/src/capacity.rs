@@ -6,6 +6,7 @@ pub(crate) mod endpoints;
 
 use model::Finding;
 use model::capacity::{CapacitySearch, Purpose, SearchStep};
+use model::loadline::Saturated;
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
 use verdict::capacity::{Reading, words};
@@ -52,10 +53,25 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
             ),
         ));
     }
+    if let Some(held) = record.load_line.as_ref().and_then(|line| line.saturated) {
+        facts.push(("Saturated", saturated(held)));
+    }
     facts.push(("Objectives", record.objectives.join(", ")));
     facts.push(("Search", effort(record)));
     facts.extend(record.limited_by.iter().map(|finding| ("Limited by", cause(finding))));
     facts
+}
+
+/// What is carried where the number in flight is bounded.
+fn saturated(held: Saturated) -> String {
+    format!(
+        "{} requests/s within the objectives while {} in flight keep it busy, mean {}, for {}: so many `plimsoll gate` lets \
+         through at once",
+        crate::figure::rate(held.requests_per_s),
+        held.concurrency,
+        show_duration(held.mean_ns),
+        show_duration(held.held_for_ns)
+    )
 }
 
 /// A finding in `explain`'s words, with what to do.
@@ -96,7 +112,7 @@ fn steps(record: &CapacitySearch, style: Style) -> String {
 /// A step as text, in the order of the table's columns.
 pub(crate) fn cells(kind: LevelKind, held: &SearchStep) -> [String; 6] {
     let probe = held.step.purpose == Purpose::Probe;
-    let kind = if probe { LevelKind::Concurrency } else { kind };
+    let kind = held.step.purpose.counts(kind);
     let judged = &held.judged;
     [
         held.step.purpose.name().to_owned(),

@@ -13,6 +13,7 @@
 //!    as far as there is time, and a hold a step lower: time for three holds is kept.
 //! 5. *Edges*: the level that is to be reported as not holding is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
+//! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!
 //! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
 //! time, [`words`] puts it into sentences.
@@ -23,6 +24,7 @@ pub mod estimate;
 pub mod judge;
 mod path;
 mod reverse;
+mod saturated;
 mod step;
 mod weighed;
 pub mod words;

@@ -29,8 +29,7 @@ fn settings(kind: LevelKind) -> Settings {
 }
 
 fn load(step: &Step, settings: &Settings, path: &str, seed: u64) -> Load {
-    let looks = matches!(step.purpose, Purpose::Idle | Purpose::Probe);
-    let load = if looks || settings.kind == LevelKind::Concurrency {
+    let load = if step.purpose.is_closed_loop() || settings.kind == LevelKind::Concurrency {
         closed(step.level as u32)
     } else {
         open(step.level, settings.connections)
@@ -80,9 +79,12 @@ fn the_capacity_of_a_queue_is_found_by_the_real_workers() {
         let (search, answer) = search(settings(LevelKind::Rate), path);
         let high = answer.high.expect("something above broke");
         assert!(answer.low <= truth && truth <= high, "{path}: {answer:?}");
-        assert!(answer.confirmed_for_ns.is_some() && search.steps() <= 16, "{path}: {answer:?}");
+        assert!(answer.confirmed_for_ns.is_some() && search.steps() <= 17, "{path}: {answer:?}");
         let overload = answer.overload.expect("an overload was tried");
         assert!(!overload.collapses, "{path}: {answer:?}");
+        let saturated = answer.saturated.expect("it was kept busy");
+        let carried = saturated.requests_per_s / truth;
+        assert!((0.97..1.03).contains(&carried), "{path}: {saturated:?}");
     }
 }
 

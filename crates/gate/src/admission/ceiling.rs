@@ -62,7 +62,8 @@ impl Ceiling {
         let at_once = (line.at_once * factor).max(1.0);
         self.ns_per_milli.store((1e6 / rate).to_bits(), Ordering::Relaxed);
         // As many at once after a pause as may be in flight.
-        self.ahead_ns.store((at_once / rate * 1e9) as u64, Ordering::Relaxed);
+        let ahead_ns = ((at_once / rate * 1e9) as u64).max(line.ahead_ns);
+        self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
         self.at_once_milli.store((at_once * 1000.0) as u64, Ordering::Relaxed);
     }
 

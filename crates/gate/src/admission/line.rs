@@ -10,6 +10,8 @@ use crate::policy::{PathPattern, PathTree};
 /// Standard deviations above the mean number in flight that are let through: of a Poisson number, more come once in
 /// a billion.
 const DEVIATIONS: f64 = 6.0;
+/// How far ahead of an even pace requests may be where the number in flight was measured.
+pub(super) const AHEAD_NS: u64 = 1_000_000_000;
 /// Without an objective on latency, the envelope ends so far above the p99 that was measured.
 const ENVELOPE_OVER_MEASURED: f64 = 1.5;
 /// Cost of a mean request.
@@ -73,11 +75,16 @@ pub(crate) struct Cost {
 /// What a load line says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
-    /// Requests of mean cost per second.
+    /// Requests of mean cost per second. Where it was measured, what the target carries while [`Self::at_once`] keep it
+    /// busy: the gateway bounds what is in flight, so its upstream carries more than of arrivals at random.
     pub rate_per_s: f64,
-    /// Requests of mean cost in flight at most. More than the mean number that was measured: as many as arrive
-    /// within the p99 of response times, and at least six deviations of a Poisson number above the mean.
+    /// Requests of mean cost in flight at most: as many as were measured while they kept the target busy. Else more than
+    /// the mean number that was measured: as many as arrive within the p99 of response times, and at least six deviations
+    /// of a Poisson number above the mean.
     pub at_once: f64,
+    /// How far ahead of an even pace requests may be, in nanoseconds, where that is more than what may be in flight: when
+    /// the number in flight was measured it holds the target by itself, and a target that was slow for a moment catches up.
+    pub ahead_ns: u64,
     /// The latency it was certified with.
     pub envelope: Envelope,
     /// The URL that was measured.
@@ -128,15 +135,22 @@ impl Line {
             LevelKind::Concurrency => 1.0,
             _ => line.requests_per_arrival.max(1.0),
         };
-        let rate_per_s = line.rate_per_s * per_arrival;
-        if !(rate_per_s > 0.0 && rate_per_s.is_finite()) {
+        let arrivals_per_s = line.rate_per_s * per_arrival;
+        if !(arrivals_per_s > 0.0 && arrivals_per_s.is_finite()) {
             return Err(LineError::NoCapacity);
         }
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
+        let at_once = at_once(arrivals_per_s, mean, line.response_ns.p99);
+        let saturated = line.saturated.filter(|held| held.requests_per_s > arrivals_per_s);
+        let (rate_per_s, at_once, ahead_ns) = saturated
+            .map_or((arrivals_per_s, at_once, 0), |held| {
+                (held.requests_per_s, f64::from(held.concurrency.max(1)), AHEAD_NS)
+            });
         let (costs, unknown) = costs(line);
         Ok(Self {
             rate_per_s,
-            at_once: at_once(rate_per_s, mean, line.response_ns.p99),
+            at_once,
+            ahead_ns,
             envelope: envelope(line),
             url: line.target.url.clone(),
             measured_at: line.measured_at.clone(),
@@ -165,7 +179,7 @@ impl Line {
 }
 
 /// How many may be in flight where so many were, mean.
-pub(super) fn at_once(rate_per_s: f64, mean: f64, p99_ns: u64) -> f64 {
+fn at_once(rate_per_s: f64, mean: f64, p99_ns: u64) -> f64 {
     let in_p99 = rate_per_s * p99_ns as f64 / 1e9;
     (mean + DEVIATIONS * mean.sqrt()).max(in_p99).max(1.0).ceil()
 }
@@ -266,6 +280,21 @@ mod tests {
         let line = Line::parse(&text(5000.0, "concurrency", &[])).unwrap();
         assert_eq!((line.rate_per_s, line.at_once), (5000.0, 100.0));
         assert_eq!(line.envelope.limit_ns, 30_000_000);
+    }
+
+    #[test]
+    fn what_kept_the_target_busy_counts_where_it_is_more() {
+        let with = |saturated: serde_json::Value| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            line["saturated"] = saturated;
+            let line = Line::parse(&line.to_string()).unwrap();
+            (line.rate_per_s, line.at_once)
+        };
+        let saturated = |requests_per_s: f64| json!({"concurrency": 12, "requests_per_s": requests_per_s, "mean_ns": 1, "held_for_ns": 1});
+        assert_eq!(with(saturated(310.0)), (310.0, 12.0));
+        assert_eq!(with(saturated(290.0)), (300.0, 16.0));
+        assert_eq!(with(serde_json::Value::Null), (300.0, 16.0));
     }
 
     #[test]

@@ -7,23 +7,28 @@
 //! limit was the least five times in a row. Where its `min_concurrency_limit` is set it measures what comes and holds
 //! nothing back; both are here.
 //!
-//! Goodput is requests answered within the objective over what the server carries. The ceiling's is the load line's
-//! share of that and no more, since it never rises above the line. Goodput, that of the worst second, and p99 in ms:
+//! Goodput is requests answered within the objective over what the server carries. The ceiling is what a search measured
+//! while a bounded number in flight kept the server busy (`saturated` of the load line). Goodput, that of the worst second,
+//! and p99 in ms:
 //!
 //! | server | held at the line | gradient, pinned | gradient, unpinned |
 //! |---|---|---|---|
-//! | 4 at a time, 4 ms | 0.938, 0.935, 7 | 0.998, 0.970, 8 | 0.999, 0.822, 87 |
-//! | 4 at a time, 4 ms at random | 0.911, 0.883, 29 | 0.982, 0.895, 22 | 0.995, 0.650, 96 |
-//! | 8 at a time, 2 or 50 ms | 0.855, 0.648, 82 | 0.965, 0.830, 54 | 0.661, 0.000, 584 |
-//! | 64 at a time, 60 ms | 0.911, 0.906, 60 | 0.959, 0.045, 111 | 0.509, 0.000, 649 |
-//! | 800 at a time, 60 ms | 0.951, 0.945, 60 | 0.985, 0.267, 97 | 1.000, 0.997, 79 |
+//! | 4 at a time, 4 ms | 1.000, 1.000, 11 | 0.998, 0.970, 8 | 0.999, 0.822, 87 |
+//! | 4 at a time, 4 ms at random | 0.996, 0.910, 25 | 0.982, 0.895, 22 | 0.995, 0.650, 96 |
+//! | 8 at a time, 2 or 50 ms | 0.992, 0.833, 61 | 0.965, 0.830, 54 | 0.661, 0.000, 584 |
+//! | 64 at a time, 60 ms | 0.985, 0.979, 60 | 0.959, 0.045, 111 | 0.509, 0.000, 649 |
+//! | 800 at a time, 60 ms | 1.000, 0.993, 60 | 0.985, 0.267, 97 | 1.000, 0.997, 79 |
+//!
+//! Held at the rate of random arrivals, as where no saturated rate was measured, it has 0.855 to 0.951.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use model::loadline::keeps_busy;
 use model::random::Draws;
 
-use super::{Ceiling, Envelope, Governor, Line, line::at_once};
+use super::line::AHEAD_NS;
+use super::{Ceiling, Envelope, Governor, Line};
 
 const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -65,7 +70,13 @@ struct Held {
 impl Held {
     fn new(rate_per_s: f64, at_once: f64) -> Self {
         let envelope = Envelope { share: 0.99, limit_ns: OBJECTIVE_NS, from: "p99<100ms".into() };
-        let line = Line { rate_per_s, at_once, envelope: envelope.clone(), ..Line::default() };
+        let line = Line {
+            rate_per_s,
+            at_once,
+            ahead_ns: AHEAD_NS,
+            envelope: envelope.clone(),
+            ..Line::default()
+        };
         let ceiling = Ceiling::default();
         ceiling.set(&line, 1.0);
         Self { line, ceiling, governor: Governor::new(rate_per_s, envelope), looks: 0 }
@@ -287,7 +298,34 @@ fn play(
     }
 }
 
-/// The load line as a search finds it: its share of what the server carries, and how many at once.
+/// Holds this many in flight.
+struct AtOnce(u32, u32);
+
+impl Limiter for AtOnce {
+    fn admits(&mut self, _now_ns: u64) -> bool {
+        let admits = self.1 < self.0;
+        self.1 += u32::from(admits);
+        admits
+    }
+
+    fn answered(&mut self, _now_ns: u64, _latency_ns: u64) {
+        self.1 -= 1;
+    }
+
+    fn look(&mut self, _now_ns: u64) {}
+}
+
+/// What the server completes while so many keep it busy, and their p99: of arrivals so many that one always waits.
+fn saturated(server: Server, at_once: f64) -> (f64, u64) {
+    let seconds = 20;
+    let rate_per_s = 10.0 * server.carries_per_s();
+    let answered = play(&mut AtOnce(at_once as u32, 0), server, rate_per_s, seconds);
+    let mut times: Vec<u64> = answered.into_iter().skip(SETTLING).flatten().collect();
+    times.sort_unstable();
+    (times.len() as f64 / (seconds - SETTLING) as f64, times[times.len() * 99 / 100])
+}
+
+/// The load line as a search finds it: its rate, and how many at once.
 fn line_of(server: Server) -> (f64, f64) {
     let held = |share: f64| {
         let rate_per_s = share * server.carries_per_s();
@@ -308,8 +346,15 @@ fn line_of(server: Server) -> (f64, f64) {
         }
     }
     let share = low * FOUND;
-    let (p99_ns, mean) = held(share);
-    (share, at_once(share * server.carries_per_s(), mean, p99_ns))
+    let at_a_time = share * server.at_a_time as f64;
+    let mut at_once = keeps_busy(at_a_time);
+    loop {
+        let (rate_per_s, p99_ns) = saturated(server, at_once);
+        if p99_ns <= OBJECTIVE_NS {
+            return (rate_per_s, at_once);
+        }
+        at_once = f64::midpoint(at_a_time, at_once).floor();
+    }
 }
 
 /// Of each second after the settling, what was answered within the objective over what the server carries.
@@ -343,7 +388,7 @@ const SERVERS: [Tried; 5] = [
         "4 at a time, 4 ms at random",
         Server { at_a_time: 4, takes: Takes::Random(4 * MS) },
         200,
-        0.95,
+        0.9,
     ),
     // Long requests that come together put even the line outside of the objective at times.
     (
@@ -358,10 +403,10 @@ const SERVERS: [Tried; 5] = [
 
 #[test]
 fn the_line_is_given_without_probing() {
-    let mut more = 0;
     for (name, server, seconds, worst) in SERVERS {
         let (line, at_once) = line_of(server);
-        let mut held = Held::new(line * server.carries_per_s(), at_once);
+        let mut held = Held::new(line, at_once);
+        let line = line / server.carries_per_s();
         let [held, pinned, unpinned] = [
             &mut held as &mut dyn Limiter,
             &mut Gradient::new(PINNED),
@@ -372,12 +417,9 @@ fn the_line_is_given_without_probing() {
         assert!(held.mean >= 0.95 * line, "it gives the line: {all}");
         assert!(held.worst_second >= worst * line, "its worst second: {all}");
         assert!(held.p99_ms * MS as f64 <= OBJECTIVE_NS as f64, "inside the objective: {all}");
-        more += u32::from(held.mean > pinned.mean);
+        let more = held.mean > pinned.mean && held.worst_second > pinned.worst_second;
+        assert!(more, "more goodput than the gradient controller, and no dips: {all}");
     }
-    assert_eq!(
-        more, 0,
-        "servers where it has more goodput than the gradient controller: say so above"
-    );
     let slow = SERVERS[3].1;
     let probing = goodput(&mut Gradient::new(PINNED), slow, 200);
     assert!(probing.worst_second < 0.5, "its probe is seen: {}", probing.worst_second);

@@ -53,7 +53,8 @@ fn a_search_ends_with_an_answer_explained_and_written_down() {
     for step in search["steps"].as_array().unwrap() {
         let run = json(&folder, &format!("out/{}", step["file"].as_str().unwrap()));
         assert_eq!(run["schema"], "plimsoll.run/1");
-        let open = step["step"]["purpose"] != "idle" && step["step"]["purpose"] != "probe";
+        let purpose = step["step"]["purpose"].as_str().unwrap();
+        let open = !["idle", "probe", "saturated"].contains(&purpose);
         assert_eq!(run["plan"]["arrivals"] == "poisson", open, "{:#}", run["plan"]);
     }
     let page = folder.text("out/report.html");

@@ -3,12 +3,12 @@
 
 use model::capacity::{CapacitySearch, Outcome, Purpose};
 use model::loadline::{
-    DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, TargetPrint, ValueAt,
+    DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
 use model::plan::Today;
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
-use super::{Asked, Fed, Search, reverse, step};
+use super::{Asked, Fed, Search, reverse, saturated, step};
 
 /// What a search knows by now.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Answer {
     pub limited_by: Option<LimitedBy>,
     /// What an overload did; absent where it was not tried.
     pub overload: Option<Overload>,
+    /// What it carries while a bounded number of requests keeps it busy; absent where that was not tried, or broke.
+    pub saturated: Option<Saturated>,
     /// Index, among the steps fed, of the run at the level.
     pub step: usize,
 }
@@ -60,6 +62,7 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         confirmed_for_ns: (fed.step.purpose == Purpose::Hold).then_some(fed.step.window_ns),
         limited_by: broke_above.and_then(|above| limited_by(fed, above)),
         overload: reverse::overload(search),
+        saturated: saturated::found(search),
         step,
     })
 }
@@ -159,6 +162,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         missed: Vec::new(),
         limited_by: answer.limited_by.clone(),
         overload: answer.overload,
+        saturated: answer.saturated,
         endpoints: endpoints(run, search.wanted_per_s),
         environment: run.environment.clone(),
         target: TargetPrint {

@@ -6,7 +6,7 @@ use model::{LevelKind, Nanos};
 
 use super::estimate::{Estimate, Prior};
 use super::step::{affords, from_idle, level, level_below};
-use super::{Ending, Fed, Next, Search, reverse};
+use super::{Ending, Fed, Next, Search, reverse, saturated};
 
 /// Connections of the probes, as far as they are allowed.
 const PROBES: [f64; 3] = [64.0, 512.0, 4096.0];
@@ -146,7 +146,9 @@ fn may_hurt(fed: &Fed) -> bool {
     match fed.step.purpose {
         Purpose::Idle => false,
         Purpose::Probe | Purpose::Overload => true,
-        Purpose::Search | Purpose::Hold | Purpose::Return => fed.judged.outcome != Outcome::Held,
+        Purpose::Search | Purpose::Hold | Purpose::Return | Purpose::Saturated => {
+            fed.judged.outcome != Outcome::Held
+        }
     }
 }
 
@@ -263,7 +265,7 @@ fn outgrown(search: &Search, held: &Fed, estimate: &Estimate) -> bool {
     holds < MOST_HOLDS && low > held.step.level * (1.0 + search.settings.precision)
 }
 
-/// After a level is confirmed: the edges of the interval, then from above.
+/// After a level is confirmed: the edges of the interval, then from above, then saturated.
 fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
     let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
     let edges = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
@@ -275,10 +277,11 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
             return Next::Run(edge);
         }
     }
-    match reverse.filter(|step| affords(search, &[*step, *step])) {
-        Some(step) => Next::Run(step),
-        None => Next::Done(Ending::Found),
+    if let Some(step) = reverse.filter(|step| affords(search, &[*step, *step])) {
+        return Next::Run(step);
     }
+    let saturated = saturated::next(search, held).filter(|step| affords(search, &[*step]));
+    saturated.map_or(Next::Done(Ending::Found), Next::Run)
 }
 
 /// The end of the interval that lies too far from a confirmed level, to be tried again. An

@@ -133,8 +133,7 @@ impl SearchRunner {
 
     /// The shape of a step.
     pub fn shape(&self, step: &Step) -> Shape {
-        let closed = self.settings.kind == LevelKind::Concurrency
-            || matches!(step.purpose, Purpose::Idle | Purpose::Probe);
+        let closed = self.settings.kind == LevelKind::Concurrency || step.purpose.is_closed_loop();
         let (connections, rate_per_s) = if closed {
             (step.level as u64, None)
         } else {
@@ -159,10 +158,9 @@ pub fn in_step(launch: Launch, step: &Step) -> Launch {
 fn name(kind: LevelKind, step: &Step) -> String {
     match step.purpose {
         Purpose::Idle => "idle".to_owned(),
-        Purpose::Probe => {
-            format!("probe {}", words::level_of(LevelKind::Concurrency, step.level))
+        purpose => {
+            format!("{} {}", purpose.name(), words::level_of(purpose.counts(kind), step.level))
         }
-        purpose => format!("{} {}", purpose.name(), words::level_of(kind, step.level)),
     }
 }
 

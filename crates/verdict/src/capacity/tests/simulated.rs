@@ -86,14 +86,19 @@ impl Server {
     fn run(&mut self, step: &Step) -> Judged {
         let rate = match step.purpose {
             Purpose::Idle => 20.0_f64.min(0.5 * self.peak),
-            Purpose::Probe => self.peak,
+            Purpose::Probe | Purpose::Saturated => self.peak,
             _ => step.level,
         };
         self.collapses(step, rate);
         let peak = self.peak * (self.speed * self.normal()).exp();
         let peak = if self.down { 0.1 * peak } else { peak };
         let done = rate.min(peak);
-        let mean_ns = self.mean_ns(rate, peak) * (self.measured * self.normal()).exp();
+        let mean_ns = match step.purpose {
+            // Little's law: of so many in flight each waits as long as these take.
+            Purpose::Saturated => (step.level / peak * SECOND as f64).max(self.base_ns),
+            _ => self.mean_ns(rate, peak),
+        };
+        let mean_ns = mean_ns * (self.measured * self.normal()).exp();
         let hiccup = uniform(&mut self.draws) < self.hiccups;
         let outcome = match mean_ns / LIMIT_NS {
             _ if rate > self.generator => Outcome::Generator,
