@@ -67,7 +67,7 @@ const SECTIONS: &[Section] = &[
     ),
     section(
         "faults",
-        "real faults on real servers and healthy twins: what `explain` names (30 minutes, as root)",
+        "real faults on real servers and healthy twins: what `explain` names (an hour, as root)",
         ["--workspace", "--test", "faults"],
         "",
     ),

@@ -8,6 +8,7 @@
 //! * [`rigs`]: what is set up, and the code that must come first.
 //! * [`databases`]: the same, of what a server waits for.
 //! * [`kept_back`]: rigs that no threshold was chosen on, judged by themselves too, and the guide's stories.
+//! * [`blind`]: rigs of an author who knew no rule, judged with those kept back and by themselves.
 //! * [`programs`]: what rigs start.
 //! * [`rig`]: how a rig is carried out.
 //!
@@ -15,6 +16,7 @@
 //! `server.conntrack` (the size of its table is the whole machine's), `server.disk` (needs a slow disk),
 //! `test.single_source` (it limits nothing by itself). Their rules are tested on figures alone.
 
+mod blind;
 mod databases;
 mod kept_back;
 mod programs;
@@ -96,6 +98,28 @@ fn first(what: &str, done: &Done) -> bool {
     claim(what, ">= 90 %", good, done.len(), good * 10 >= done.len() * 9)
 }
 
+/// Prints and judges how often both of two faults were among the first three.
+fn both(what: &str, done: &Done) -> bool {
+    let both = |(rig, found): &&(&Rig, Explained)| {
+        rig.codes.iter().all(|code| found.codes.iter().take(3).any(|found| found == code))
+    };
+    let good = done.iter().filter(both).count();
+    claim(what, ">= 80 %", good, done.len(), good * 10 >= done.len() * 8)
+}
+
+/// Prints and judges how many healthy set-ups were accused.
+fn none_accused(what: &str, done: &Done) -> bool {
+    let accused = done.iter().filter(|(_, found)| {
+        // A rig that gave no result was not found healthy.
+        found
+            .codes
+            .iter()
+            .any(|code| code == "-" || ACCUSING.iter().any(|kind| code.starts_with(kind)))
+    });
+    let accused = accused.count();
+    claim(what, "0", accused, done.len(), accused == 0)
+}
+
 /// Prints and judges what experiments said: one that confirms what is not there, or refutes what is, is wrong.
 fn experiments(done: &Done) -> bool {
     let tried = done.iter().flat_map(|(rig, found)| {
@@ -129,8 +153,11 @@ fn cost(done: &Done) -> bool {
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn single_faults_are_named_first() {
     let chosen_on = all(REPEATS.0, &[rigs::SINGLE, databases::SINGLE]);
-    let kept_back = all(REPEATS.0, &[kept_back::SINGLE]);
+    let mut kept_back = all(REPEATS.0, &[kept_back::SINGLE]);
+    let blind = all(REPEATS.0, &[blind::SINGLE]);
     let mut met = first("right code first, rigs that thresholds were chosen on", &chosen_on);
+    met &= first("right code first, rigs of a blind author", &blind);
+    kept_back.extend(blind);
     met &= first("right code first, rigs kept back", &kept_back);
     let stories = all(REPEATS.0, &[kept_back::STORIES]);
     met &= first("right code first, the guide's stories", &stories);
@@ -149,31 +176,22 @@ fn single_faults_are_named_first() {
 #[test]
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn both_of_two_faults_are_among_the_first_three() {
-    let done = all(REPEATS.0, &[rigs::DOUBLE, kept_back::DOUBLE]);
-    let both = |(rig, found): &&(&Rig, Explained)| {
-        rig.codes.iter().all(|code| found.codes.iter().take(3).any(|found| found == code))
-    };
-    let good = done.iter().filter(both).count();
-    let met = good * 10 >= done.len() * 8;
-    assert!(
-        claim("both in the first three, double faults", ">= 80 %", good, done.len(), met),
-        "not met"
-    );
+    let mut done = all(REPEATS.0, &[rigs::DOUBLE, kept_back::DOUBLE]);
+    let blind = all(REPEATS.0, &[blind::DOUBLE]);
+    let mut met = both("both in the first three, double faults of a blind author", &blind);
+    done.extend(blind);
+    met &= both("both in the first three, double faults", &done);
+    assert!(met, "a claim is not met");
 }
 
 #[test]
 #[ignore = "measures; `cargo xtask truth faults` runs it"]
 fn healthy_servers_are_not_accused() {
-    let done = all(REPEATS.1, &[rigs::HEALTHY, databases::HEALTHY, kept_back::HEALTHY]);
-    let accused = done.iter().filter(|(_, found)| {
-        // A rig that gave no result was not found healthy.
-        found
-            .codes
-            .iter()
-            .any(|code| code == "-" || ACCUSING.iter().any(|kind| code.starts_with(kind)))
-    });
-    let accused = accused.count();
-    let mut met = claim("healthy set-ups accused", "0", accused, done.len(), accused == 0);
+    let mut done = all(REPEATS.1, &[rigs::HEALTHY, databases::HEALTHY, kept_back::HEALTHY]);
+    let blind = all(REPEATS.1, &[blind::HEALTHY]);
+    let mut met = none_accused("healthy set-ups of a blind author accused", &blind);
+    done.extend(blind);
+    met &= none_accused("healthy set-ups accused", &done);
     met &= experiments(&done);
     assert!(met, "a claim is not met");
 }
