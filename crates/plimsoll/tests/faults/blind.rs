@@ -156,11 +156,11 @@ pub const SINGLE: &[Rig] = &[
         rmdir $G"#,
     ),
     apart(
-        "blind: each request a port, and few ports",
+        "blind: more users than ports",
         &["generator.ports"],
-        r#"apart; echo '20000 20999' > /proc/sys/net/ipv4/ip_local_port_range
+        r#"apart; echo '20000 20149' > /proc/sys/net/ipv4/ip_local_port_range
         there ./service & up http://10.8.0.2:9000/
-        load -c 20 --no-keepalive -R 400 -d 6s http://10.8.0.2:9000/"#,
+        load -c 200 --think 300ms -d 5s http://10.8.0.2:9000/"#,
     ),
     apart(
         "blind: a line of 40 Mbit/s",
@@ -206,11 +206,12 @@ pub const SINGLE: &[Rig] = &[
         r#"openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key -out cert 2> /dev/null
         sed 's/WORKERS/1/; s/EVENTS//; s/LISTEN/ssl/; s/LOCATION/return 200 ok;/' nginx.in > nginx.conf
         sed -i "s|HTTP|access_log off; ssl_certificate $PWD/cert; ssl_certificate_key $PWD/key; ssl_protocols TLSv1.3; \
-        server { listen 127.0.0.1:9003 ssl; ssl_protocols TLSv1.2; return 200 ok; }|" nginx.conf
+        server { listen 127.0.0.1:9003 ssl; ssl_protocols TLSv1.2; return 200 ok; }|; \
+        s/keepalive_requests 1000000/keepalive_requests 10/" nginx.conf
         sed 's/FRONT/bind 127.0.0.1:9000/; s/RULES/default_backend two/; s/mode http/mode tcp/
         s/BACK/backend two\n server new 127.0.0.1:9002\n server old 127.0.0.1:9003/' haproxy.in > haproxy.cfg
         nginx -p . -c "$PWD/nginx.conf" -e error.log & haproxy -f haproxy.cfg -db & up http://127.0.0.1:9001/
-        load -k --tls-min 1.3 -c 20 -R 200 -d 5s -T 2s https://127.0.0.1:9000/"#,
+        load -k --tls-min 1.3 -c 20 --pace 50ms -d 5s -T 2s https://127.0.0.1:9000/"#,
     ),
     python(
         "blind: three workers that hash, on one processor",
@@ -346,7 +347,7 @@ pub const SINGLE: &[Rig] = &[
         r#"maria --max-connections=10; tell "USE shop; CREATE TABLE shop.users (id INT PRIMARY KEY, name TEXT); INSERT INTO shop.users \
         SELECT seq, CONCAT('user ', seq) FROM seq_1_to_20000"
         ask 'SELECT name FROM users WHERE id = %d'
-        load -c 40 -R 200 -d 6s --warmup 1s --observe db=$U http://127.0.0.1:9000/"#,
+        load -c 40 --pace 200ms -d 6s --warmup 1s --observe db=$U http://127.0.0.1:9000/"#,
     ),
     mariadb(
         "blind: one counter that all orders update",
@@ -383,7 +384,7 @@ pub const DOUBLE: &[Rig] = &[
         r#"maria --max-connections=10; tell "USE shop; CREATE TABLE shop.visits (id INT PRIMARY KEY, user INT, page TEXT); INSERT INTO \
         shop.visits SELECT seq, 1 + seq % 20000, CONCAT('/page/', seq) FROM seq_1_to_200000"
         ask 'SELECT COUNT(id) FROM visits WHERE user = %d'
-        load -c 30 -R 100 -d 6s --warmup 1s --observe db=$U http://127.0.0.1:9000/"#,
+        load -c 30 --pace 300ms -d 6s --warmup 1s --observe db=$U http://127.0.0.1:9000/"#,
     ),
     python(
         "blind: a job in the event loop, and a short backlog",
