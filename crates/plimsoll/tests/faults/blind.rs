@@ -156,11 +156,14 @@ pub const SINGLE: &[Rig] = &[
         rmdir $G"#,
     ),
     apart(
-        "blind: more users than ports",
+        "blind: a neighbour that leaks connections, and few ports",
         &["generator.ports"],
         r#"apart; echo '20000 20149' > /proc/sys/net/ipv4/ip_local_port_range
         there ./service & up http://10.8.0.2:9000/
-        load -c 200 --think 300ms -d 5s http://10.8.0.2:9000/"#,
+        python3 -c 'import socket, time
+leaked = [socket.create_connection(("10.8.0.2", 9000)) for n in range(120)]
+time.sleep(100)' & sleep 1
+        load -c 60 --think 100ms -d 5s http://10.8.0.2:9000/"#,
     ),
     apart(
         "blind: a line of 40 Mbit/s",
@@ -210,7 +213,7 @@ pub const SINGLE: &[Rig] = &[
         s/keepalive_requests 1000000/keepalive_requests 10/" nginx.conf
         sed 's/FRONT/bind 127.0.0.1:9000/; s/RULES/default_backend two/; s/mode http/mode tcp/
         s/BACK/backend two\n server new 127.0.0.1:9002\n server old 127.0.0.1:9003/' haproxy.in > haproxy.cfg
-        nginx -p . -c "$PWD/nginx.conf" -e error.log & haproxy -f haproxy.cfg -db & up http://127.0.0.1:9001/
+        nginx -p . -c "$PWD/nginx.conf" -e error.log & haproxy -f haproxy.cfg -db & sleep 1; up http://127.0.0.1:9001/
         load -k --tls-min 1.3 -c 20 --pace 50ms -d 5s -T 2s https://127.0.0.1:9000/"#,
     ),
     python(
