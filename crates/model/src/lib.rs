@@ -33,6 +33,7 @@ pub mod response;
 pub mod run;
 pub mod sample;
 pub mod scaling;
+pub mod scans;
 pub mod schedule;
 pub mod seconds;
 pub mod secret;

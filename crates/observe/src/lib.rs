@@ -6,6 +6,7 @@
 //! - [`server`]: who listens at the address that is measured. [`cgroup`]: what a quota costs.
 //! - [`source`]: how a source is written on the command line.
 //! - [`sources`]: each kind of source read: this machine, a command, a page of figures, a database.
+//! - [`plans`]: how a watched database would carry out the statements that it was seen with.
 //! - [`watcher`]: sources read at a steady pace, each on its own thread.
 //!
 //! Does not own what figures mean (`verdict`) nor how they are shown. Everything that is read is bounded.
@@ -14,6 +15,7 @@ pub mod cgroup;
 pub mod host;
 pub mod http;
 mod kernel_log;
+pub mod plans;
 pub mod proc;
 pub mod process;
 pub mod server;

@@ -3,11 +3,11 @@
 pub mod cache;
 pub mod exec;
 mod mongo;
-mod mysql;
+pub(crate) mod mysql;
 pub mod nginx;
 pub mod nginx_log;
 mod patient;
-mod postgres;
+pub(crate) mod postgres;
 pub mod prometheus;
 pub mod statement;
 

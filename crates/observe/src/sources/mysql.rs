@@ -153,13 +153,7 @@ impl Service for Mysql {
     type Connection = Session;
 
     fn connect(&mut self) -> Result<Session, String> {
-        let address = Address::of_user(&self.url).map_err(|wrong| wrong.to_string())?;
-        let Address::Mysql(opts) = address else { return Err("not a URL of MySQL".to_owned()) };
-        let wait = Some(Duration::from_secs(5));
-        let builder = OptsBuilder::from_opts(*opts);
-        let opts = builder.tcp_connect_timeout(wait).read_timeout(wait).write_timeout(wait);
-        let mut connection = Conn::new(opts).map_err(|error| why(&error))?;
-        connection.query_drop("SET NAMES utf8mb4").map_err(|error| why(&error))?;
+        let mut connection = open(&self.url)?;
         let mut one = |sql: &str| -> Result<f64, String> {
             Ok(rows(&mut connection, sql)?.first().map_or(0.0, |row| number(row, 0)))
         };
@@ -211,6 +205,18 @@ impl Service for Mysql {
     }
 }
 
+/// Connects: a session that waits for nothing for long.
+pub(crate) fn open(url: &str) -> Result<Conn, String> {
+    let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
+    let Address::Mysql(opts) = address else { return Err("not a URL of MySQL".to_owned()) };
+    let wait = Some(Duration::from_secs(5));
+    let builder = OptsBuilder::from_opts(*opts);
+    let opts = builder.tcp_connect_timeout(wait).read_timeout(wait).write_timeout(wait);
+    let mut connection = Conn::new(opts).map_err(|error| why(&error))?;
+    connection.query_drop("SET NAMES utf8mb4").map_err(|error| why(&error))?;
+    Ok(connection)
+}
+
 /// What SHOW GLOBAL STATUS tells.
 fn status(told: &BTreeMap<String, f64>, sample: &mut Sample) {
     for (variable, name) in COUNTERS {
@@ -246,15 +252,15 @@ fn lacking(error: &str) -> &'static str {
 }
 
 /// A digest as people write it: MySQL takes no blank between a function and its parenthesis.
-fn tight(digest: &str) -> String {
+pub(crate) fn tight(digest: &str) -> String {
     digest.replace(" . ", ".").replace(" ( ", "(").replace(" )", ")").replace(" , ", ", ")
 }
 
-fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, String> {
+pub(crate) fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, String> {
     connection.query(sql).map_err(|error| why(&error))
 }
 
-fn text(row: &Row, column: usize) -> Option<String> {
+pub(crate) fn text(row: &Row, column: usize) -> Option<String> {
     match row.as_ref(column)? {
         Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
         Value::Int(n) => Some(n.to_string()),
@@ -263,12 +269,12 @@ fn text(row: &Row, column: usize) -> Option<String> {
     }
 }
 
-fn number(row: &Row, column: usize) -> f64 {
+pub(crate) fn number(row: &Row, column: usize) -> f64 {
     text(row, column).and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
 /// The server's own words, which do not hold the password.
-fn why(error: &mysql::Error) -> String {
+pub(crate) fn why(error: &mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(said) => format!("MySQL: {} [{}]", said.message, said.code),
         other => format!("MySQL: {other}"),

@@ -12,8 +12,8 @@ use postgres::{Client, NoTls, SimpleQueryMessage, SimpleQueryRow};
 use super::patient::Service;
 use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
 
-/// What a session of ours is called, and how long it may wait for anything.
-const SETTINGS: &str = "SET application_name = 'plimsoll watch'; SET statement_timeout = '2s'; \
+/// How long a session of ours may wait for anything, and that it only reads.
+const SETTINGS: &str = "SET statement_timeout = '2s'; \
     SET lock_timeout = '500ms'; SET default_transaction_read_only = on; SET client_min_messages = error";
 
 /// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one.
@@ -112,13 +112,7 @@ impl Service for Postgres {
     type Connection = Session;
 
     fn connect(&mut self) -> Result<Session, String> {
-        let address = Address::of_user(&self.url).map_err(|wrong| wrong.to_string())?;
-        let Address::Postgres(mut config) = address else {
-            return Err("not a URL of PostgreSQL".to_owned());
-        };
-        config.connect_timeout(Duration::from_secs(5)).application_name("plimsoll watch");
-        let mut client = config.connect(NoTls).map_err(|error| why(&error))?;
-        client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
+        let mut client = open(&self.url, "plimsoll watch")?;
         let asked = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
         let installed = rows(&mut client, asked)?.first().is_some_and(|row| integer(row, 0) > 0);
         let statements = installed && client.simple_query(STATEMENTS).is_ok();
@@ -158,6 +152,18 @@ impl Service for Postgres {
             }
         }
     }
+}
+
+/// Connects as this application: a session that waits for nothing for long, and only reads.
+pub(crate) fn open(url: &str, application: &str) -> Result<Client, String> {
+    let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
+    let Address::Postgres(mut config) = address else {
+        return Err("not a URL of PostgreSQL".to_owned());
+    };
+    config.connect_timeout(Duration::from_secs(5)).application_name(application);
+    let mut client = config.connect(NoTls).map_err(|error| why(&error))?;
+    client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
+    Ok(client)
 }
 
 /// Sessions by state and by what they wait for.
@@ -251,7 +257,7 @@ fn table(row: &SimpleQueryRow, sample: &mut Sample) {
     sample.gauge(format!("db.table_rows{{{name}}}"), number(row, 5).max(0.0));
 }
 
-fn rows(client: &mut Client, sql: &str) -> Result<Vec<SimpleQueryRow>, String> {
+pub(crate) fn rows(client: &mut Client, sql: &str) -> Result<Vec<SimpleQueryRow>, String> {
     let messages = client.simple_query(sql).map_err(|error| why(&error))?;
     let row = |message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
@@ -260,7 +266,7 @@ fn rows(client: &mut Client, sql: &str) -> Result<Vec<SimpleQueryRow>, String> {
     Ok(messages.into_iter().filter_map(row).collect())
 }
 
-fn integer(row: &SimpleQueryRow, column: usize) -> u64 {
+pub(crate) fn integer(row: &SimpleQueryRow, column: usize) -> u64 {
     row.get(column).and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
@@ -269,7 +275,7 @@ fn number(row: &SimpleQueryRow, column: usize) -> f64 {
 }
 
 /// The server's own words, which do not hold the password.
-fn why(error: &postgres::Error) -> String {
+pub(crate) fn why(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("PostgreSQL: {} [{}]", said.message(), said.code().code()),
         None => {

@@ -23,10 +23,47 @@ pub enum Quotes {
 /// The shape of a statement; it may be cut anywhere.
 pub fn shape(sql: &str, quotes: Quotes) -> String {
     let mut shape = Shape::default();
-    let mut rest = sql;
-    while let Some(c) = rest.chars().next() {
+    for (token, text) in Tokens::of(sql, quotes) {
+        if !shape.add(token, text) {
+            break;
+        }
+    }
+    shape.finish()
+}
+
+/// Whether a text is one SELECT, which changes nothing by itself.
+pub fn is_one_select(sql: &str, quotes: Quotes) -> bool {
+    // MySQL carries out what is in such comments.
+    let hidden = sql.contains("/*!") || sql.contains("/*M!");
+    let mut words = Tokens::of(sql, quotes).filter(|(token, _)| *token != Token::Blank);
+    let selects = words.next().is_some_and(|(_, word)| word.eq_ignore_ascii_case("select"));
+    let ends = words.any(|(_, text)| text == ";");
+    selects && !hidden && (!ends || words.next().is_none())
+}
+
+/// The words of a statement.
+#[derive(Debug)]
+struct Tokens<'a> {
+    rest: &'a str,
+    quotes: Quotes,
+    /// What came last.
+    before: &'a str,
+}
+
+impl<'a> Tokens<'a> {
+    fn of(sql: &'a str, quotes: Quotes) -> Self {
+        Self { rest: sql, quotes, before: "" }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (Token, &'a str);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (rest, quotes) = (self.rest, self.quotes);
+        let c = rest.chars().next()?;
         // PostgreSQL's strings know no escapes, but those that begin with E.
-        let escapes = quotes == Quotes::Strings || shape.ends_with_e();
+        let escapes = quotes == Quotes::Strings || matches!(self.before, "e" | "E");
         let (token, length) = match c {
             '\'' => (Token::Value, quoted(rest, '\'', escapes)),
             '"' if quotes == Quotes::Strings => (Token::Value, quoted(rest, '"', true)),
@@ -44,13 +81,10 @@ pub fn shape(sql: &str, quotes: Quotes) -> String {
             c if is_of_word(c) => (Token::Word, word(rest)),
             c => (Token::Mark, c.len_utf8()),
         };
-        let length = length.clamp(c.len_utf8(), rest.len());
-        if !shape.add(token, &rest[..length]) {
-            break;
-        }
-        rest = &rest[length..];
+        let (text, rest) = rest.split_at(length.clamp(c.len_utf8(), rest.len()));
+        (self.before, self.rest) = (text, rest);
+        Some((token, text))
     }
-    shape.finish()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +106,6 @@ struct Shape {
 }
 
 impl Shape {
-    fn ends_with_e(&self) -> bool {
-        let mut last = self.text.chars().rev();
-        !self.blank
-            && last.next().is_some_and(|c| matches!(c, 'e' | 'E'))
-            && !last.next().is_some_and(is_of_word)
-    }
-
     /// Adds a token; whether there is room for more.
     fn add(&mut self, token: Token, text: &str) -> bool {
         if self.chars >= MOST_READ {
@@ -296,6 +323,25 @@ mod tests {
         }
         let long = shape(&"a ".repeat(100), Names);
         assert!(long.chars().count() == 140 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn one_select_and_nothing_else() {
+        use Quotes::{Names, Strings};
+        for (sql, quotes, wanted) in [
+            ("SELECT 1", Names, true),
+            ("/* trace */ select * from t where a = $1; -- end", Names, true),
+            ("SELECT ';' FROM \"a;b\"", Names, true),
+            ("SELECT 1; DROP TABLE t", Names, false),
+            ("SELECT 'a\\'; DROP TABLE t --'", Names, false),
+            ("SELECT 'a\\'; DROP TABLE t --'", Strings, true),
+            ("SELECT 1 /*! ; DROP TABLE t */", Strings, false),
+            ("UPDATE t SET a = 1", Names, false),
+            ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", Names, false),
+            ("", Names, false),
+        ] {
+            assert_eq!(is_one_select(sql, quotes), wanted, "{sql}");
+        }
     }
 
     #[test]
