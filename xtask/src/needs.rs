@@ -35,6 +35,8 @@ pub const OPENSSL: Need = debian("openssl", &["openssl"]);
 /// Its programs lie in a folder of their version; this one comes with the server alone.
 pub const POSTGRES: Need = debian("pg_createcluster", &["postgresql"]);
 pub const REDIS: Need = debian("redis-server", &["redis-server", "redis-tools"]);
+/// What `sar` tells is compared with samples of processors.
+pub const SYSSTAT: Need = debian("sar", &["sysstat"]);
 pub const VALGRIND: Need = debian("valgrind", &["valgrind"]);
 pub const WRK: Need = debian("wrk", &["wrk"]);
 

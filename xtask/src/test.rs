@@ -8,7 +8,7 @@ use pico_args::Arguments;
 use crate::golang::Go;
 use crate::needs::{
     self, AB, CHROMIUM, CLIPPY, GO, HAPROXY, MARIADB, MEMCACHED, NGINX, Need, OPENSSL, POSTGRES,
-    REDIS, RUSTFMT, WRK,
+    REDIS, RUSTFMT, SYSSTAT, WRK,
 };
 use crate::{docs, interrupt, licences, repo, tidy};
 
@@ -37,7 +37,10 @@ const STEPS: &[Step] = &[
     step(
         "test",
         "all Rust tests, against real servers, databases and browsers too",
-        &[NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB, HAPROXY, REDIS, MEMCACHED],
+        &[
+            NGINX, WRK, AB, OPENSSL, CHROMIUM, GO, POSTGRES, MARIADB, HAPROXY, REDIS, MEMCACHED,
+            SYSSTAT,
+        ],
         test,
     ),
     step("docs", "docs/reference is up to date", &[], |_| docs::check()),

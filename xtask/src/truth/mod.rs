@@ -72,6 +72,12 @@ const SECTIONS: &[Section] = &[
         "",
     ),
     section(
+        "observe",
+        "samples against nstat, ss, sar, PostgreSQL's views and SHOW STATUS at the same time",
+        ["--workspace", "--test", "cli"],
+        "observe::",
+    ),
+    section(
         "mine",
         "templates learnt of a labelled corpus of routes, half of it kept back",
         ["--package", "mine", "--tests"],

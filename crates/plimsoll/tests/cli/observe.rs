@@ -1,12 +1,11 @@
 //! `--observe`, `plimsoll watch` and `plimsoll explain`.
 
+mod alike;
 mod databases;
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
-use testkit::needs;
 
 use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended};
 
@@ -52,50 +51,6 @@ fn watching_prints_samples_that_follow_the_schema() {
     }
     let plain = folder.plimsoll("watch local --every 100ms --for 1s").ok();
     assert!(plain.stdout.starts_with("app: "), "{plain:?}");
-}
-
-/// What another program prints.
-fn said(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().expect("it starts");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-#[test]
-fn counters_and_listeners_are_those_that_nstat_and_ss_tell() {
-    if !needs::has("nstat") || !needs::has("ss") {
-        return;
-    }
-    let (folder, target) = (Folder::new(), Target::start());
-    let nstat = || said("nstat", &["-asz"]);
-    let before = nstat();
-    let watched = folder.plimsoll("watch --stdio --every 100ms --for 300ms local").ok();
-    let after = nstat();
-    let sample = json(watched.stdout.lines().next().expect("a sample"));
-    let of = |text: &str, name: &str| -> u64 {
-        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
-        let value = line.and_then(|rest| rest.split_whitespace().next()).expect(name);
-        value.parse().expect("a number")
-    };
-    // They only grow: what was read between two looks of another program lies between them.
-    for (theirs, ours) in [
-        ("TcpActiveOpens", "tcp.active_opens"),
-        ("TcpPassiveOpens", "tcp.passive_opens"),
-        ("TcpOutSegs", "tcp.segments_out"),
-        ("TcpRetransSegs", "tcp.retransmits"),
-        ("TcpExtListenOverflows", "tcp.listen_overflows"),
-        ("TcpExtListenDrops", "tcp.listen_drops"),
-        ("TcpExtTCPTimeouts", "tcp.timeouts"),
-    ] {
-        let value = sample["counters"][ours].as_u64().expect(ours);
-        let between = of(&before, theirs)..=of(&after, theirs);
-        assert!(between.contains(&value), "{ours}: {value}, and nstat says {between:?}");
-    }
-    let address = target.url("/").replace("http://", "").replace('/', "");
-    let listeners = said("ss", &["-ltnH"]);
-    let line = listeners.lines().find(|line| line.contains(&address)).expect("it listens");
-    let backlog: f64 = line.split_whitespace().nth(2).expect("Send-Q").parse().expect("a number");
-    let ours = &sample["gauges"][format!("listen.backlog{{{address}}}")];
-    assert_eq!(ours.as_f64(), Some(backlog), "{line}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use testkit::databases::{Mariadb, Memcached, Postgres, Redis};
 use testkit::needs;
 use testkit::servers::{Nginx, NginxOptions};
 
+use super::alike::claim;
 use super::{codes, json, observed, source};
 use crate::harness::{Folder, Target};
 
@@ -37,7 +38,7 @@ fn counter(sample: &Value, name: &str) -> u64 {
 }
 
 /// Runs SQL until PostgreSQL takes it: it listens before it is ready.
-fn ready(server: &Postgres, sql: &str) {
+pub(super) fn ready(server: &Postgres, sql: &str) {
     let taken = (0..200).any(|_| {
         thread::sleep(Duration::from_millis(50));
         server.run("postgres", sql).is_ok()
@@ -75,6 +76,7 @@ fn postgres_tells_what_its_own_views_tell() {
     assert!(!sample.to_string().contains("hunter2"), "{sample}");
     assert_eq!(sample["role"], "db");
     assert!(sample["cost_ns"].as_u64().is_some_and(|cost| cost < 100_000_000), "{sample}");
+    claim("figures of PostgreSQL against its views", "rows read, rows, connections, calls");
 }
 
 #[test]
@@ -129,6 +131,7 @@ fn mariadb_tells_what_show_status_tells() {
     assert_eq!(calls.len(), 1, "{sample}");
     assert!(sample["gauges"]["db.connections_max"].as_f64().is_some_and(|most| most > 1.0));
     assert!(!sample.to_string().contains("hunter2"), "{sample}");
+    claim("figures of MariaDB against SHOW STATUS", "statements, rows read, calls");
 }
 
 #[test]
