@@ -106,6 +106,12 @@ const CASES: &[Case] = &[
         open::open_loop,
     ),
     case("memory", "resident memory, whole and per connection", &[], scale::memory),
+    case(
+        "observe",
+        "a closed loop while its server and machine are watched, against the same without, own server",
+        &[],
+        closed::observe,
+    ),
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
     case("mine", "access logs read, against GoAccess", &[GOACCESS], mine::mine),

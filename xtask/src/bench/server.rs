@@ -119,6 +119,11 @@ http {{
         self.url.trim_end_matches("/healthz")
     }
 
+    /// Its process, which the commands before it became.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// How many requests it has served so far, this one included.
     pub fn served(&self) -> Result<u64> {
         let wait = Duration::from_secs(30);

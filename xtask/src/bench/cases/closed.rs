@@ -85,6 +85,17 @@ pub fn tls(bench: &Bench) -> Result<Vec<Row>> {
     Ok(vec![ratio(what, &ours, ("wrk", &wrk), Reach::AtMost(1.0))])
 }
 
+/// The same load with its server watched and without: the generator reads samples of both beside its work.
+pub fn observe(bench: &Bench) -> Result<Vec<Row>> {
+    let [first, second] = bench.targets()?;
+    let watching = format!("-t1 -c100 --observe app=local:pid={}", second.pid());
+    let clients = [bench.client("-t1 -c100", &first)?, bench.client(&watching, &second)?];
+    let [without, watching] = bench.take_turns(clients)?;
+    let what = "keep-alive, c=100, --observe: CPU over that without".into();
+    let without = ("without", &without);
+    Ok(vec![ratio(what, &watching, without, Reach::AtMost(1.02))])
+}
+
 /// A different path and header for every request.
 const REQUEST: &str = "local n = 0
 function request()
