@@ -65,6 +65,9 @@ pub struct Finding {
     /// The source or machine that it is about.
     #[serde(rename = "where")]
     pub place: String,
+    /// What exactly it is about there, by its name: a table, or a statement without its values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// What a colleague would say.
     pub sentence: String,
     /// Figures for it.

@@ -112,6 +112,7 @@ mod tests {
                 rank: 1,
                 confidence: Confidence::High,
                 place: "app\u{1b}[2J".into(),
+                subject: None,
                 sentence: "The server uses all of its processors: 1.98 of 2 cores.".into(),
                 evidence_for: vec!["99 % of its machine's processors in use".into()],
                 evidence_against: vec!["the generator runs there too".into()],

@@ -66,6 +66,8 @@ struct Cause {
     /// How much of the load it concerns, 0..=1; orders causes of one confidence.
     weight: f64,
     place: String,
+    /// A table or a statement, where it is about one.
+    subject: Option<String>,
     sentence: String,
     evidence_for: Vec<String>,
     evidence_against: Vec<String>,
@@ -80,6 +82,7 @@ impl Cause {
             confidence,
             weight: 0.5,
             place: place.to_owned(),
+            subject: None,
             sentence,
             evidence_for: Vec::new(),
             evidence_against: Vec::new(),
@@ -89,6 +92,11 @@ impl Cause {
 
     fn weighing(mut self, weight: f64) -> Self {
         self.weight = weight.clamp(0.0, 1.0);
+        self
+    }
+
+    fn about(mut self, subject: &str) -> Self {
+        self.subject = Some(subject.to_owned());
         self
     }
 
@@ -294,17 +302,17 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
 }
 
 fn finding(rule: &Rule, cause: Cause) -> Finding {
-    let Cause { confidence, weight: _, place, sentence, evidence_for, evidence_against, fix } =
-        cause;
+    let Cause { confidence, place, subject, sentence, evidence_for, evidence_against, .. } = cause;
     Finding {
         code: rule.code.to_owned(),
         rank: 0,
         confidence,
         place,
+        subject,
         sentence,
         evidence_for,
         evidence_against,
-        fix: fix.unwrap_or_else(|| rule.fix.to_owned()),
+        fix: cause.fix.unwrap_or_else(|| rule.fix.to_owned()),
         experiment: rule.experiment.to_owned(),
         confirmed: None,
     }

@@ -568,9 +568,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand watch" -l for -d 'How 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand watch" -l stdio -d 'Print samples as JSON lines (plimsoll.sample/1), for another Plimsoll to read'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand watch" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand watch" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l observe -d 'With --confirm: the database that a finding is about, as `run --observe` takes it. Needed where the run\'s own --observe does not tell it whole (passwords are not stored), or its folder was made elsewhere' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l profile -d 'With --confirm: where the server gives its profiles (/debug/pprof), for findings that a profile confirms [default: the run\'s own --profile]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l profile-header -d 'Header field to send with the request for the profile. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l confirm -d 'Make the run again, as it was and with the change that confirms or refutes each of the first three findings (keep-alive, half or twice the load, a second source address ...): loads the server for 10s at most each time'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -l confirm -d 'Carry out what confirms or refutes each of the first three findings: the run again, as it was and with a change (keep-alive, half or twice the load, a second source address ...), which loads the server for 10s at most each time; EXPLAIN of its statements in the database watched; a profile of the server'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What to print on standard output' -r -f -a "text\t'The verdict and the main figures; with --details everything'

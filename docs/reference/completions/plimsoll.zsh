@@ -1113,9 +1113,12 @@ _arguments "${_arguments_options[@]}" : \
 ;;
 (explain)
 _arguments "${_arguments_options[@]}" : \
+'*--observe=[With --confirm\: the database that a finding is about, as \`run --observe\` takes it. Needed where the run'\''s own --observe does not tell it whole (passwords are not stored), or its folder was made elsewhere]:SOURCE:_default' \
+'--profile=[With --confirm\: where the server gives its profiles (/debug/pprof), for findings that a profile confirms \[default\: the run'\''s own --profile\]]:URL:_default' \
+'*--profile-header=[Header field to send with the request for the profile. May be repeated]:FIELD:_default' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
-'--confirm[Make the run again, as it was and with the change that confirms or refutes each of the first three findings (keep-alive, half or twice the load, a second source address ...)\: loads the server for 10s at most each time]' \
+'--confirm[Carry out what confirms or refutes each of the first three findings\: the run again, as it was and with a change (keep-alive, half or twice the load, a second source address ...), which loads the server for 10s at most each time; EXPLAIN of its statements in the database watched; a profile of the server]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \

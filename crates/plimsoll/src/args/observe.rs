@@ -71,10 +71,22 @@ pub struct ExplainArgs {
     /// A folder that `run` wrote to, or its run.json
     #[arg(default_value = crate::results::folder::LAST_RUN)]
     pub dir: PathBuf,
-    /// Make the run again, as it was and with the change that confirms or refutes each of the first three findings
-    /// (keep-alive, half or twice the load, a second source address ...): loads the server for 10s at most each time
+    /// Carry out what confirms or refutes each of the first three findings: the run again, as it was and with a change
+    /// (keep-alive, half or twice the load, a second source address ...), which loads the server for 10s at most each
+    /// time; EXPLAIN of its statements in the database watched; a profile of the server
     #[arg(long)]
     pub confirm: bool,
+    /// With --confirm: the database that a finding is about, as `run --observe` takes it. Needed where the run's own
+    /// --observe does not tell it whole (passwords are not stored), or its folder was made elsewhere
+    #[arg(long, value_name = "SOURCE", requires = "confirm")]
+    pub observe: Vec<String>,
+    /// With --confirm: where the server gives its profiles (/debug/pprof), for findings that a profile confirms
+    /// [default: the run's own --profile]
+    #[arg(long, value_name = "URL", requires = "confirm")]
+    pub profile: Option<String>,
+    /// Header field to send with the request for the profile. May be repeated
+    #[arg(long, value_name = "FIELD", requires = "profile")]
+    pub profile_header: Vec<String>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]
     pub format: TextOrJson,

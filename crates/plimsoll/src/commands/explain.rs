@@ -31,7 +31,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
     run.validity = verdict::judge(&run);
     let mut findings = verdict::explain_with(&run, profiled(&args.dir).as_ref());
     if args.confirm {
-        confirm::confirm(&args.dir, &run, &mut findings)?;
+        confirm::confirm(args, &run, &mut findings)?;
         verdict::explain::reconsider(&run, &mut findings);
     }
     let printed = match args.format {

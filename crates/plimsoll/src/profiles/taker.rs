@@ -83,6 +83,14 @@ impl Taker {
         })
     }
 
+    /// Takes a profile of this kind too, where the endpoint gives every kind.
+    pub fn with(mut self, kind: &'static str) -> Self {
+        if self.endpoint.kind().is_none() {
+            self.kinds.push(kind);
+        }
+        self
+    }
+
     /// The run that begins is of a server at these addresses.
     pub fn server_at(&mut self, addresses: &[String]) {
         self.addresses = addresses.to_vec();

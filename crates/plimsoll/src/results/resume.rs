@@ -68,13 +68,22 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
 /// # Errors
 /// When the stored command may not be carried out, or says too little.
 pub fn begun<A: Resumable>(dir: &Path, stored: &[String], asked: &str) -> Result<A, Failure> {
-    let asked = format!("{asked} {}", dir.display());
     if stored.iter().any(|arg| arg.contains("***")) {
         return usage(format!(
-            "{asked}: the {}'s command held a secret, which is not stored: carry out the experiment by hand",
+            "{asked} {}: the {}'s command held a secret, which is not stored: carry out the experiment by hand",
+            dir.display(),
             A::MAKES
         ));
     }
+    agreed(dir, stored, asked)
+}
+
+/// As [`begun`], also where secrets of the command are masked: for what needs none of them.
+///
+/// # Errors
+/// As [`begun`].
+pub fn agreed<A: Resumable>(dir: &Path, stored: &[String], asked: &str) -> Result<A, Failure> {
+    let asked = format!("{asked} {}", dir.display());
     let otherwise = "give it again, and explain what it makes";
     match parse::<A>(&consent::command_for(dir, stored, &asked, otherwise)?) {
         Some(args) if args.has_target() => Ok(args),

@@ -2,6 +2,7 @@
 
 mod alike;
 mod databases;
+mod plans;
 
 use std::path::Path;
 

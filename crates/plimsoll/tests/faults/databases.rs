@@ -92,7 +92,7 @@ pub const SINGLE: &[Rig] = &[
         &["db.missing_index"],
         "database; sql 'INSERT INTO orders (user_id, status) SELECT 1 + n % 1600, $$paid$$ FROM generate_series(1, 200000) n'\n\
          sql 'DROP INDEX orders_user'; sql ANALYZE; shop\n\
-         load -c 4 http://127.0.0.1:9000/api/v1/users/7/orders",
+         load -c 4 http://127.0.0.1:9000/api/v1/users/7/orders; confirm",
     ),
     shop(
         "a row locked by another session",
@@ -124,7 +124,7 @@ pub const SINGLE: &[Rig] = &[
         &["db.slow_statement"],
         "database; sql 'ALTER TABLE users RENAME TO users_t'; sql 'CREATE VIEW users AS SELECT id, name, email, \
          city || left(pg_sleep(0.05)::text, 0) AS city, created_at FROM users_t'; shop\n\
-         load -c 6 http://127.0.0.1:9000/api/v1/users/7",
+         load -c 6 http://127.0.0.1:9000/api/v1/users/7; confirm",
     ),
     shop(
         "all processors of the database",

@@ -203,7 +203,7 @@ pub const SINGLE: &[Rig] = &[
         "mostly collecting garbage",
         &["server.gc"],
         "go build -o server server.go; GOGC=20 ./server & up http://127.0.0.1:9000/\n\
-         \"$P\" run -q -c 8 -t 1 -d 10s --out out --profile http://127.0.0.1:9000/debug/pprof http://127.0.0.1:9000/ > /dev/null || :",
+         \"$P\" run -q -c 8 -t 1 -d 10s --out out --profile http://127.0.0.1:9000/debug/pprof http://127.0.0.1:9000/ > /dev/null || :; confirm",
     ),
     Rig {
         name: "requests dumped into the log",
@@ -214,13 +214,13 @@ pub const SINGLE: &[Rig] = &[
         script: "sed 's/127.0.0.1:8080/127.0.0.1:9000/' config.in > config.yaml\n\
                  \"$APISERVER\" --config config.yaml > /dev/null 2> e & up http://127.0.0.1:9000/healthz\n\
                  \"$P\" run -q -c 8 -t 1 -d 10s --out out --profile http://127.0.0.1:9000/debug/pprof \
-                 http://127.0.0.1:9000/healthz > /dev/null || :",
+                 http://127.0.0.1:9000/healthz > /dev/null || :; confirm",
     },
     mariadb(
         "an index is missing in MariaDB",
         &["db.missing_index"],
         "mariadb_with 'SELECT 1' > /dev/null\n\
-         \"$P\" run -q -c 4 -t 1 -d 6s --out out --observe db=mysql://root@127.0.0.1:3390/shop http://127.0.0.1:9000/ > /dev/null || :",
+         \"$P\" run -q -c 4 -t 1 -d 6s --out out --observe db=mysql://root@127.0.0.1:3390/shop http://127.0.0.1:9000/ > /dev/null || :; confirm",
     ),
 ];
 

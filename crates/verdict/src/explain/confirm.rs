@@ -1,13 +1,44 @@
-//! The confirming experiment of a finding: what to change, and what the two runs, one as it was and one changed, say.
+//! The confirming experiment of a finding: what to change in the load, and what two runs, one as it was and one changed,
+//! say; what the plans of a database's statements say ([`plans`]); what a profile of the server says ([`profiles`]).
 //!
-//! Only changes that the generator makes by itself are carried out. A finding is confirmed or refuted where the figures
-//! are far apart; between the two nothing is said: an experiment that decides wrongly is worse than none.
+//! Only what changes nothing but the load is carried out. A finding is confirmed or refuted where the figures are far
+//! apart; between the two nothing is said: an experiment that decides wrongly is worse than none.
+
+pub mod plans;
+pub mod profiles;
 
 use model::Run;
 use model::finding::{Confirmation, Confirmed};
 use model::units::show_duration;
 
 use crate::figures::{grouped, percent, rate};
+
+/// What is done to find out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Experiment {
+    /// The run is made twice, once with a change.
+    Change(Change),
+    /// The database is asked for the plans of the run's statements.
+    Plans,
+    /// The server is profiled while the run is made again.
+    Profile,
+}
+
+impl Experiment {
+    /// The experiments that tell about a code, in the order in which they are made until one decides.
+    ///
+    /// # Errors
+    /// In words, why none does that the generator could make.
+    pub fn of(code: &str, run: &Run) -> Result<Vec<Self>, &'static str> {
+        Ok(match code {
+            "db.missing_index" | "db.slow_statement" => vec![Self::Plans],
+            "server.gc" | "server.debug_options" => vec![Self::Profile],
+            "server.lock" => vec![Self::Profile, Self::Change(Change::DoubleLoad)],
+            "server.cpu" => vec![Self::Change(Change::DoubleLoad), Self::Profile],
+            code => vec![Self::Change(Change::of(code, run)?)],
+        })
+    }
+}
 
 /// What is changed in the second run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +76,8 @@ impl Change {
         }
     }
 
-    /// The change that tells about a code, for the run it was found in.
-    ///
-    /// # Errors
-    /// In words, why nothing that the generator could change would tell.
-    pub fn of(code: &str, run: &Run) -> Result<Self, &'static str> {
+    /// The change that tells about a code, for the run it was found in, or why none does.
+    fn of(code: &str, run: &Run) -> Result<Self, &'static str> {
         let loopback = run.plan.addresses.iter().all(|address| address.starts_with("127."));
         match code {
             "conn.keepalive_off" if run.plan.keepalive => Err(
@@ -67,13 +95,9 @@ impl Change {
             | "proxy.worker_connections"
             | "db.connections" => Ok(Self::HalfConnections),
             "rate_limited" => Ok(Self::HalfLoad),
-            "server.cpu"
-            | "server.single_thread"
-            | "server.throttled"
-            | "server.lock"
-            | "db.cpu"
-            | "network.latency"
-            | "none" => Ok(Self::DoubleLoad),
+            "server.single_thread" | "server.throttled" | "db.cpu" | "network.latency" | "none" => {
+                Ok(Self::DoubleLoad)
+            }
             "generator.cpu" if run.plan.threads >= run.environment.cpus_allowed => {
                 Err("the generator has no more processors to use: run it from another machine")
             }
@@ -92,7 +116,7 @@ pub fn judge(code: &str, change: Change, before: &Run, after: &Run, still: bool)
     if !still {
         let sentence =
             "Made again, the run does not show it any more: nothing can be said of it now.";
-        return of(Confirmed::Undecided, sentence.to_owned());
+        return Confirmation { outcome: Confirmed::Undecided, sentence: sentence.to_owned() };
     }
     let words = change.words();
     let judged = match change {
@@ -104,17 +128,18 @@ pub fn judge(code: &str, change: Change, before: &Run, after: &Run, still: bool)
         Change::KeepAlive | Change::TwiceWorkers => gain(before, after),
         Change::ResumeTls => fewer_handshakes(before, after),
     };
-    let (confirmed, figures) = judged;
-    let word = match confirmed {
+    let (outcome, figures) = judged;
+    said((outcome, format!("{words} {figures}")))
+}
+
+/// What was judged, in a sentence.
+fn said((outcome, figures): Judged) -> Confirmation {
+    let word = match outcome {
         Confirmed::Confirmed => "Confirmed",
         Confirmed::Refuted => "Refuted",
         Confirmed::Undecided => "Not decided",
     };
-    of(confirmed, format!("{word}: {words} {figures}."))
-}
-
-fn of(outcome: Confirmed, sentence: String) -> Confirmation {
-    Confirmation { outcome, sentence }
+    Confirmation { outcome, sentence: format!("{word}: {figures}.") }
 }
 
 type Judged = (Confirmed, String);
@@ -312,12 +337,14 @@ mod tests {
         let mut run = fixture::sound::closed();
         run.plan.keepalive = false;
         run.environment.cpus_allowed = 8;
-        assert_eq!(Change::of("conn.keepalive_off", &run), Ok(Change::KeepAlive));
-        assert_eq!(Change::of("generator.cpu", &run), Ok(Change::TwiceWorkers));
+        let one = |change| Ok(vec![Experiment::Change(change)]);
+        assert_eq!(Experiment::of("conn.keepalive_off", &run), one(Change::KeepAlive));
+        assert_eq!(Experiment::of("generator.cpu", &run), one(Change::TwiceWorkers));
         run.plan.keepalive = true;
         run.environment.cpus_allowed = 1;
-        for code in ["conn.keepalive_off", "generator.cpu", "db.missing_index", "unknown"] {
-            assert!(Change::of(code, &run).is_err(), "{code}");
+        for code in ["conn.keepalive_off", "generator.cpu", "server.disk", "unknown"] {
+            assert!(Experiment::of(code, &run).is_err(), "{code}");
         }
+        assert_eq!(Experiment::of("db.missing_index", &run), Ok(vec![Experiment::Plans]));
     }
 }

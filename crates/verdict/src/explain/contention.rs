@@ -62,9 +62,14 @@ pub(super) fn lock(facts: &Facts<'_>) -> Outcome {
     }
 }
 
-fn facts_of_profile(profiled: Option<&Profiled>) -> Option<Cause> {
+/// The function that takes locks for so long that they limit.
+pub(super) fn taking_locks(profiled: &Profiled) -> Option<&FunctionCost> {
     let takes = |function: &FunctionCost| LOCKS.contains(&function.name.as_str());
-    let most = largest(profiled?, takes).filter(|most| most.share >= TAKING)?;
+    largest(profiled, takes).filter(|most| most.share >= TAKING)
+}
+
+fn facts_of_profile(profiled: Option<&Profiled>) -> Option<Cause> {
+    let most = taking_locks(profiled?)?;
     let sentence = format!(
         "The server's threads wait for one another: {} of its processor time goes into taking locks.",
         percent(most.share)

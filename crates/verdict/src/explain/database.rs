@@ -1,9 +1,9 @@
 //! Rules about databases, by what their own statistics tell.
 
-use model::Role;
 use model::finding::Confidence::{High, Low, Medium};
 use model::observed::ObservedSource;
 use model::units::{MILLISECOND, SECOND, show_duration};
+use model::{Role, Run};
 
 use super::facts::{Facts, Server};
 use super::statement::{column_asked, mentions};
@@ -11,7 +11,7 @@ use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
 /// Rows from which on reading a whole table is dear.
-const BIG: f64 = 10_000.0;
+pub(super) const BIG: f64 = 10_000.0;
 /// The part of a table that a request must read on average for its scans to grow with the requests.
 const SCANNED: f64 = 0.05;
 /// The share of users' time that must go into a database for something in it to be the limit.
@@ -77,6 +77,25 @@ impl Statement<'_> {
             ),
         }
     }
+}
+
+/// What a run saw of a database's statements, for those who ask the database about them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    /// The shape.
+    pub statement: String,
+    /// How long a call took, in nanoseconds, where calls were counted.
+    pub each_ns: Option<f64>,
+}
+
+/// The statements that the run saw at work in the database of this name, the dearest first.
+pub(super) fn asked(run: &Run, place: &str) -> Vec<Asked> {
+    let sources = run.observed.iter().flat_map(|observed| &observed.sources);
+    let statements = sources.filter(|source| source.name == place).flat_map(statements);
+    let at_work = statements.filter(|statement| statement.sessions > 0.0);
+    at_work
+        .map(|Statement { shape, each_ns, .. }| Asked { statement: shape.to_owned(), each_ns })
+        .collect()
 }
 
 /// The statements of a database, the dearest first: by their counted time, else by how often they were seen.
@@ -155,7 +174,7 @@ fn scanned(
     );
     let whole = statement.is_some_and(|s| !s.shape.to_ascii_lowercase().contains(" where "));
     let confidence = if whole { Low } else { High };
-    let mut cause = Cause::new(confidence, &source.name, sentence).weighing(0.9);
+    let mut cause = Cause::new(confidence, &source.name, sentence).weighing(0.9).about(table);
     let grown = |stem: &str| source.growth(&format!("{stem}{{{table}}}"));
     if let (Some(scans), Some(lookups)) = (grown("db.seq_scans"), grown("db.index_scans")) {
         cause = cause.with(format!(
@@ -384,6 +403,6 @@ pub(super) fn slow_statement(facts: &Facts<'_>) -> Outcome {
         );
         let confidence = if dearest.each_ns.is_some() { High } else { Medium };
         let cause = Cause::new(confidence, &source.name, sentence).weighing(share.min(1.0));
-        Some(vec![cause.with(dearest.words())])
+        Some(vec![cause.about(dearest.shape).with(dearest.words())])
     })
 }

@@ -11,11 +11,11 @@ use crate::figures::percent;
 const FEWEST: u64 = 200;
 /// The share of the processor time from which on collecting garbage limits: Go aims at a quarter while it collects, and
 /// servers that allocate little stay below a tenth.
-const COLLECTING: f64 = 0.2;
+pub(super) const COLLECTING: f64 = 0.2;
 /// The share from which on writing whole requests and responses down is no chance: nobody does it on purpose under load.
-const DUMPING: f64 = 0.02;
+pub(super) const DUMPING: f64 = 0.02;
 /// The share from which on logging is more than a line a request by a quick logger.
-const LOGGING: f64 = 0.15;
+pub(super) const LOGGING: f64 = 0.15;
 
 /// Functions that write whole requests, responses or stacks down.
 const DUMPS: &[&str] = &[
@@ -47,8 +47,12 @@ const LACKING: &str = "no profile of the server's processor was taken, or one of
 
 pub(super) fn of_processor<'a>(facts: &Facts<'a>) -> Option<&'a Profiled> {
     let profiled = facts.profiled?;
-    let enough = profiled.samples.is_some_and(|samples| samples >= FEWEST) && profiled.total > 0;
-    (profiled.value.kind == "cpu" && enough).then_some(profiled)
+    (profiled.value.kind == "cpu" && enough(profiled)).then_some(profiled)
+}
+
+/// Whether shares of a profile mean something.
+pub(super) fn enough(profiled: &Profiled) -> bool {
+    profiled.samples.is_some_and(|samples| samples >= FEWEST) && profiled.total > 0
 }
 
 /// The function with the largest share of those that are meant.
@@ -60,15 +64,23 @@ pub(super) fn largest(
     meant.max_by(|one, other| one.share.total_cmp(&other.share))
 }
 
-pub(super) fn debug_options(facts: &Facts<'_>) -> Outcome {
-    let Some(profiled) = of_processor(facts) else { return Outcome::Lacking(LACKING.to_owned()) };
-    let dump = largest(profiled, |function| DUMPS.contains(&function.name.as_str()));
-    let log = largest(profiled, |function| {
+/// The function that writes whole requests, responses or stacks down.
+pub(super) fn writes_down(profiled: &Profiled) -> Option<&FunctionCost> {
+    largest(profiled, |function| DUMPS.contains(&function.name.as_str()))
+}
+
+/// The logger's function that takes most.
+pub(super) fn chatty(profiled: &Profiled) -> Option<&FunctionCost> {
+    largest(profiled, |function| {
         LOGGERS.iter().any(|prefix| function.name.starts_with(prefix))
             || LOGGER_FILES.iter().any(|file| function.file.contains(file))
-    });
-    let (dump, log) =
-        (dump.filter(|found| found.share >= DUMPING), log.filter(|found| found.share >= LOGGING));
+    })
+}
+
+pub(super) fn debug_options(facts: &Facts<'_>) -> Outcome {
+    let Some(profiled) = of_processor(facts) else { return Outcome::Lacking(LACKING.to_owned()) };
+    let dump = writes_down(profiled).filter(|found| found.share >= DUMPING);
+    let log = chatty(profiled).filter(|found| found.share >= LOGGING);
     let (confidence, sentence) = match (dump, log) {
         (None, None) => return Outcome::Absent,
         (Some(_), None) => (

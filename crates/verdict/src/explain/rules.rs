@@ -174,7 +174,8 @@ pub const RULES: &[Rule] = &[
                    15 % or more in a logger (a line for each request takes some hundredths to a tenth)",
         fix: "Turn the dump off, set the log's level to info or warn and the framework's mode to release, or log a sample \
               of the requests. Risk: what is not logged cannot be looked up later.",
-        experiment: "plimsoll profile whatif DIR FUNCTION says what it would bring; turn it off and compare.",
+        experiment: "A second profile shows it again, 10 samples or more (--confirm takes it), and half of the threshold \
+                     or less refutes it. plimsoll profile whatif DIR FUNCTION says what turning it off would bring.",
         check: profile::debug_options,
     },
     Rule {
@@ -185,7 +186,8 @@ pub const RULES: &[Rule] = &[
                    time in collecting garbage in the background (a server that allocates little stays below 10 %)",
         fix: "Allocate less where the evidence points (buffers used again, fewer copies), or let the heap grow larger \
               before it is collected: GOGC=200 or GOMEMLIMIT for Go, -Xmx for the JVM. Risk: it takes that much more memory.",
-        experiment: "Start the server with GOGC=400 and run it again: QPS rises.",
+        experiment: "A second profile shows a fifth again (--confirm takes it), and a tenth or less refutes it. With \
+                     GOGC=400 QPS rises.",
         check: profile::collecting,
     },
     Rule {
@@ -197,7 +199,8 @@ pub const RULES: &[Rule] = &[
                    95 % of a machine that it shares with the generator is used, seven tenths of that by the two",
         fix: "Profile the server under this load and make the dearest function cheaper, or give it more cores or \
               machines.",
-        experiment: "Give the server half the cores (taskset): QPS halves.",
+        experiment: "Run it again with twice the connections: QPS stays and latency grows; or a profile shows nine tenths \
+                     of its processors at work. With half the cores (taskset) QPS halves.",
         check: server::cpu,
     },
     Rule {
@@ -258,8 +261,9 @@ pub const RULES: &[Rule] = &[
                    the server has threads and processors to spare; without a warm-up, after which nobody is served alone",
         fix: "Hold the lock for less (no input and output inside), split it (one for each key or shard), or start more \
               processes. A profile of mutexes or of waiting names it (Go: /debug/pprof/mutex; Java: jstack; Python: py-spy).",
-        experiment: "Run it again with twice the connections: QPS stays and latency doubles. With a second process of the \
-                     server QPS doubles.",
+        experiment: "Its profile shows that requests wait for mutexes half of their time, or 15 % of the processor time in \
+                     taking locks (--confirm with --profile); else run it again with twice the connections: QPS stays and \
+                     latency doubles.",
         check: contention::lock,
     },
     Rule {
@@ -321,7 +325,9 @@ pub const RULES: &[Rule] = &[
                    requests on their way); a statement without WHERE makes it a low confidence",
         fix: "EXPLAIN the statement, and CREATE INDEX CONCURRENTLY on the columns of its WHERE. Risk: each index makes \
               writing dearer.",
-        experiment: "Create the index on a copy and run it again: the sequential scans stop growing, and QPS rises.",
+        experiment: "EXPLAIN the run's statements (--confirm does): a plan that reads the whole table and compares each row \
+                     by a column without an index, of which a value picks a tenth or less, confirms it; plans that all \
+                     find its rows by an index refute it, if the run, made again, still shows it.",
         check: database::missing_index,
     },
     Rule {
@@ -341,7 +347,8 @@ pub const RULES: &[Rule] = &[
         evidence: "one statement takes half of the requests' time or more, and 10 ms or more for each request, by \
                    pg_stat_statements or performance_schema (else by how often it was seen running, with less confidence)",
         fix: "EXPLAIN (ANALYZE, BUFFERS) it on a copy: fewer rows, a better index, an answer kept for some seconds.",
-        experiment: "Answer without that statement, from a constant, and run it again: latency falls by its share.",
+        experiment: "EXPLAIN it (--confirm does): a plan that reads so many rows (50 ns each at the least) that half of \
+                     its time goes into that confirms it. Else answer from a constant instead: latency falls by its share.",
         check: database::slow_statement,
     },
     Rule {
