@@ -8,8 +8,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use model::curve::Curve;
+use model::units::SECOND;
 use report::html::{self, Comparison};
 use report::text::{self, Style};
+use report::watched::Beside;
 use report::{capacity, table};
 use verdict::Diff;
 
@@ -50,8 +52,20 @@ fn main() -> std::io::Result<()> {
     let command = ["plimsoll", "diff", "before.dat", "after.dat", "native.dat"].map(String::from);
     for (name, curves) in [("diff", &curves[..]), ("diff-two", &curves[1..])] {
         let diff = Diff::of(curves).expect("they are comparable");
-        let page =
-            html::diff(&Comparison { curves, diff: &diff, judgements: &[], command: &command });
+        let beside = |curve: &Curve| Beside {
+            name: curve.name.clone(),
+            level: 10_000.0,
+            observed: sample::watched(),
+            window: (0, 4 * SECOND),
+        };
+        let watched: Vec<Beside> = curves.iter().map(beside).collect();
+        let page = html::diff(&Comparison {
+            curves,
+            diff: &diff,
+            judgements: &[],
+            watched: &watched,
+            command: &command,
+        });
         save(folder, &format!("{name}.html"), &page)?;
         save(folder, &format!("{name}.txt"), &table::diff(&diff, COLOUR))?;
     }

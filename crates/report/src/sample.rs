@@ -4,9 +4,10 @@ use model::capacity::{
     self, CapacitySearch, Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit,
 };
 use model::objective::{Abort, Judgement, Ruling};
+use model::observed::{self, Figure, Series};
 use model::sweep::LevelKind;
 use model::units::SECOND;
-use model::{Arrivals, Arriving, Program, Run};
+use model::{Arrivals, Arriving, Observed, ObservedSource, Program, Role, Run};
 use verdict::capacity::{Asked, Ending, Reading, Search, load_line, words};
 
 pub use fixture::drawn::{closed_loop, hostile, mixed, open_loop, sweep};
@@ -45,6 +46,36 @@ pub fn search() -> (CapacitySearch, Reading) {
     let answer = search.answer();
     record.load_line = answer.map(|at| load_line(&record, &Asked::default(), &at, &open_loop()));
     (record, reading)
+}
+
+/// A machine and a database, the name of the last hostile.
+pub fn watched() -> Observed {
+    let series = |name: &str, unit, most: f64| Series {
+        name: name.into(),
+        unit,
+        at_ns: (1..=4).map(|second| second * SECOND).collect(),
+        values: [0.25, 0.5, 1.0, 0.75].map(|part| part * most).into(),
+    };
+    let source = |name: &str, role, series: Vec<Series>| ObservedSource {
+        name: name.into(),
+        role,
+        series,
+        figures: [("load.1m".into(), Figure { mean: 1.5, max: 2.0, ..Figure::default() })].into(),
+        ..ObservedSource::default()
+    };
+    let app = vec![
+        series("CPU", observed::Unit::Ratio, 0.8),
+        series("memory available", observed::Unit::Bytes, 3e9),
+        series("disk busy", observed::Unit::Ratio, 0.2),
+        series("retransmits", observed::Unit::PerS, 0.0),
+    ];
+    let db = vec![
+        series("statements", observed::Unit::PerS, 12_000.0),
+        series("sessions at work", observed::Unit::Count, 9.0),
+    ];
+    let sources =
+        vec![source("app", Role::App, app), source("<img src=x onerror=alert(1)>", Role::Db, db)];
+    Observed { sources }
 }
 
 fn empty_search() -> CapacitySearch {

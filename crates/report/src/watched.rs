@@ -1,12 +1,13 @@
-//! What was watched beside several results, side by side: a table for each source, a row for each figure that is drawn.
+//! What was watched beside several results, side by side: a table for each source, a row for each figure; as text here, in
+//! the page of `html::diff`.
 
 use model::Observed;
-use model::observed::{Series, Unit};
+use model::observed::{ObservedSource, Series, Unit};
 use model::units::Nanos;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::clean;
+use crate::figure::{bytes, clean};
 use crate::grid::Grid;
 use crate::text::{Style, Tone};
 use crate::watch::shown;
@@ -14,81 +15,142 @@ use crate::watch::shown;
 /// Sources shown at most.
 const MOST_SOURCES: usize = 32;
 
+/// How a figure is written.
+type Show = fn(f64) -> String;
+
+/// Figures that are no series, with what they are called.
+const FIGURES: [(&str, Show, &str); 2] = [
+    ("load", |load| format!("{load:.2}"), "load.1m"),
+    ("resident memory", bytes, "process.resident_bytes"),
+];
+
 /// What was watched beside one result.
 #[derive(Debug, Clone, Default)]
 pub struct Beside {
     /// The result's name.
     pub name: String,
+    /// The level that it was watched at.
+    pub level: f64,
     /// What was watched.
     pub observed: Observed,
     /// The measured window, since the run's start.
     pub window: (Nanos, Nanos),
 }
 
-/// The tables, each figure as its mean over the window and the most that it was; empty where no source was watched
-/// beside two results.
-pub fn side_by_side(results: &[Beside], style: Style) -> String {
-    let mut out = String::new();
+impl Beside {
+    fn source(&self, name: &str) -> Option<&ObservedSource> {
+        self.observed.sources.iter().find(|source| source.name == name)
+    }
+}
+
+/// One source beside several results.
+#[derive(Debug)]
+pub(crate) struct Watched<'a> {
+    /// Its name.
+    pub source: &'a str,
+    /// Its figures.
+    pub rows: Vec<Row<'a>>,
+}
+
+/// A figure beside each result.
+#[derive(Debug)]
+pub(crate) struct Row<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Mean and most of each.
+    values: Vec<Option<[String; 2]>>,
+}
+
+impl<'a> Row<'a> {
+    /// A figure of these means and maxima; nothing where it was never above zero.
+    fn of(
+        name: &'a str,
+        show: impl Fn(f64) -> String,
+        values: impl Iterator<Item = Option<(f64, f64)>>,
+    ) -> Option<Self> {
+        let values: Vec<Option<(f64, f64)>> = values.collect();
+        let above_zero = values.iter().flatten().any(|(_, most)| *most != 0.0);
+        let shown = |(mean, most)| [show(mean), show(most)];
+        let values = values.into_iter().map(|value| value.map(shown)).collect();
+        above_zero.then_some(Self { name, values })
+    }
+
+    /// The figure beside each result: its mean, and the most that it was if asked for.
+    pub fn cells(&self, with_most: bool) -> impl Iterator<Item = String> {
+        self.values.iter().map(move |value| match value {
+            Some([mean, _]) if !with_most => mean.clone(),
+            Some([mean, most]) => format!("{mean} (max {most})"),
+            None => "-".to_owned(),
+        })
+    }
+}
+
+/// Every source that was watched beside two results or more, with each of its figures that was ever above zero, over the
+/// measured windows.
+pub(crate) fn tables(results: &[Beside]) -> Vec<Watched<'_>> {
     let mut sources: Vec<&str> = Vec::new();
     for source in results.iter().flat_map(|result| &result.observed.sources) {
         if !sources.contains(&source.name.as_str()) && sources.len() < MOST_SOURCES {
             sources.push(&source.name);
         }
     }
-    for source in sources {
-        let of = |result: &Beside| result.observed.sources.iter().any(|found| found.name == source);
-        if results.iter().filter(|result| of(result)).count() < 2 {
-            continue;
-        }
-        let mut grid = table(results, source, true);
-        if grid.lines().any(|line| line.width() > style.columns) {
-            grid = table(results, source, false);
-        }
-        if !grid.is_empty() {
-            out += &format!("\n{}\n{grid}", style.paint(Tone::Strong, &clean(source, 60)));
-        }
-    }
-    out
+    let beside = |source: &&str| {
+        results.iter().filter(|result| result.source(source).is_some()).count() >= 2
+    };
+    let tables = sources
+        .into_iter()
+        .filter(beside)
+        .map(|source| Watched { source, rows: rows(results, source) });
+    tables.filter(|table| !table.rows.is_empty()).collect()
 }
 
-/// The table of one source, with the most that each figure was if asked for; empty where nothing of it was ever above
-/// zero.
-fn table(results: &[Beside], source: &str, with_most: bool) -> String {
-    let series = |result: &Beside| -> Vec<Series> {
-        let found = result.observed.sources.iter().find(|found| found.name == source);
-        found.map(|found| found.series.clone()).unwrap_or_default()
-    };
-    let all: Vec<Vec<Series>> = results.iter().map(series).collect();
+fn rows<'a>(results: &'a [Beside], source: &str) -> Vec<Row<'a>> {
+    let all: Vec<Option<&ObservedSource>> =
+        results.iter().map(|result| result.source(source)).collect();
     let mut names: Vec<(&str, Unit)> = Vec::new();
-    for one in all.iter().flatten() {
+    for one in all.iter().flatten().flat_map(|source| &source.series) {
         if !names.iter().any(|(name, _)| *name == one.name) {
             names.push((&one.name, one.unit));
         }
     }
-    let mut grid = Grid::named(results.len());
-    let name = if with_most { 30 } else { 12 };
-    grid.row(
-        [String::new()].into_iter().chain(results.iter().map(|result| clean(&result.name, name))),
-    );
-    let mut rows = 0;
-    for (name, unit) in names {
-        let of = |(result, series): (&Beside, &Vec<Series>)| {
-            let found = series.iter().find(|one| one.name == name)?;
+    let series = names.into_iter().filter_map(|(name, unit)| {
+        let of = |(result, source): (&Beside, &Option<&ObservedSource>)| {
+            let found = source.as_ref()?.series.iter().find(|one| one.name == name)?;
             mean_and_most(found, result.window)
         };
-        let values: Vec<Option<(f64, f64)>> = results.iter().zip(&all).map(of).collect();
-        if values.iter().all(|value| value.is_none_or(|(_, most)| most == 0.0)) {
-            continue;
-        }
-        let cell = |value: &Option<(f64, f64)>| match value {
-            Some((mean, _)) if !with_most => shown(unit, *mean),
-            Some((mean, most)) => format!("{} (max {})", shown(unit, *mean), shown(unit, *most)),
-            None => "-".to_owned(),
+        Row::of(name, |value| shown(unit, value), results.iter().zip(&all).map(of))
+    });
+    let figures = FIGURES.into_iter().filter_map(|(name, show, figure)| {
+        let of = |source: &Option<&ObservedSource>| {
+            source.as_ref()?.figure(figure).map(|figure| (figure.mean, figure.max))
         };
-        grid.row([format!("  {name}")].into_iter().chain(values.iter().map(cell)));
-        rows += 1;
+        Row::of(name, show, all.iter().map(of))
+    });
+    series.chain(figures).collect()
+}
+
+/// The tables as text, each figure as its mean and the most that it was where the terminal is wide enough.
+pub fn side_by_side(results: &[Beside], style: Style) -> String {
+    let mut out = String::new();
+    for table in tables(results) {
+        let mut grid = grid(results, &table, true);
+        if grid.lines().any(|line| line.width() > style.columns) {
+            grid = self::grid(results, &table, false);
+        }
+        out += &format!("\n{}\n{grid}", style.paint(Tone::Strong, &clean(table.source, 60)));
     }
-    if rows == 0 { String::new() } else { grid.print() }
+    out
+}
+
+fn grid(results: &[Beside], table: &Watched<'_>, with_most: bool) -> String {
+    let mut grid = Grid::named(results.len());
+    let name = if with_most { 30 } else { 12 };
+    let names = results.iter().map(|result| clean(&result.name, name));
+    grid.row([String::new()].into_iter().chain(names));
+    for row in &table.rows {
+        grid.row([format!("  {}", row.name)].into_iter().chain(row.cells(with_most)));
+    }
+    grid.print()
 }
 
 /// Of the values inside a window.
@@ -103,7 +165,7 @@ fn mean_and_most(series: &Series, (from_ns, to_ns): (Nanos, Nanos)) -> Option<(f
 #[cfg(test)]
 mod tests {
     use model::Role;
-    use model::observed::ObservedSource;
+    use model::observed::Figure;
     use model::units::SECOND;
 
     use super::*;
@@ -122,10 +184,12 @@ mod tests {
                 series("CPU", Unit::Ratio, cpu),
                 series("listen drops", Unit::PerS, &vec![0.0; cpu.len()]),
             ],
+            figures: [("load.1m".into(), Figure { mean: 1.5, max: 2.0, ..Figure::default() })]
+                .into(),
             ..ObservedSource::default()
         };
         let observed = Observed { sources: vec![source] };
-        Beside { name: name.into(), observed, window: (2 * SECOND, 4 * SECOND) }
+        Beside { name: name.into(), level: 8.0, observed, window: (2 * SECOND, 4 * SECOND) }
     }
 
     #[test]
@@ -135,10 +199,11 @@ mod tests {
             beside("new", "app", &[0.1, 0.2, 0.3, 0.4]),
         ];
         let table = side_by_side(&results, Style { columns: 80, ..Style::default() });
-        let wanted = "\napp\n                   old              new\n  CPU  60 % (max 70 %)  30 % (max 40 %)\n";
+        let wanted = "\napp\n                    old              new\n  CPU   60 % (max 70 %)  30 % (max 40 %)\n  load  \
+                      1.50 (max 2.00)  1.50 (max 2.00)\n";
         assert_eq!(table, wanted);
         let narrow = side_by_side(&results, Style { columns: 30, ..Style::default() });
-        assert_eq!(narrow, "\napp\n        old   new\n  CPU  60 %  30 %\n");
+        assert_eq!(narrow, "\napp\n         old   new\n  CPU   60 %  30 %\n  load  1.50  1.50\n");
         let apart = [beside("old", "one", &[0.5; 4]), beside("new", "two", &[0.5; 4])];
         assert_eq!(side_by_side(&apart, Style::default()), "");
     }

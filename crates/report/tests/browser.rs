@@ -10,8 +10,9 @@ use std::process::Command;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::curve::Curve;
-use model::units::show_duration;
+use model::units::{SECOND, show_duration};
 use report::html;
+use report::watched::Beside;
 use sha2::{Digest, Sha256};
 use testkit::needs;
 use verdict::comparison::{Comparison, Effect, Measure, Word};
@@ -291,9 +292,19 @@ fn diff_page() -> String {
     });
     let diff = verdict::Diff::of(&curves).expect("they are alike");
     let command = ["plimsoll", "diff"].map(String::from);
-    let page =
-        html::Comparison { curves: &curves, diff: &diff, judgements: &[], command: &command };
-    html::diff(&page)
+    let watched = names.map(|name| Beside {
+        name: name.into(),
+        level: 30_000.0,
+        observed: sample::watched(),
+        window: (0, 4 * SECOND),
+    });
+    html::diff(&html::Comparison {
+        curves: &curves,
+        diff: &diff,
+        judgements: &[],
+        watched: &watched,
+        command: &command,
+    })
 }
 
 fn comparison_page() -> String {

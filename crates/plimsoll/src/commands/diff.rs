@@ -148,6 +148,7 @@ impl Compared {
             curves: &self.curves,
             diff: &self.diff,
             judgements: &self.judgements,
+            watched: &self.watched,
             command: &command,
         });
         let source = report::charts::of_curves(&self.curves);
@@ -184,7 +185,7 @@ fn watched(names: &[String], runs: &[Vec<(f64, Run)>]) -> Vec<Beside> {
         let (_, run) = &of[at(of, level)?];
         let from_ns = run.plan.warmup_ns;
         let window = (from_ns, from_ns.saturating_add(run.totals.duration_ns));
-        Some(Beside { name: name.clone(), observed: run.observed.clone()?, window })
+        Some(Beside { name: name.clone(), level, observed: run.observed.clone()?, window })
     };
     names.iter().zip(runs).filter_map(beside).collect()
 }

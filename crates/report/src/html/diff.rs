@@ -11,6 +11,7 @@ use super::{Section, Title, page, parts};
 use crate::charts;
 use crate::figure::{clean, level, rate};
 use crate::table::figures;
+use crate::watched::{self, Beside};
 
 /// What is compared.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,8 @@ pub struct Comparison<'a> {
     /// Each curve but the last judged against the last, level by level; empty where there are no
     /// runs to judge.
     pub judgements: &'a [Vec<AtLevel>],
+    /// What was watched beside each curve that has runs; empty where nothing was.
+    pub watched: &'a [Beside],
     /// The command line.
     pub command: &'a [String],
 }
@@ -56,6 +59,10 @@ pub fn diff(comparison: &Comparison) -> String {
         let body = judged(comparison);
         sections.insert(1, Section { id: "judgement", heading: "Judgement", body });
     }
+    if let Some(body) = watched(comparison) {
+        let at = sections.len() - 2;
+        sections.insert(at, Section { id: "watched", heading: "Watched", body });
+    }
     let sentences = (0..names.len().saturating_sub(1)).filter_map(|of| diff.best_sentence(of));
     let gist = parts::outside(&sentences.collect::<Vec<_>>().join(" "));
     page(
@@ -87,6 +94,30 @@ fn judged(comparison: &Comparison) -> Markup {
             }
         }
     }
+}
+
+/// What was watched beside each, a table for each source; none where no source was watched beside two.
+fn watched(comparison: &Comparison) -> Option<Markup> {
+    let results = comparison.watched;
+    let (tables, level) = (watched::tables(results), results.first()?.level);
+    let names: Vec<String> = results.iter().map(|result| clean(&result.name, NAME)).collect();
+    let headers: Vec<&str> =
+        ["figure"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    (!tables.is_empty()).then(|| {
+        html! {
+            p.soft {
+                "Means over the measured window, and the most that each was, at "
+                (level_of(comparison.diff.kind, level)) "."
+            }
+            @for table in &tables {
+                h3 { (parts::outside(table.source)) }
+                (parts::rows(&headers, table.rows.iter().map(|row| {
+                    let cells = row.cells(true).map(|cell| html! { (cell) });
+                    [html! { (parts::outside(row.name)) }].into_iter().chain(cells).collect()
+                })))
+            }
+        }
+    })
 }
 
 /// The picture of what changed at a level.

@@ -6,6 +6,7 @@ use model::units::SECOND;
 use super::*;
 use crate::html;
 use crate::sample;
+use crate::watched::Beside;
 
 fn curves() -> Vec<Curve> {
     let sweep = |name, capacity| sample::sweep(name, capacity, &[1, 100, 1_000, 30_000]);
@@ -23,10 +24,23 @@ fn sweep_page() -> String {
     sweep(&swept, &curve, &reading)
 }
 
+fn beside(name: &str) -> Beside {
+    let window = (2 * SECOND, 4 * SECOND);
+    Beside { name: name.into(), level: 30_000.0, observed: sample::watched(), window }
+}
+
 fn diff_page() -> String {
     let curves = curves();
     let joined = verdict::Diff::of(&curves).unwrap();
-    diff(&Comparison { curves: &curves, diff: &joined, judgements: &[], command: &[] })
+    let watched: Vec<_> = joined.names.iter().map(|name| beside(name)).collect();
+    let judgements = &[];
+    diff(&Comparison {
+        curves: &curves,
+        diff: &joined,
+        judgements,
+        watched: &watched,
+        command: &[],
+    })
 }
 
 fn pages() -> Vec<String> {
@@ -100,6 +114,33 @@ fn hostile_text_stays_text() {
         assert!(!page.contains(needle), "{needle}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+#[test]
+fn what_was_watched_beside_results_is_side_by_side_as_in_the_text() {
+    let page = diff_page();
+    let (_, section) = page.split_once("id=\"watched\"").expect("a section");
+    let (section, _) = section.split_once("</section>").expect("its end");
+    assert!(section.contains("at 30,000 connections"), "{section}");
+    for cell in ["60 % (max 80 %)", "1.50 (max 2.00)", "9,000/s (max 12,000/s)"] {
+        assert_eq!(section.matches(&format!("<td>{cell}</td>")).count() % 3, 0, "{cell}");
+        assert!(section.contains(cell), "{cell}: {section}");
+        assert!(
+            crate::watched::side_by_side(
+                &["a", "b"].map(beside),
+                crate::text::Style { columns: 120, ..Default::default() }
+            )
+            .contains(cell)
+        );
+    }
+    assert!(section.contains("na&lt;tive&gt;") && !section.contains("<img"), "{section}");
+    assert!(!section.contains("retransmits"), "what was never above zero");
+    let curves = curves();
+    let joined = verdict::Diff::of(&curves).unwrap();
+    let (judgements, watched) = (&[][..], &[][..]);
+    let bare =
+        diff(&Comparison { curves: &curves, diff: &joined, judgements, watched, command: &[] });
+    assert!(!bare.contains("id=\"watched\""));
 }
 
 #[test]
