@@ -93,7 +93,10 @@ fn sums(samples: &[Value], names: &[&str]) -> Vec<(u64, f64)> {
     let sum = |sample: &Value| {
         names.iter().map(|name| sample["counters"][*name].as_f64().expect(name)).sum()
     };
-    samples.iter().map(|sample| (sample["at_unix_ns"].as_u64().expect("a time"), sum(sample))).collect()
+    samples
+        .iter()
+        .map(|sample| (sample["at_unix_ns"].as_u64().expect("a time"), sum(sample)))
+        .collect()
 }
 
 /// The least and the most that a counter grew by in any window of [`SECONDS`] between two instants, as far as samples
