@@ -19,21 +19,16 @@ const SHOP: &str = "chmod 755 .; PATH=$PGBIN:$PATH; D=$PWD/pg; mkdir $D; chown p
 
 /// A server that asks Redis for what the file `command` holds, with a connection to it for each of its own.
 const ON_REDIS: &str = "\
-import socket, threading
+import socket
+from server_of import OK, each
 command = open('command', 'rb').read()
 def serve(c):
     r = socket.create_connection(('127.0.0.1', 6390))
     while c.recv(65536):
         r.sendall(command)
         r.recv(65536)
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+        c.sendall(OK)
+each(serve)
 ";
 
 /// A server that serves one connection after the other, or with `threads` as many at once as there are.
@@ -56,15 +51,14 @@ one(('127.0.0.1', 9000), Answer).serve_forever()
 
 /// nginx before a server.
 const PROXY: &str = "\
-daemon off; user root; worker_processes 1; worker_rlimit_nofile FILES; pid nginx.pid; error_log error.log;
+worker_rlimit_nofile FILES;
 events { worker_connections CONNECTIONS; }
 http {
   access_log off; keepalive_requests 1000000;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  include http.inc;
   upstream api { server 127.0.0.1:9000; keepalive 64; }
   server { listen 127.0.0.1:9002 backlog=4096; location / { proxy_pass http://api; proxy_http_version 1.1;
     proxy_set_header Connection ''; proxy_read_timeout 300ms; } }
-  server { listen 127.0.0.1:9001; location / { stub_status; } }
 }
 ";
 
@@ -142,7 +136,7 @@ pub const SINGLE: &[Rig] = &[
         "taskset -c 1 redis-server --port 6390 --bind 127.0.0.1 --save '' > /dev/null & taskset -pc 0 $$ > /dev/null\n\
          python3 -c 't = \"local x = 0; for i = 1, 300000 do x = x + i end return x\"; \
          open(\"command\", \"w\", newline=\"\").write(\"*3\\r\\n$4\\r\\nEVAL\\r\\n$%d\\r\\n%s\\r\\n$1\\r\\n0\\r\\n\" % (len(t), t))'\n\
-         sleep 1; python3 server.py & up http://127.0.0.1:9000/\n\
+         sleep 1; serve\n\
          \"$P\" run -q -c 8 -t 1 -d 5s --warmup 1s --out out --observe redis://127.0.0.1:6390 http://127.0.0.1:9000/ > /dev/null || :",
     ),
     blocking(
@@ -156,7 +150,7 @@ pub const SINGLE: &[Rig] = &[
         &["proxy.upstream_keepalive"],
         "sed 's/FILES/1024/; s/CONNECTIONS/1024/; s/keepalive 64;//; s/proxy_http_version 1.1;//' nginx.in > nginx.conf\n\
          sed -i \"s/proxy_set_header Connection '';//\" nginx.conf; api --threads 1\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 10 -t 1 -R 300 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log \
          http://127.0.0.1:9002/delay/5ms > /dev/null || :",
     ),
@@ -164,7 +158,7 @@ pub const SINGLE: &[Rig] = &[
         "a slow server behind nginx",
         &["dependency.slow"],
         "sed 's/FILES/1024/; s/CONNECTIONS/1024/' nginx.in > nginx.conf; api --threads 1\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 10 -t 1 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log \
          http://127.0.0.1:9002/delay/2s > /dev/null || :",
     ),
@@ -172,7 +166,7 @@ pub const SINGLE: &[Rig] = &[
         "too few worker_connections",
         &["proxy.worker_connections"],
         "sed 's/FILES/1024/; s/CONNECTIONS/30/' nginx.in > nginx.conf; api --threads 1\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 60 -t 1 -d 5s -T 1s --pace 100ms --out out \
          --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log http://127.0.0.1:9002/delay/20ms > /dev/null || :",
     ),
@@ -180,7 +174,7 @@ pub const SINGLE: &[Rig] = &[
         "too few files for nginx",
         &["server.files"],
         "sed 's/FILES/40/; s/CONNECTIONS/1024/' nginx.in > nginx.conf; api --threads 1\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 60 -t 1 -d 5s -T 1s --pace 100ms --out out \
          --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log http://127.0.0.1:9002/delay/20ms > /dev/null || :",
     ),
@@ -212,7 +206,7 @@ pub const HEALTHY: &[Rig] = &[
         "a cache with room",
         &[],
         "redis-server --port 6390 --bind 127.0.0.1 --save '' > /dev/null &\n\
-         printf '*2\\r\\n$3\\r\\nGET\\r\\n$1\\r\\na\\r\\n' > command; sleep 1; python3 server.py & up http://127.0.0.1:9000/\n\
+         printf '*2\\r\\n$3\\r\\nGET\\r\\n$1\\r\\na\\r\\n' > command; sleep 1; serve\n\
          \"$P\" run -q -c 8 -t 1 -R 100 -d 5s --warmup 1s --out out --observe redis://127.0.0.1:6390 http://127.0.0.1:9000/ \
          > /dev/null || :",
     ),
@@ -220,7 +214,7 @@ pub const HEALTHY: &[Rig] = &[
         "a server behind nginx that is quick enough",
         &[],
         "sed 's/FILES/1024/; s/CONNECTIONS/1024/' nginx.in > nginx.conf; api --threads 1\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 10 -t 1 -R 60 -d 5s --out out --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log \
          http://127.0.0.1:9002/delay/50ms > /dev/null || :",
     ),

@@ -6,24 +6,21 @@ use crate::rig::Rig;
 
 /// nginx with one worker; what is in capitals is filled in by the script.
 const NGINX: &str = "\
-daemon off; user root; worker_processes 1; pid nginx.pid; error_log error.log;
 events { worker_connections 1024; }
 http {
   HTTP
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  include http.inc;
   server { listen LISTEN; SERVER }
-  server { listen 127.0.0.1:9001; location / { stub_status; } }
 }
 ";
 
 /// nginx with a log of 12 KiB for a request.
 const LOGGING_NGINX: &str = "\
-daemon off; user root; worker_processes 1; pid nginx.pid; error_log error.log;
 events { worker_connections 1024; }
 http {
   keepalive_requests 1000000; large_client_header_buffers 4 16k;
   log_format all '$request $http_x_large $http_x_large $http_x_large $http_x_large'; access_log access.log all;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  include http.inc;
   server { listen 127.0.0.1:9000; location / { return 200 ok; } }
 }
 ";
@@ -51,7 +48,7 @@ const FAR: &str = "mount -t sysfs sysfs /sys\n\
 const TLS: &str = "certified() { openssl req -x509 -newkey rsa:3072 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost 2> e\n\
     sed \"s/HTTP/access_log off;/; s/LISTEN/127.0.0.1:9000 ssl/; s/SERVER/ssl_certificate cert.pem; ssl_certificate_key key.pem; \
     $1 location \\/ { return 200 ok; }/\" nginx.in > nginx.conf\n\
-    nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/; }\n";
+    web http://127.0.0.1:9001/; }\n";
 
 /// A MariaDB with a table of 100,000 orders, and a server on it: `mariadb_with SQL`.
 const MARIADB: &str = "mariadb_with() { mkdir db; chown mysql db; chmod 755 .; AS='setpriv --reuid mysql --regid mysql --clear-groups'; D=$PWD/db\n\
@@ -60,7 +57,7 @@ const MARIADB: &str = "mariadb_with() { mkdir db; chown mysql db; chmod 755 .; A
     --performance-schema=ON 2> db.log & M='mariadb --no-defaults -h 127.0.0.1 -P 3390 -u root'\n\
     i=0; until $M -e 'CREATE DATABASE shop' 2> e; do i=$((i+1)); [ $i -lt 100 ]; sleep 0.1; done\n\
     $M -e 'CREATE TABLE orders (id INT PRIMARY KEY, user_id INT, status VARCHAR(20)); INSERT INTO orders SELECT seq, 1 + seq % 1600, \"paid\" \
-    FROM seq_1_to_100000;' shop; $M -e \"$1\" shop; python3 server.py & up http://127.0.0.1:9000/; }\n";
+    FROM seq_1_to_100000;' shop; $M -e \"$1\" shop; serve; }\n";
 
 const NGINX_FILES: &[(&str, &str)] = &[("nginx.in", NGINX)];
 
@@ -165,7 +162,7 @@ pub const SINGLE: &[Rig] = &[
         &["server.time_wait"],
         "echo 100 > /proc/sys/net/ipv4/tcp_max_tw_buckets\n\
          sed 's/HTTP/access_log off; keepalive_requests 3;/; s/LISTEN/127.0.0.1:9000/; s/SERVER/location \\/ { return 200 ok; }/' \
-         nginx.in > nginx.conf; nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         nginx.in > nginx.conf; web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 600 -d 5s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     nginx(
@@ -173,7 +170,7 @@ pub const SINGLE: &[Rig] = &[
         &["conn.dns"],
         "sed 's/HTTP/access_log off;/; s/LISTEN/127.0.0.1:9002/; s/SERVER/resolver 127.0.0.1:9053; resolver_timeout 200ms; \
          location \\/ { set $api api.test; proxy_pass http:\\/\\/$api:9000; }/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9001/\n\
+         web http://127.0.0.1:9001/\n\
          \"$P\" run -q -c 8 -t 1 -d 4s --out out --observe proxy=nginx:http://127.0.0.1:9001/,log=$PWD/error.log \
          http://127.0.0.1:9002/ > /dev/null || :",
     ),
@@ -187,7 +184,7 @@ pub const SINGLE: &[Rig] = &[
         "one lock for all requests",
         &["server.lock"],
         &[("server.py", LOCKED)],
-        "python3 server.py & up http://127.0.0.1:9000/\n\
+        "serve\n\
          \"$P\" run -q -c 8 -t 1 -d 5s --out out http://127.0.0.1:9000/ > /dev/null || :; confirm",
     ),
     python(
@@ -230,7 +227,7 @@ pub const DOUBLE: &[Rig] = &[
         "all processors, and forty threads for one",
         &["server.cpu", "server.too_many_workers"],
         &[("server.py", THREADED_WORK)],
-        "taskset -pc 1 $$ > /dev/null; python3 server.py & up http://127.0.0.1:9000/; taskset -pc 0 $$ > /dev/null\n\
+        "taskset -pc 1 $$ > /dev/null; serve; taskset -pc 0 $$ > /dev/null\n\
          \"$P\" run -q -c 40 -t 1 -d 5s -T 10s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     Rig {
@@ -239,7 +236,7 @@ pub const DOUBLE: &[Rig] = &[
         needs: &["nginx"],
         files: &[("nginx.conf", LOGGING_NGINX)],
         before: "",
-        script: "nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+        script: "web http://127.0.0.1:9000/\n\
                  \"$P\" run -q -c 30 -t 1 -d 5s --out out -H \"X-Large: $(head -c 3000 /dev/zero | tr '\\0' x)\" \
                  --observe proxy=local:name=nginx http://127.0.0.1:9000/ > /dev/null || :",
     },

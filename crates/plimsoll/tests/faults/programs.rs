@@ -1,4 +1,33 @@
-//! Programs that rigs consist of, in Python and in Go.
+//! Programs that rigs consist of, in Python and in Go, and what they have in common.
+
+/// Files that lie beside every script: [`SERVER_OF`] for servers in Python, [`HTTP`] for nginx.
+pub const COMMON: &[(&str, &str)] = &[("server_of.py", SERVER_OF), ("http.inc", HTTP)];
+
+/// A server with a thread of `serve(connection)` for each connection, which stays up when it has no files left.
+const SERVER_OF: &str = "\
+import socket, threading, time
+OK = b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok'
+def each(serve, backlog=1024, pause=0):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(('127.0.0.1', 9000))
+    s.listen(backlog)
+    while True:
+        try:
+            c, _ = s.accept()
+        except OSError:
+            time.sleep(0.01)
+            continue
+        threading.Thread(target=serve, args=(c,), daemon=True).start()
+        if pause:
+            time.sleep(pause)
+";
+
+/// What every `http` of an nginx has: folders of its own, and a page of figures at port 9001.
+const HTTP: &str = "\
+client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+server { listen 127.0.0.1:9001; location / { stub_status; } }
+";
 
 /// A link between this network namespace and that of a process, which delays, drops and bounds what passes: the
 /// kernel's own (`tc netem`) is not everywhere. `link.py PID [delay=MS] [drop=SHARE] [rate=BYTES_PER_S]`; this end is 10.9.0.1,
@@ -56,75 +85,53 @@ while True:
 
 /// A server that holds one lock while it serves a request.
 pub const LOCKED: &str = "\
-import socket, threading, time
+import threading, time
+from server_of import OK, each
 lock = threading.Lock()
 def serve(c):
     while c.recv(65536):
         with lock:
             time.sleep(0.005)
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+        c.sendall(OK)
+each(serve)
 ";
 
 /// A server that keeps 100 kB for each request.
 pub const LEAKS: &str = "\
-import socket, threading
+from server_of import OK, each
 kept = []
 def serve(c):
     while c.recv(65536):
         kept.append(bytearray(b'x') * 100_000)
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+        c.sendall(OK)
+each(serve)
 ";
 
 /// A server with a thread for each connection, and some milliseconds of work, outside of the interpreter's lock, for each
 /// request.
 pub const THREADED_WORK: &str = "\
-import hashlib, socket, threading
-import os
+import hashlib
+from server_of import OK, each
 def serve(c):
     while c.recv(65536):
         hashlib.pbkdf2_hmac('sha256', b'a', b'b', 8000)
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+        c.sendall(OK)
+each(serve)
 ";
 
 /// A server that asks MariaDB for the orders of a user, by a client of its own for each connection.
 pub const ON_MARIADB: &str = "\
-import random, socket, subprocess, threading
+import random, subprocess
+from server_of import OK, each
 client = 'mariadb --no-defaults -N -B --unbuffered -h 127.0.0.1 -P 3390 -u root shop'.split()
 def serve(c):
     db = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     while c.recv(65536):
         db.stdin.write(b'SELECT COUNT(id) FROM orders WHERE user_id = %d;\\n' % random.randint(1, 1600))
         db.stdout.readline()
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+        c.sendall(OK)
     db.kill()
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+each(serve)
 ";
 
 /// A server with a large heap, and garbage for each request.

@@ -10,13 +10,18 @@ use tempfile::TempDir;
 use testkit::casestudy::Built;
 use testkit::needs;
 
+use crate::programs::COMMON;
+
 const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
-/// What every script begins with: the loopback interface, and the built-in API. Everything ends with the script, which
-/// is the first process of a namespace.
+/// What every script begins with: the loopback interface, and `api` (the built-in one), `serve` (of `server.py`), `web` (nginx,
+/// by nginx.conf, up where this URL answers). Everything ends with the script, which is the first process of a namespace.
 const BEFORE: &str = "set -e; ip link set lo up\n\
     up() { i=0; while ! \"$P\" run -q -n 1 -T 1s --format json \"$1\" 2> /dev/null | grep -q '\"succeeded\": 1,'; do \
     i=$((i+1)); [ $i -lt 50 ]; sleep 0.1; done; }\n\
     confirm() { \"$P\" explain out --confirm --format json > confirmed.json 2> confirm.log || :; }\n\
+    web() { nginx -p . -c \"$PWD/nginx.conf\" -e error.log \
+    -g 'daemon off; user root; worker_processes 1; pid nginx.pid; error_log error.log;' & up \"$1\"; }\n\
+    serve() { python3 server.py & up http://127.0.0.1:9000/; }\n\
     api() { \"$P\" target --listen 127.0.0.1:9000 \"$@\" > /dev/null & API=$!; up http://127.0.0.1:9000/healthz; }\n";
 
 /// A set-up, and what is to be found.
@@ -91,7 +96,7 @@ impl Rig {
     /// Carries it out.
     pub fn carry_out(&self) -> Explained {
         let folder = TempDir::new().expect("a temporary folder");
-        for (name, text) in self.files {
+        for (name, text) in COMMON.iter().chain(self.files) {
             fs::write(folder.path().join(name), text).expect("a file");
         }
         let script = format!("{BEFORE}{}{}", self.before, self.script);

@@ -4,54 +4,36 @@ use crate::rig::Rig;
 
 /// A server that accepts a connection each 50 ms, and lets four wait.
 const SLOW_TO_ACCEPT: &str = "\
-import socket, threading, time
+from server_of import OK, each
 def serve(c):
     while c.recv(65536):
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(4)
-while True:
-    c, _ = s.accept()
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
-    time.sleep(0.05)
+        c.sendall(OK)
+each(serve, backlog=4, pause=0.05)
 ";
 
 /// A server with a thread for each connection, which stays up when it has no files left.
 const THREADED: &str = "\
-import socket, threading, time
+import time
+from server_of import OK, each
 def serve(c):
     try:
         while c.recv(65536):
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+            c.sendall(OK)
             time.sleep(0.001)
     except OSError:
         pass
     c.close()
-s = socket.socket()
-s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-s.bind(('127.0.0.1', 9000))
-s.listen(1024)
-while True:
-    try:
-        c, _ = s.accept()
-    except OSError:
-        time.sleep(0.01)
-        continue
-    threading.Thread(target=serve, args=(c,), daemon=True).start()
+each(serve)
 ";
 
 /// nginx with one worker; `EVENTS`, `HTTP` and `SERVER` are filled in by the script.
 const NGINX: &str = "\
-daemon off; user root; worker_processes 1; pid nginx.pid; error_log error.log;
 events { EVENTS }
 http {
   access_log off; keepalive_requests 1000000;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  include http.inc;
   HTTP
   server { listen 127.0.0.1:9000 backlog=4096; SERVER root .; location / { try_files /nginx.in =404; } }
-  server { listen 127.0.0.1:9001; location / { stub_status; } }
 }
 ";
 const NGINX_FILES: &[(&str, &str)] = &[("nginx.in", NGINX)];
@@ -131,7 +113,7 @@ pub const SINGLE: &[Rig] = &[
         "a full accept queue",
         &["server.accept_queue"],
         &[("server.py", SLOW_TO_ACCEPT)],
-        "python3 server.py & up http://127.0.0.1:9000/\n\
+        "serve\n\
          \"$P\" run -q -c 100 -t 1 -d 6s -T 2s --pace 200ms --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     nginx(
@@ -139,7 +121,7 @@ pub const SINGLE: &[Rig] = &[
         &["rate_limited"],
         "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
          s/SERVER/limit_req zone=z burst=20 nodelay;/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 600 -d 7s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     nginx(
@@ -147,7 +129,7 @@ pub const SINGLE: &[Rig] = &[
         &["rate_limited"],
         "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
          s/SERVER/limit_req zone=z burst=20 nodelay; limit_req_status 429;/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 600 -d 4s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
 ];
@@ -173,7 +155,7 @@ pub const DOUBLE: &[Rig] = &[
         &["conn.keepalive_off", "rate_limited"],
         "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=200r\\/s;/; \
          s/SERVER/keepalive_timeout 0; limit_req zone=z burst=20 nodelay; limit_req_status 429;/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 400 -d 4s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     rig(
@@ -234,7 +216,7 @@ pub const HEALTHY: &[Rig] = &[
         "enough files and a long queue",
         &[],
         &[("server.py", THREADED)],
-        "python3 server.py & up http://127.0.0.1:9000/\n\
+        "serve\n\
          \"$P\" run -q -c 60 -t 1 --pace 200ms --warmup 1s -d 5s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     nginx(
@@ -242,14 +224,14 @@ pub const HEALTHY: &[Rig] = &[
         &[],
         "sed 's/EVENTS/worker_connections 1024;/; s/HTTP/limit_req_zone $binary_remote_addr zone=z:1m rate=2000r\\/s;/; \
          s/SERVER/limit_req zone=z burst=100 nodelay;/' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 8 -t 1 -R 300 -d 5s --out out http://127.0.0.1:9000/ > /dev/null || :",
     ),
     nginx(
         "a proxy with room",
         &[],
         "sed 's/EVENTS/worker_connections 1024;/; s/HTTP//; s/SERVER//' nginx.in > nginx.conf\n\
-         nginx -p . -c \"$PWD/nginx.conf\" -e error.log & up http://127.0.0.1:9000/\n\
+         web http://127.0.0.1:9000/\n\
          \"$P\" run -q -c 70 -t 1 -d 5s --pace 200ms --out out --observe proxy=nginx:http://127.0.0.1:9001/ \
          http://127.0.0.1:9000/ > /dev/null || :",
     ),
