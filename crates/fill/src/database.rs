@@ -113,7 +113,7 @@ pub fn connect(address: &Address) -> Result<Box<dyn Database>> {
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(match &address {
-        Address::Postgres(config) => Box::new(postgres::Postgres::connect(config)?),
+        Address::Postgres(login) => Box::new(postgres::Postgres::connect(login)?),
         Address::Mysql(opts) => Box::new(mysql::Mysql::connect(opts)?),
         Address::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
     })

@@ -1,7 +1,9 @@
 //! Addresses of databases, and where their passwords come from: the URL, the environment, the usual files.
 //!
-//! Owns the forms of URLs, what they leave out, and that a password is shown nowhere. Does not own connections nor what
-//! is done with them (`fill`, `observe`).
+//! Owns the forms of URLs, what they leave out, whose certificates are trusted (`tls`), and that a password is shown
+//! nowhere. Does not own what is done with connections (`fill`, `observe`).
+
+mod tls;
 
 use std::fmt;
 use std::fs;
@@ -11,8 +13,11 @@ use std::str::FromStr;
 
 use model::secret::{escaped_address, mask_address};
 use mysql::{Opts, OptsBuilder};
-use postgres::Config;
+use percent_encoding::percent_decode_str;
 use postgres::config::{Host, SslMode};
+use postgres::{Client, Config, NoTls};
+use tls::Mode;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What is wrong with a URL as the user wrote it: in words, with the URL where it helps, never with its password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +41,7 @@ const LARGEST: u64 = 1 << 20;
 #[derive(Clone)]
 pub enum Address {
     /// PostgreSQL.
-    Postgres(Box<Config>),
+    Postgres(Box<Postgres>),
     /// MySQL or MariaDB.
     Mysql(Box<Opts>),
     /// A file.
@@ -47,6 +52,27 @@ pub enum Address {
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.marks().join(" "))
+    }
+}
+
+/// How to connect to a PostgreSQL.
+#[derive(Clone)]
+pub struct Postgres {
+    /// All but TLS.
+    pub config: Config,
+    tls: Option<MakeRustlsConnect>,
+}
+
+impl Postgres {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, shows another certificate than is asked for, or refuses.
+    pub fn connect(&self) -> std::result::Result<Client, postgres::Error> {
+        match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        }
     }
 }
 
@@ -93,36 +119,15 @@ impl Address {
             Ok(url) => url,
             Err(why) => return wrong(why),
         };
-        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            let (plain, mut modes) = without_options(&url, &["sslmode"]);
-            if modes.is_empty() {
-                modes.extend((environment.variable)("PGSSLMODE"));
-            }
-            let certificate = plain.contains("sslrootcert=") || plain.contains("sslcert=");
-            if certificate || modes.iter().any(|mode| needs_tls(mode)) {
-                return wrong(NO_TLS);
-            }
-            return match Config::from_str(&plain) {
-                Ok(config) => Ok(complete_postgres(config, environment)),
-                Err(_) => {
-                    wrong("not a connection URL of PostgreSQL (its password may need %-escapes)")
-                }
-            };
-        }
-        if url.starts_with("mysql://") || url.starts_with("mariadb://") {
-            let plain = url.replacen("mariadb://", "mysql://", 1);
-            let (plain, modes) = without_options(&plain, &["ssl-mode", "ssl_mode", "sslmode"]);
-            if plain.contains("require_ssl=true") || modes.iter().any(|mode| needs_tls(mode)) {
-                return wrong(NO_TLS);
-            }
-            return match Opts::from_url(&plain) {
-                Ok(opts) => Ok(complete_mysql(&opts, environment)),
-                Err(_) => wrong(
-                    "not a connection URL of MySQL: mysql://USER@HOST:PORT/DATABASE (its password may need %-escapes)",
-                ),
-            };
-        }
-        wrong("use postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or sqlite:FILE")
+        let read = if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            postgres(&url, environment)
+        } else if url.starts_with("mysql://") || url.starts_with("mariadb://") {
+            mysql(&url.replacen("mariadb://", "mysql://", 1), environment)
+        } else {
+            Err("use postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or sqlite:FILE"
+                .into())
+        };
+        read.or_else(|why| wrong(&why))
     }
 
     /// As [`Address::parse`], with the environment of this process.
@@ -138,7 +143,7 @@ impl Address {
     /// The database's name; of a file, the file's. Empty where a URL of MySQL names none.
     pub fn database(&self) -> String {
         match self {
-            Self::Postgres(config) => config.get_dbname().unwrap_or_default().to_owned(),
+            Self::Postgres(login) => login.config.get_dbname().unwrap_or_default().to_owned(),
             Self::Mysql(opts) => opts.get_db_name().unwrap_or_default().to_owned(),
             Self::Sqlite(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
         }
@@ -146,8 +151,8 @@ impl Address {
 
     /// Says who connects, where the database lists its sessions.
     pub fn as_application(&mut self, name: &str) {
-        if let Self::Postgres(config) = self {
-            config.application_name(name);
+        if let Self::Postgres(login) = self {
+            login.config.application_name(name);
         }
     }
 
@@ -155,8 +160,8 @@ impl Address {
     pub fn marks(&self) -> Vec<String> {
         let mut marks = vec![self.database()];
         match self {
-            Self::Postgres(config) => {
-                marks.extend(config.get_hosts().iter().map(|host| match host {
+            Self::Postgres(login) => {
+                marks.extend(login.config.get_hosts().iter().map(|host| match host {
                     Host::Tcp(name) => name.clone(),
                     Host::Unix(path) => path.display().to_string(),
                 }))
@@ -168,33 +173,72 @@ impl Address {
     }
 }
 
-const NO_TLS: &str = "TLS to a database is not supported: use an SSH tunnel (ssh -L) or a connection inside of a \
-                      trusted network, and leave out the TLS option (sslmode, ssl-mode, PGSSLMODE)";
+/// What a URL of PostgreSQL says, and what it leaves out.
+fn postgres(url: &str, environment: Environment<'_>) -> std::result::Result<Address, String> {
+    const WRONG: &str = "not a connection URL of PostgreSQL (its password may need %-escapes)";
+    let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
+    let (url, [mode, root, own, key]) =
+        without_options(url, [&["sslmode"], &["sslrootcert"], &["sslcert"], &["sslkey"]]);
+    if own.is_some() || key.is_some() {
+        return Err(
+            "certificates of clients (sslcert, sslkey) are not supported: log in with a password"
+                .into(),
+        );
+    }
+    let mode = Mode::of_postgres(mode.or_else(|| set("PGSSLMODE")).as_deref())?;
+    let usual = environment.home.map(|home| home.join(".postgresql/root.crt"));
+    let root = root.or_else(|| set("PGSSLROOTCERT")).map(PathBuf::from);
+    let root = root.or_else(|| usual.filter(|file| file.is_file()));
+    let mut config = Config::from_str(&url).map_err(|_| WRONG)?;
+    // A socket in the file system has no use for TLS.
+    let remote = |host: &Host| matches!(host, Host::Tcp(_));
+    let local = !config.get_hosts().is_empty() && !config.get_hosts().iter().any(remote);
+    let tls = if local { None } else { tls::postgres(mode, root.as_deref())? };
+    config.ssl_mode(tls.as_ref().map_or(SslMode::Disable, |(mode, _)| *mode));
+    let config = complete_postgres(config, environment);
+    Ok(Address::Postgres(Box::new(Postgres { config, tls: tls.map(|(_, tls)| tls) })))
+}
 
-/// A URL without some options of its query, and their values.
-fn without_options(url: &str, names: &[&str]) -> (String, Vec<String>) {
-    let Some((path, query)) = url.split_once('?') else { return (url.to_owned(), Vec::new()) };
-    let mut values = Vec::new();
+/// What a URL of MySQL says, and what it leaves out.
+fn mysql(url: &str, environment: Environment<'_>) -> std::result::Result<Address, String> {
+    const WRONG: &str = "not a connection URL of MySQL: mysql://USER@HOST:PORT/DATABASE (its password may need \
+                         %-escapes)";
+    const MODE: [&str; 3] = ["ssl-mode", "ssl_mode", "sslmode"];
+    const ROOT: [&str; 3] = ["ssl-ca", "ssl_ca", "sslca"];
+    let (url, [mode, root]) = without_options(url, [&MODE, &ROOT]);
+    let file = environment.home.map(|home| home.join(".my.cnf"));
+    let stored = file.and_then(|file| private(&file)).unwrap_or_default();
+    let find = |names: [&str; 3]| names.iter().find_map(|name| option(&stored, name));
+    let root = root.or_else(|| find(ROOT)).map(PathBuf::from);
+    let mode = Mode::of_mysql(mode.or_else(|| find(MODE)).as_deref(), root.is_some())?;
+    let tls = tls::mysql(mode, root)?;
+    let opts = Opts::from_url(&url).map_err(|_| WRONG)?;
+    let tls = tls.or_else(|| opts.get_ssl_opts().cloned());
+    let builder = complete_mysql(&opts, &stored, environment).ssl_opts(tls);
+    Ok(Address::Mysql(Box::new(builder.into())))
+}
+
+/// A URL without some options of its query, each of which may have several names, and the value of each.
+fn without_options<const N: usize>(
+    url: &str,
+    options: [&[&str]; N],
+) -> (String, [Option<String>; N]) {
+    let mut values = [const { None }; N];
+    let Some((path, query)) = url.split_once('?') else { return (url.to_owned(), values) };
     let mut kept = Vec::new();
     for option in query.split('&') {
-        match option.split_once('=') {
-            Some((name, value)) if names.contains(&name) => values.push(value.to_owned()),
-            _ => kept.push(option),
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        match options.iter().position(|names| names.contains(&name)) {
+            Some(at) => values[at] = Some(percent_decode_str(value).decode_utf8_lossy().into()),
+            None => kept.push(option),
         }
     }
     let mark = if kept.is_empty() { "" } else { "?" };
     (format!("{path}{mark}{}", kept.join("&")), values)
 }
 
-/// Whether a mode forbids a connection without TLS; what is unknown does.
-fn needs_tls(mode: &str) -> bool {
-    let mode = mode.to_ascii_lowercase();
-    !matches!(mode.as_str(), "" | "disable" | "disabled" | "allow" | "prefer" | "preferred")
-}
-
-fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Address {
+fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Config {
     let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
-    config.ssl_mode(SslMode::Disable);
     if config.get_hosts().is_empty() {
         config.host(set("PGHOST").as_deref().unwrap_or("localhost"));
     }
@@ -224,21 +268,19 @@ fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Addres
             config.password(password);
         }
     }
-    Address::Postgres(Box::new(config))
+    config
 }
 
-fn complete_mysql(opts: &Opts, environment: Environment<'_>) -> Address {
+/// `stored` is the text of `.my.cnf`.
+fn complete_mysql(opts: &Opts, stored: &str, environment: Environment<'_>) -> OptsBuilder {
     let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
-    let file = environment.home.map(|home| home.join(".my.cnf"));
-    let stored = file.and_then(|file| private(&file)).unwrap_or_default();
-    let user = opts.get_user().map(str::to_owned).or_else(|| option(&stored, "user"));
+    let user = opts.get_user().map(str::to_owned).or_else(|| option(stored, "user"));
     let password = opts.get_pass().map(str::to_owned);
-    let password = password.or_else(|| set("MYSQL_PWD")).or_else(|| option(&stored, "password"));
-    let builder = OptsBuilder::from_opts(opts.clone())
+    let password = password.or_else(|| set("MYSQL_PWD")).or_else(|| option(stored, "password"));
+    OptsBuilder::from_opts(opts.clone())
         .user(user.or_else(|| set("USER")))
         .pass(password)
-        .prefer_socket(false);
-    Address::Mysql(Box::new(builder.into()))
+        .prefer_socket(false)
 }
 
 /// The text of a file that only its owner may read; others are passed over, as the databases' own programs do.

@@ -12,8 +12,8 @@ fn parse(url: &str, set: &[(&str, &str)], home: Option<&Path>) -> Result<Address
 
 fn password(address: &Address) -> Option<String> {
     match address {
-        Address::Postgres(config) => {
-            config.get_password().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        Address::Postgres(login) => {
+            login.config.get_password().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
         }
         Address::Mysql(opts) => opts.get_pass().map(str::to_owned),
         Address::Sqlite(_) => None,
@@ -73,25 +73,60 @@ fn passwords_come_from_url_environment_and_files() {
 #[test]
 fn what_is_not_supported_is_said() {
     for (url, word) in [
-        ("postgres://h/shop?sslmode=require", "TLS"),
-        ("postgres://h/shop?application_name=a&sslmode=verify-full", "TLS"),
-        ("postgres://h/shop?sslrootcert=ca.pem", "TLS"),
-        ("mysql://h/shop?ssl-mode=REQUIRED", "TLS"),
-        ("mysql://h/shop?ssl-mode=VERIFY_IDENTITY", "TLS"),
+        ("postgres://h/shop?sslmode=verify", "verify-full"),
+        ("postgres://h/shop?sslmode=verify-ca", "sslrootcert=FILE"),
+        ("postgres://h/shop?sslmode=verify-ca&sslrootcert=system", "verify-full"),
+        ("postgres://h/shop?sslmode=require&sslrootcert=/no/such/ca.pem", "/no/such/ca.pem"),
+        ("postgres://h/shop?sslmode=verify-full&sslcert=own.pem", "sslcert"),
+        ("mysql://h/shop?ssl-mode=ON", "VERIFY_IDENTITY"),
+        ("mysql://h/shop?ssl-ca=/no/such/ca.pem", "/no/such/ca.pem"),
         ("sqlite:/no/such/file.db", "no such file"),
         ("shop.db", "sqlite:FILE"),
     ] {
         let why = parse(url, &[], None).unwrap_err().to_string();
         assert!(why.contains(word), "{url}: {why}");
     }
-    let demanded = parse("postgres://h/shop", &[("PGSSLMODE", "require")], None);
-    assert!(demanded.unwrap_err().to_string().contains("TLS"));
-    for url in [
-        "postgres://h/shop?sslmode=allow",
-        "postgres://h/shop?sslmode=prefer&application_name=a",
-        "mysql://h/shop?ssl-mode=DISABLED",
-        "mariadb://h/shop?ssl-mode=preferred",
+}
+
+/// The mode of PostgreSQL's client, or what the options of MySQL's are: with and without a check.
+fn tls(url: &str, set: &[(&str, &str)], home: Option<&Path>) -> String {
+    match parse(url, set, home).unwrap() {
+        Address::Postgres(login) => {
+            assert_eq!(login.tls.is_some(), login.config.get_ssl_mode() != SslMode::Disable);
+            format!("{:?}", login.config.get_ssl_mode())
+        }
+        Address::Mysql(opts) => match opts.get_ssl_opts() {
+            None => "none".to_owned(),
+            Some(tls) if tls.accept_invalid_certs() => "unchecked".to_owned(),
+            Some(tls) => format!("checked by {:?}", tls.root_cert_path()),
+        },
+        Address::Sqlite(_) => String::new(),
+    }
+}
+
+#[test]
+fn tls_is_spoken_where_url_environment_or_files_ask_for_it() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".my.cnf");
+    fs::write(&file, "[client]\nssl-mode=REQUIRED\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    for (url, set, home, wanted) in [
+        ("postgres://h/shop", &[][..], None, "Disable"),
+        ("postgres://h/shop?sslmode=allow", &[], None, "Disable"),
+        ("postgres://h/shop?sslmode=prefer&application_name=a", &[], None, "Prefer"),
+        ("postgres://h/shop?sslmode=require", &[], None, "Require"),
+        ("postgres://h/shop?sslmode=verify-full", &[], None, "Require"),
+        ("postgres://h/shop", &[("PGSSLMODE", "require")], None, "Require"),
+        ("postgres://h/shop?sslmode=disable", &[("PGSSLMODE", "require")], None, "Disable"),
+        ("postgres://%2Frun%2Fpostgresql/shop?sslmode=require", &[], None, "Disable"),
+        ("mysql://h/shop", &[], None, "none"),
+        ("mysql://h/shop?ssl-mode=DISABLED", &[], None, "none"),
+        ("mariadb://h/shop?ssl-mode=preferred", &[], None, "none"),
+        ("mysql://h/shop?ssl-mode=REQUIRED", &[], None, "unchecked"),
+        ("mysql://h/shop?ssl-mode=VERIFY_IDENTITY", &[], None, "checked by None"),
+        ("mysql://h/shop", &[], Some(home.path()), "unchecked"),
+        ("mysql://h/shop?ssl-mode=DISABLED", &[], Some(home.path()), "none"),
     ] {
-        assert!(parse(url, &[], None).is_ok(), "{url}");
+        assert_eq!(tls(url, set, home), wanted, "{url}");
     }
 }

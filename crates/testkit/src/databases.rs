@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+pub use crate::certificates::Signer;
+use crate::certificates::{AUTHORITY, CERTIFICATE, KEY, certify};
 use crate::needs;
 
 /// How long a database may take to start.
@@ -32,7 +34,7 @@ pub struct Mariadb {
 struct Server {
     child: Child,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Postgres {
@@ -57,7 +59,29 @@ impl Postgres {
     /// # Errors
     /// What went wrong, in words.
     pub fn start_with(settings: &[&str]) -> Result<Self, String> {
-        let (folder, user) = (folder_for("postgres")?, user_of("postgres"));
+        Self::start_in(folder_for("postgres")?, settings)
+    }
+
+    /// Starts one that speaks TLS with those who ask for it.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start_secure(signer: Signer) -> Result<Self, String> {
+        let folder = folder_for("postgres")?;
+        certify(folder.path(), user_of("postgres"), signer)?;
+        let file = |name: &str| folder.path().join(name).display().to_string();
+        let own = format!("ssl_cert_file={}", file(CERTIFICATE));
+        let key = format!("ssl_key_file={}", file(KEY));
+        Self::start_in(folder, &["ssl=on", &own, &key])
+    }
+
+    /// Who vouches for its certificate, which names `localhost`.
+    pub fn authority(&self) -> PathBuf {
+        self.server.folder.path().join(AUTHORITY)
+    }
+
+    fn start_in(folder: TempDir, settings: &[&str]) -> Result<Self, String> {
+        let user = user_of("postgres");
         let data = folder.path().join("data");
         let made = as_user(user, &program("initdb")?)
             .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N", "-D"])
@@ -126,11 +150,35 @@ impl Mariadb {
     /// # Errors
     /// What went wrong, in words.
     pub fn start_with(options: &[&str]) -> Result<Self, String> {
-        let (folder, user) = (folder_for("mysql")?, user_of("mysql"));
+        Self::start_in(folder_for("mysql")?, options)
+    }
+
+    /// Starts one that speaks TLS with those who ask for it.
+    ///
+    /// # Errors
+    /// What went wrong, in words.
+    pub fn start_secure(signer: Signer) -> Result<Self, String> {
+        let folder = folder_for("mysql")?;
+        certify(folder.path(), user_of("mysql"), signer)?;
+        let file = |name: &str| folder.path().join(name).display().to_string();
+        let own = format!("--ssl-cert={}", file(CERTIFICATE));
+        let key = format!("--ssl-key={}", file(KEY));
+        Self::start_in(folder, &["--local-infile=1", &own, &key])
+    }
+
+    /// Who vouches for its certificate, which names `localhost`.
+    pub fn authority(&self) -> PathBuf {
+        self.server.folder.path().join(AUTHORITY)
+    }
+
+    fn start_in(folder: TempDir, options: &[&str]) -> Result<Self, String> {
+        let user = user_of("mysql");
         let data = folder.path().join("data");
         let made = as_user(user, &program("mariadb-install-db")?)
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
             .arg(format!("--datadir={}", data.display()))
+            // Another server that starts removes temporary tables that lie beside its own.
+            .arg(format!("--tmpdir={}", folder.path().display()))
             .output()
             .map_err(|error| format!("mariadb-install-db: {error}"))?;
         if !made.status.success() {
@@ -145,6 +193,7 @@ impl Mariadb {
             "--innodb-buffer-pool-size=64M",
         ]);
         command.arg(format!("--datadir={}", data.display()));
+        command.arg(format!("--tmpdir={here}"));
         command.arg(format!("--socket={here}/socket")).arg(format!("--pid-file={here}/pid"));
         command.arg(format!("--port={port}"));
         command.args(options);
@@ -278,7 +327,7 @@ impl Server {
         let also = file.try_clone().map_err(|error| error.to_string())?;
         let child = command.stdin(Stdio::null()).stdout(file).stderr(also).spawn();
         let child = child.map_err(|error| format!("{command:?}: {error}"))?;
-        let mut server = Self { child, port, _folder: folder };
+        let mut server = Self { child, port, folder };
         let deadline = Instant::now() + PATIENCE;
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             let words = || fs::read_to_string(&log).unwrap_or_default();
@@ -309,11 +358,11 @@ impl Drop for Server {
     }
 }
 
-fn program(name: &str) -> Result<PathBuf, String> {
+pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
     needs::path(name).ok_or_else(|| format!("{name} is not installed"))
 }
 
-fn output(command: &mut Command) -> Result<String, String> {
+pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let ended = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());

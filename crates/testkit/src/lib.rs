@@ -14,6 +14,7 @@
 //! Nothing here is part of the product; it depends on `net`'s interface alone.
 
 pub mod casestudy;
+mod certificates;
 pub mod databases;
 pub mod misbehaving;
 pub mod needs;

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use postgres::{Client, Config, NoTls};
+use postgres::Client;
 
 use super::{Database, Each, Make, Target, column_list, one, produce, read_postgres};
 use crate::error::{Error, Result};
@@ -21,8 +21,8 @@ pub struct Postgres {
 
 impl Postgres {
     /// Connects; times are UTC.
-    pub fn connect(config: &Config) -> Result<Self> {
-        let mut client = config.connect(NoTls).map_err(|error| database_error(&error))?;
+    pub fn connect(login: &login::Postgres) -> Result<Self> {
+        let mut client = login.connect().map_err(|error| database_error(&error))?;
         let settings = "SET TIME ZONE 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'postgres'; \
                         SET bytea_output = 'hex'; SET standard_conforming_strings = on; \
                         SET extra_float_digits = 1; SET client_min_messages = error; \

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use login::Address;
 use model::Sample;
-use postgres::{Client, NoTls, SimpleQueryMessage, SimpleQueryRow};
+use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
 use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
@@ -157,11 +157,11 @@ impl Service for Postgres {
 /// Connects as this application: a session that waits for nothing for long, and only reads.
 pub(crate) fn open(url: &str, application: &str) -> Result<Client, String> {
     let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
-    let Address::Postgres(mut config) = address else {
+    let Address::Postgres(mut login) = address else {
         return Err("not a URL of PostgreSQL".to_owned());
     };
-    config.connect_timeout(Duration::from_secs(5)).application_name(application);
-    let mut client = config.connect(NoTls).map_err(|error| why(&error))?;
+    login.config.connect_timeout(Duration::from_secs(5)).application_name(application);
+    let mut client = login.connect().map_err(|error| why(&error))?;
     client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
     Ok(client)
 }

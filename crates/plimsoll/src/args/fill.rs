@@ -20,7 +20,9 @@ The database keeps what was done in the tables plimsoll_fill*, batch by batch: -
 removes exactly the rows that were added, sets counters back and drops these tables.
 A database is refused that has a word of --production-marks in its name or host, that has replicas, or that others \
 wrote to in the last minutes, unless --yes-to gives its name.
-Passwords: from the URL, PGPASSWORD or MYSQL_PWD, ~/.pgpass or ~/.my.cnf; they are not printed. TLS is not supported.
+Passwords: from the URL, PGPASSWORD or MYSQL_PWD, ~/.pgpass or ~/.my.cnf; they are not printed.
+TLS: sslmode=require, verify-ca or verify-full and sslrootcert=FILE in the URL of PostgreSQL (or PGSSLMODE, \
+PGSSLROOTCERT), ssl-mode=REQUIRED or VERIFY_IDENTITY and ssl-ca=FILE in that of MySQL (or ~/.my.cnf).
 Exit codes: 0 done; 1 the database refused or was refused; 2 usage; 130 interrupted.")]
 pub struct FillArgs {
     /// postgres://USER@HOST/DATABASE, mysql://USER@HOST/DATABASE or sqlite:FILE

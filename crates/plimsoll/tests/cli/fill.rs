@@ -3,6 +3,7 @@
 
 pub mod engines;
 mod planner;
+mod secure;
 mod shop;
 mod stopped;
 mod wishes;
