@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::sync_channel;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use postgres::Client;
 
@@ -13,6 +14,23 @@ use crate::schema::{Dialect, Name, Schema, Table};
 
 /// Chunks of rows that wait to be sent.
 const WAITING: usize = 4;
+
+/// Sessions of others that have written: in a transaction that goes on, or as far as their last statement tells. One
+/// that ends a transaction, or runs code, may have written before.
+const WRITERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+    AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND application_name NOT LIKE 'plimsoll%' \
+    AND (backend_xid IS NOT NULL OR (state_change > now() - interval '5 minutes' AND (\
+    query ~* '^\\s*(insert|update|delete|merge|copy|truncate|commit|end|prepare|execute|call|do)\\M' \
+    OR query ~* '^\\s*(with|explain)\\M.*\\m(insert|update|delete|merge)\\M')))";
+
+/// Rows that were ever changed. The counters are open to everybody, and none of the catalogs, where the planner's
+/// statistics are written, is among them.
+const CHANGES: &str = "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables \
+    WHERE relname NOT LIKE 'plimsoll_fill%'";
+/// Sessions add to the counters at most once a second, and when they end.
+const MOMENT: Duration = Duration::from_millis(1_200);
+/// How often the counters are looked at.
+const LOOKED_EVERY: Duration = Duration::from_millis(100);
 
 /// A connection to PostgreSQL.
 pub struct Postgres {
@@ -29,6 +47,20 @@ impl Postgres {
                         SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
         client.batch_execute(settings).map_err(|error| database_error(&error))?;
         Ok(Self { client })
+    }
+
+    /// Whether rows are changed again and again while one looks. Once may be what is left of a session that ended just
+    /// now: that of the user who made the tables.
+    fn is_written(&mut self) -> Result<bool> {
+        let (mut changes, mut known, mut until) = (0, one(self, CHANGES)?, Instant::now() + MOMENT);
+        while changes < 2 && Instant::now() < until {
+            thread::sleep(LOOKED_EVERY);
+            let now = one(self, CHANGES)?;
+            if now != known {
+                (changes, known, until) = (changes + 1, now, Instant::now() + MOMENT);
+            }
+        }
+        Ok(changes == 2)
     }
 }
 
@@ -151,14 +183,7 @@ impl Database for Postgres {
                 "SELECT count(*) FROM pg_replication_slots WHERE active",
                 "replication slots of it are in use",
             ),
-            (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
-                 AND pid <> pg_backend_pid() AND backend_type = 'client backend' \
-                 AND application_name NOT LIKE 'plimsoll%' \
-                 AND (backend_xid IS NOT NULL OR (state_change > now() - interval '5 minutes' \
-                 AND query ~* '^\\s*(insert|update|delete|merge|copy|truncate)\\M'))",
-                "another client wrote to it in the last 5 minutes",
-            ),
+            (WRITERS, "another client wrote to it, or committed, in the last 5 minutes"),
         ] {
             // Not everybody may look.
             if super::number(self, sql).is_ok_and(|count| count > 0) {
@@ -167,6 +192,9 @@ impl Database for Postgres {
         }
         if one(self, "SELECT pg_is_in_recovery()")?.as_deref() == Some("t") {
             signs.push("it is a replica itself, and cannot be written to".to_owned());
+        }
+        if signs.is_empty() && self.is_written()? {
+            signs.push("its rows are being changed by others".to_owned());
         }
         Ok(signs)
     }

@@ -1,5 +1,7 @@
 //! What can be asked for, and what is refused.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::engines::Engine;
 use crate::harness::{Ended, Folder, PLIMSOLL, ended};
 
@@ -111,6 +113,40 @@ fn another_writer_of_postgres_is_a_sign_of_production() {
     if let Some(engine) = Engine::postgres(ONE_TABLE) {
         another_writer_is_a_sign(&engine);
     }
+}
+
+#[test]
+fn one_that_committed_is_a_sign_of_production_too() {
+    let Some(engine) = Engine::postgres(ONE_TABLE) else { return };
+    let mut other = engine.connect();
+    for sql in ["SET application_name = 'shop'", "BEGIN", "INSERT INTO a VALUES (1, 'x')", "COMMIT"]
+    {
+        other.execute(sql).expect("good SQL");
+    }
+    let refused = unnamed(&engine, "--rows a=9").ends(1);
+    assert!(refused.stderr.contains("in the last 5 minutes"), "{refused:#?}");
+}
+
+#[test]
+fn writers_that_nobody_sees_are_seen_by_what_they_change() {
+    let Some(engine) = Engine::postgres(ONE_TABLE) else { return };
+    engine.run(
+        "CREATE FUNCTION buy() RETURNS bigint LANGUAGE sql AS \
+         'INSERT INTO a SELECT count(*), ''x'' FROM a RETURNING id'",
+    );
+    // Sessions that come and go, with a statement that says nothing of a change.
+    let running = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while running.load(Ordering::Relaxed) {
+                engine.run("SELECT buy()");
+            }
+        });
+        let refused = unnamed(&engine, "--rows a=9");
+        running.store(false, Ordering::Relaxed);
+        let refused = refused.ends(1);
+        assert!(refused.stderr.contains("changed by others"), "{refused:#?}");
+    });
 }
 
 #[test]
