@@ -33,6 +33,8 @@ const ROOT: u32 = 0;
 pub(crate) type Marks = u64;
 /// Some path ends here.
 const END: Marks = 1;
+/// Kinds of requests that end at a node are told apart by so much of the hash of their marks.
+const WAYS: usize = 8;
 
 /// A segment, or a set of segments that are values of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +55,8 @@ struct Node {
     /// Requests whose path ends here.
     hits: u64,
     marks: Marks,
+    /// Those requests by method and names in the query, as [`way`] tells them apart.
+    ways: [u32; WAYS],
     children: Vec<u32>,
     /// What the path up to here says about the next segment.
     neighbour: Neighbour,
@@ -108,9 +112,23 @@ pub(crate) fn marks(method: &[u8], query: &[u8]) -> Marks {
     marks
 }
 
+/// Which of the [`WAYS`] requests with these marks are.
+fn way(marks: Marks) -> usize {
+    (hash(&marks.to_le_bytes()) % WAYS as u64) as usize
+}
+
 impl Node {
+    /// Counts requests that end here.
+    fn add_ends(&mut self, hits: u64, marks: Marks, ways: [u32; WAYS]) {
+        self.hits += hits;
+        self.marks |= marks;
+        for (own, more) in self.ways.iter_mut().zip(ways) {
+            *own = own.saturating_add(more);
+        }
+    }
+
     fn new(label: Label, neighbour: Neighbour) -> Self {
-        Self { label, hits: 0, marks: 0, children: Vec::new(), neighbour }
+        Self { label, hits: 0, marks: 0, ways: [0; WAYS], children: Vec::new(), neighbour }
     }
 }
 
@@ -147,6 +165,8 @@ impl Trie {
         let node = &mut self.nodes[node as usize];
         node.hits += 1;
         node.marks |= marks;
+        let way = &mut node.ways[way(marks)];
+        *way = way.saturating_add(1);
     }
 
     /// Adds everything of another tree.
@@ -156,9 +176,7 @@ impl Trie {
 
     fn absorb_below(&mut self, own: u32, other: &Self, from: u32) {
         let source = &other.nodes[from as usize];
-        let node = &mut self.nodes[own as usize];
-        node.hits += source.hits;
-        node.marks |= source.marks;
+        self.nodes[own as usize].add_ends(source.hits, source.marks, source.ways);
         for child in &source.children {
             let into = match &other.nodes[*child as usize].label {
                 Label::Fixed(text) => self.child(own, text),
@@ -278,11 +296,9 @@ impl Trie {
     /// Adds a node without a parent to another; its place is free afterwards.
     fn merge(&mut self, into: u32, from: u32) {
         let source = &mut self.nodes[from as usize];
-        let (hits, marks) = (source.hits, source.marks);
+        let (hits, marks, ways) = (source.hits, source.marks, source.ways);
         let children = std::mem::take(&mut source.children);
-        let node = &mut self.nodes[into as usize];
-        node.hits += hits;
-        node.marks |= marks;
+        self.nodes[into as usize].add_ends(hits, marks, ways);
         for child in children {
             let key = self.key(child);
             self.edges.remove(&(from, key));

@@ -10,7 +10,7 @@ const RESERVED: &str = "me self mine new edit create search login logout signin 
     all count batch bulk export import stats health healthz status metrics popular trending recent \
     autocomplete suggest validate verify preview upload download settings config admin api graphql \
     feed rss sitemap archive tags categories random nearby active default public private upcoming \
-    featured";
+    featured Main_Page a-z a-to-z";
 
 /// Words of which fixed segments are commonly made.
 const COMMON: &str = include_str!("words/common.txt");

@@ -64,6 +64,33 @@ fn a_word_with_routes_of_its_own_is_none_of_the_values() {
 }
 
 #[test]
+fn a_word_that_is_asked_for_in_a_way_of_its_own_is_none_of_the_values() {
+    let mut paths = Vec::new();
+    for n in 0..1_200 {
+        paths.push(format!("/{}", name(n % 300)));
+        if n % 20 == 0 {
+            // It ends where values end, with a query that they do not have.
+            paths.push(format!("/xylotheque?leaf={n}"));
+        }
+    }
+    let found = templates(&paths);
+    assert!(found.contains("/xylotheque") && found.contains("/{name}"), "{found:?}");
+}
+
+#[test]
+fn few_codes_that_come_again_and_again_are_fixed() {
+    let mut paths = Vec::new();
+    for n in 0..20 {
+        paths.push(format!("/forms/FRM_{:04}.aspx", 400 + n % 2 * 77));
+        paths.push(format!("/parts/SKU-{:04}", 1_000 + n));
+    }
+    let found = templates(&paths);
+    for wanted in ["/forms/FRM_0400.aspx", "/forms/FRM_0477.aspx", "/parts/{code}"] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}
+
+#[test]
 fn a_place_that_is_no_plural_may_be_followed_by_fixed_years() {
     let mut paths = Vec::new();
     for n in 0..200 {

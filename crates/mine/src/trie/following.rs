@@ -1,8 +1,9 @@
-//! Whether the requests of a segment go on in the path as those of others do.
+//! Whether the requests of a segment go on in the path, and end, as those of others do.
 
 use std::collections::BTreeMap;
 
-/// Requests by what follows a segment in the path: the bit of `Traits` that stands for it, or [`ENDS`].
+/// Requests by what follows a segment in the path: the bit of `Traits` that stands for it; from [`ENDS`] on, those
+/// after which nothing follows, by method and names in the query.
 pub(super) type Next = BTreeMap<u32, u64>;
 /// Nothing follows.
 pub(super) const ENDS: u32 = 64;

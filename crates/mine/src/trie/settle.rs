@@ -22,6 +22,9 @@ use crate::words;
 /// half), and what follows in the path (the upper half).
 type Traits = u128;
 
+/// What must speak for values at least. Evenly weighed, 1 would do; a fixed word lost is worse than a parameter.
+const OPEN: f64 = 1.5;
+
 /// The text before and behind a value.
 type Around = (Vec<u8>, Vec<u8>);
 /// Segments that may be values, by the text around their words.
@@ -247,7 +250,7 @@ impl Trie {
             let known = known || !class.is_words() && is_plain(inner);
             let apart =
                 || is_plain(inner) && is_strange(&self.next(child), &self.next(into), false);
-            if !known && follows && self.below(child) * 20 <= most && !apart() {
+            if !known && follows && self.below(child) * 50 <= most && !apart() {
                 self.take_all(into);
                 self.move_into(node, child, into);
             }
@@ -264,7 +267,8 @@ impl Trie {
     /// Requests of a node by what follows it.
     fn next(&self, node: u32) -> Next {
         let source = &self.nodes[node as usize];
-        let mut next = Next::from([(ENDS, source.hits)]);
+        let ends = source.ways.iter().zip(ENDS..).filter(|(hits, _)| **hits > 0);
+        let mut next: Next = ends.map(|(hits, way)| (way, u64::from(*hits))).collect();
         for child in &source.children {
             *next.entry(self.bit(node, *child)).or_insert(0) += self.below(*child);
         }
@@ -300,12 +304,17 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         Class::Int if group.iter().all(|candidate| is_error_status(&candidate.text)) => few,
         // `2.0`: a version of an API, not a coordinate.
         Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
-        Class::Version | Class::Code => {
-            few && group.iter().any(|candidate| candidate.hits >= OFTEN)
-        }
+        Class::Version | Class::Code => few && come_again(group),
         _ if group.len() == 1 => often,
         _ => often && few && (free || agreement(group) < 0.5),
     }
+}
+
+/// Whether the same few came again and again: values of a parameter go on coming.
+fn come_again(group: &[Candidate]) -> bool {
+    const TIMES: u64 = 4;
+    let hits: u64 = group.iter().map(|candidate| candidate.hits).sum();
+    hits >= 2 * TIMES && hits >= TIMES * group.len() as u64
 }
 
 fn is_error_status(text: &[u8]) -> bool {
@@ -317,12 +326,12 @@ fn is_error_status(text: &[u8]) -> bool {
 fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
-    if known || openness(&open) > 1.0 {
+    if known || openness(&open) > OPEN {
         return values_of(&open, others);
     }
     let slugs: Vec<&Candidate> =
         open.iter().copied().filter(|candidate| is_slug(&candidate.text)).collect();
-    if slugs.len() < 3 || openness(&slugs) <= 1.0 {
+    if slugs.len() < 3 || openness(&slugs) <= OPEN {
         return Vec::new();
     }
     let with = |candidate: &&&Candidate| {
@@ -332,7 +341,7 @@ fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
     values_of(&open.iter().filter(with).copied().collect::<Vec<_>>(), others)
 }
 
-/// How much speaks for values rather than fixed words: above 1 they are taken for values.
+/// How much speaks for values rather than fixed words: above [`OPEN`] they are taken for values.
 fn openness(group: &[&Candidate]) -> f64 {
     if group.len() < 3 {
         return 0.0;

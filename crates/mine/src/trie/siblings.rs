@@ -3,12 +3,13 @@
 //!
 //! A value and what follows it are independent of each other; resources have routes of their own, or use them in
 //! proportions of their own. Segments that look like members of one closed set (countries, sizes, `q1` to `q4`) need
-//! little of that, words that paths are commonly made of need much.
+//! one such route; words that paths are commonly made of are no values, whatever lies below them: to take a value for
+//! a word costs an endpoint too many, to take words for values makes one of several that are not alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::following::{Next, is_strange};
-use super::{Label, Trie};
+use super::{Label, Trie, WAYS};
 use crate::segment::{Class, Shape, is_upper};
 use crate::words;
 
@@ -16,6 +17,8 @@ use crate::words;
 const MOST: usize = 64;
 /// Siblings at least that make a parameter.
 const FEWEST: usize = 3;
+/// Routes at least below siblings that look like nothing that is known.
+const FEWEST_ROUTES: usize = 3;
 /// Requests from which on a sibling or a route says something.
 const OFTEN: u64 = 20;
 /// Routes at most that lie below a sibling which is compared.
@@ -23,8 +26,8 @@ const MOST_ROUTES: usize = 200;
 /// What does not lie below the other.
 const NOWHERE: u32 = u32::MAX;
 
-/// Requests by the node of the tree that they end at.
-type Ends = BTreeMap<u32, u64>;
+/// Requests by the node of the tree that they end at, and in which way.
+type Ends = BTreeMap<(u32, u32), u64>;
 
 impl Trie {
     /// Puts fixed segments together below which the same routes lie, from the leaves up.
@@ -81,7 +84,7 @@ impl Trie {
         let mut ends = Ends::new();
         self.project(first, second, &mut ends);
         let all: u64 = ends.values().sum();
-        let nowhere = ends.get(&NOWHERE).copied().unwrap_or(0);
+        let nowhere = ends.get(&(NOWHERE, 0)).copied().unwrap_or(0);
         if nowhere * 20 > all || !self.has_marks_of(first, second) {
             return false;
         }
@@ -99,9 +102,12 @@ impl Trie {
     /// Counts requests at or below `other` by the node of `model` or below that they would end at.
     fn project(&self, model: u32, other: u32, ends: &mut Ends) {
         let source = &self.nodes[other as usize];
-        if source.hits > 0 {
-            let at = if self.nodes[model as usize].hits > 0 { model } else { NOWHERE };
-            *ends.entry(at).or_insert(0) += source.hits;
+        if source.hits > 0 && self.nodes[model as usize].hits == 0 {
+            *ends.entry((NOWHERE, 0)).or_insert(0) += source.hits;
+        } else {
+            for (way, hits) in (0..).zip(source.ways).filter(|(_, hits)| *hits > 0) {
+                *ends.entry((model, way)).or_insert(0) += u64::from(hits);
+            }
         }
         for child in &source.children {
             if model == other {
@@ -110,7 +116,7 @@ impl Trie {
             }
             match self.counterpart(model, *child) {
                 Some(into) => self.project(into, *child, ends),
-                None => *ends.entry(NOWHERE).or_insert(0) += self.below(*child),
+                None => *ends.entry((NOWHERE, 0)).or_insert(0) += self.below(*child),
             }
         }
     }
@@ -147,14 +153,12 @@ impl Trie {
         let texts: Vec<&[u8]> = group.iter().map(|node| self.text(*node)).collect();
         let mut ends = Ends::new();
         self.project(group[0], group[0], &mut ends);
-        let routes = ends.values().filter(|hits| **hits >= OFTEN).count();
-        let common = texts.iter().filter(|text| words::is_common(text)).count();
-        let needed = match common {
-            _ if is_one_set(&texts) => 1,
-            0 => 2,
-            _ => 4,
-        };
-        routes >= needed
+        let often = ends.iter().filter(|(_, hits)| **hits >= OFTEN);
+        let routes = often.map(|((node, _), _)| node).collect::<BTreeSet<_>>().len();
+        match is_one_set(&texts) {
+            true => routes >= 1,
+            false => routes >= FEWEST_ROUTES && !texts.iter().any(|text| words::is_common(text)),
+        }
     }
 }
 
@@ -166,7 +170,8 @@ fn next(ends: &Ends) -> Next {
         0..=COUNTED => hits,
         _ => (u128::from(hits) * u128::from(COUNTED) / u128::from(all)) as u64,
     };
-    ends.iter().map(|(at, hits)| (*at, scaled(*hits))).collect()
+    let place = |(node, way): &(u32, u32)| node.wrapping_mul(WAYS as u32).wrapping_add(*way);
+    ends.iter().map(|(at, hits)| (place(at), scaled(*hits))).collect()
 }
 
 /// `v1`, `v2beta`: an API of its own, though its routes are those of others.

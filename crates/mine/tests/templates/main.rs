@@ -20,6 +20,9 @@ const WANTED_F1: f64 = 0.97;
 /// What rules have reached with both halves: less is a step back.
 const REACHED_F1: f64 = 0.97;
 
+/// Routes that lost a fixed word so far, by half: more is a step back.
+const REACHED_LOST: [(&str, usize); 2] = [("seen", 1), ("held_back", 25)];
+
 /// What came of one app.
 struct Judged {
     name: String,
@@ -152,7 +155,7 @@ fn the_half_kept_back_without_names() {
 
 #[test]
 fn routes_become_templates() {
-    for folder in ["seen", "held_back"] {
+    for (folder, reached) in REACHED_LOST {
         let (f1, lost, apps) = half(folder, 1, Details::None);
         let met = |yes: bool| if yes { "yes" } else { "no" };
         println!(
@@ -164,5 +167,6 @@ fn routes_become_templates() {
             met(lost == 0)
         );
         assert!(f1 >= REACHED_F1, "{folder}: {f1}");
+        assert!(lost <= reached, "{folder}: {lost}");
     }
 }
