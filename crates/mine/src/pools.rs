@@ -79,19 +79,19 @@ impl Table {
                 false => about(name, template),
             })
             .collect();
+        // Asked once for each value, since it is what takes long here.
+        let marks: Vec<u64> = decoded.iter().map(|(texts, _)| marks(texts, &neighbours)).collect();
         let secrets: Vec<bool> = names
             .iter()
             .enumerate()
-            .map(|(at, (name, _))| !kept(name) && is_secret(&decoded, at, neighbours[at]))
+            .map(|(at, (name, _))| !kept(name) && is_secret(&marks, at))
             .collect();
-        let masked = |texts: &[String]| {
-            texts.iter().enumerate().any(|(at, text)| {
-                let secret = || holds_secret(text) || neighbours[at].makes_secret(text);
-                !secrets[at] && !kept(&names[at].0) && secret()
-            })
-        };
+        let open = |(at, (name, _)): (usize, &(String, bool))| !secrets[at] && !kept(name);
+        let open = names.iter().enumerate().filter(|column| open(*column));
+        let open = open.fold(0, |bits, (at, _)| bits | 1 << at);
         let before = decoded.len();
-        decoded.retain(|(texts, _)| !masked(texts));
+        let mut marks = marks.into_iter();
+        decoded.retain(|_| marks.next().is_some_and(|marks| marks & open == 0));
         table.left_out += before - decoded.len();
         let rows = decoded.len().max(1) as f64;
         table.stands_for =
@@ -195,14 +195,20 @@ fn about(name: &str, template: &Template) -> Neighbour {
     }
 }
 
-/// Whether the values of a column are credentials: marked so by their name, or half of them or more by their shape or
-/// by what stands before them.
-fn is_secret(rows: &[(Vec<String>, f64)], at: usize, neighbour: Neighbour) -> bool {
-    let secret = |text: &str| {
+/// Which cells of a row are credentials, as bits: marked so by their name, by their shape, or by what stands before
+/// them.
+fn marks(texts: &[String], neighbours: &[Neighbour]) -> u64 {
+    let secret = |(text, neighbour): (&String, &Neighbour)| {
         text.as_bytes() == SECRET || holds_secret(text) || neighbour.makes_secret(text)
     };
-    let many = rows.iter().filter(|(texts, _)| secret(&texts[at])).count();
-    many > 0 && many * 2 >= rows.len()
+    let cells = texts.iter().zip(neighbours).map(secret).enumerate();
+    cells.fold(0, |bits, (at, secret)| bits | u64::from(secret) << at)
+}
+
+/// Whether half of a column's values or more are credentials.
+fn is_secret(marks: &[u64], at: usize) -> bool {
+    let many = marks.iter().filter(|marks| *marks >> at & 1 == 1).count();
+    many > 0 && many * 2 >= marks.len()
 }
 
 /// A value without its escapes; nothing where it is no text then.
