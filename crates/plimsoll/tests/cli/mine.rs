@@ -234,6 +234,40 @@ fn the_time_taken_is_read_where_the_log_has_it() {
 }
 
 #[test]
+fn a_rotated_set_is_one_log_in_whatever_form_its_parts_are() {
+    let folder = Folder::new();
+    let log = shop();
+    folder.put("access.log", &log);
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    let mut names = String::new();
+    for (at, part) in lines.chunks(100).enumerate() {
+        let text = part.concat();
+        let (name, bytes) = if at == 0 {
+            ("access.log.0".to_owned(), text.into_bytes())
+        } else {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            (format!("access.log.{at}.gz"), packed.finish().unwrap())
+        };
+        folder.put(&name, bytes);
+        names = format!("{name} {names}");
+    }
+    folder.plimsoll("mine access.log --out whole").ok();
+    folder.plimsoll(&format!("mine {names} --out parts")).ok();
+    let (mut whole, mut parts) = (mined(&folder, "whole"), mined(&folder, "parts"));
+    for mined in [&mut whole, &mut parts] {
+        mined["files"].take();
+    }
+    assert_eq!(whole, parts);
+    let damaged = folder.path().join("access.log.3.gz");
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    fs::write(&damaged, bytes).unwrap();
+    let refused = folder.plimsoll(&format!("mine {names} --out damaged")).ends(1);
+    assert!(refused.stderr.contains("access.log.3.gz"), "{refused:#?}");
+}
+
+#[test]
 fn ctrl_c_says_that_nothing_was_written() {
     let folder = Folder::new();
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

@@ -3,6 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use flate2::read::MultiGzDecoder;
 use mine::Format;
@@ -23,6 +26,15 @@ pub struct Log {
     /// Comments before the first line, which may name columns.
     header: Vec<u8>,
     bytes: u64,
+    packing: Packing,
+}
+
+/// How a log is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    None,
+    Gzip,
+    Zstd,
 }
 
 /// Whole lines of a log.
@@ -32,10 +44,27 @@ pub struct Block {
     pub log: usize,
     /// Its lines; the beginning of one that is too long to be kept.
     pub text: Vec<u8>,
-    /// Its place among all blocks.
+    /// Its place in the log.
     pub number: u64,
     /// Whether it is a line that is too long.
     pub too_long: bool,
+}
+
+/// Buffers of blocks that were read: to fill them again is cheaper than to have new ones.
+#[derive(Debug, Default)]
+pub struct Spares(Mutex<Vec<Vec<u8>>>);
+
+impl Spares {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Puts the buffer of a block there that is no longer needed.
+    pub fn put(&self, block: Block) {
+        let mut buffer = block.text;
+        buffer.clear();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
 }
 
 impl Log {
@@ -57,7 +86,15 @@ impl Log {
             (path.display().to_string(), file, Some(path.to_owned()))
         };
         let bytes = file.metadata().map_err(words)?.len();
-        Ok(Self { name, file, path, format: None, header: Vec::new(), bytes })
+        Ok(Self {
+            name,
+            file,
+            path,
+            format: None,
+            header: Vec::new(),
+            bytes,
+            packing: Packing::None,
+        })
     }
 
     /// The format of its first lines, out of these if there are any.
@@ -66,7 +103,7 @@ impl Log {
     /// When it cannot be read or has no format that is known, in words.
     pub fn find_format(&mut self, of: &[Format]) -> Result<(), String> {
         let mut start = Vec::new();
-        self.refuse_archive().map_err(|error| error.to_string())?;
+        self.look_at_packing().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
         text.take(START as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
         let comments = start.split_inclusive(|byte| *byte == b'\n');
@@ -80,8 +117,8 @@ impl Log {
         Ok(())
     }
 
-    /// Says how to read a file whose compression is not known here.
-    fn refuse_archive(&self) -> io::Result<()> {
+    /// Sees how it is compressed, and says how to read it where that is in a way that is not known here.
+    fn look_at_packing(&mut self) -> io::Result<()> {
         const ARCHIVES: [(&[u8], &str, &str); 3] = [
             (b"PK\x03\x04", "a zip archive", "unzip -p"),
             (b"BZh", "compressed by bzip2", "bzip2 -dc"),
@@ -91,14 +128,20 @@ impl Log {
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let length = read_full(&mut file, &mut magic)?;
+        let magic = &magic[..length];
         for (start, what, command) in ARCHIVES {
-            if magic[..length].starts_with(start) {
+            if magic.starts_with(start) {
                 return Err(io::Error::other(format!(
                     "is {what}, which is not read (.gz and .zst are): \
                      {command} FILE | plimsoll mine -"
                 )));
             }
         }
+        self.packing = match magic {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            _ => Packing::None,
+        };
         Ok(())
     }
 
@@ -122,6 +165,11 @@ impl Log {
         self.bytes
     }
 
+    /// Whether it is compressed: to unpack it takes about as long as to read its lines.
+    pub fn is_packed(&self) -> bool {
+        self.packing != Packing::None
+    }
+
     /// Its text from the beginning.
     fn text(&self) -> io::Result<Box<dyn Read + Send>> {
         let mut file = match &self.path {
@@ -129,21 +177,18 @@ impl Log {
             None => self.file.try_clone()?,
         };
         file.seek(SeekFrom::Start(0))?;
-        let mut magic = [0; 4];
-        let length = read_full(&mut file, &mut magic)?;
-        file.seek(SeekFrom::Start(0))?;
         // A log is read twice, and may grow meanwhile: both times as long as it was at first.
         let file = file.take(self.bytes);
         let compressed = |error: &dyn std::fmt::Display| {
             io::Error::other(format!("its compression is damaged: {error}"))
         };
-        Ok(match &magic[..length] {
-            [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
-            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(
+        Ok(match self.packing {
+            Packing::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
+            Packing::Zstd => Box::new(
                 StreamingDecoder::new(io::BufReader::new(file))
                     .map_err(|error| compressed(&error))?,
             ),
-            _ => Box::new(file),
+            Packing::None => Box::new(file),
         })
     }
 }
@@ -162,25 +207,64 @@ fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Hands over all lines of the logs, block by block, until `give` does not want any more.
+/// Hands over all lines of the logs, block by block, until `give` does not want any more. Several threads read one log
+/// each, where there are several: a compressed one is unpacked by one thread alone.
 ///
 /// # Errors
 /// Which log cannot be read on, in words.
-pub fn each(logs: &[Log], mut give: impl FnMut(Block) -> bool) -> Result<(), String> {
-    let mut number = 0;
-    for (at, log) in logs.iter().enumerate() {
-        let wrong = |error: io::Error| format!("{}: {error}", log.name());
-        let mut text = log.text().map_err(wrong)?;
+pub fn each(
+    logs: &[Log],
+    threads: usize,
+    spares: &Spares,
+    give: impl Fn(Block) -> bool + Sync,
+) -> Result<(), String> {
+    let next = AtomicUsize::new(0);
+    let read = || {
+        while let Some((at, log)) = take(logs, &next) {
+            let wrong = |error: io::Error| format!("{}: {error}", log.name());
+            let wanted = log.each_block(at, spares, &give).map_err(wrong);
+            if !matches!(wanted, Ok(true)) {
+                // Others end with the logs that they have begun.
+                next.store(logs.len(), Ordering::Relaxed);
+                return wanted.map(drop);
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(logs.len())).map(|_| scope.spawn(read)).collect();
+        others.into_iter().fold(read(), |all, other| {
+            let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all.and(other)
+        })
+    })
+}
+
+/// The next log that nobody has begun.
+fn take<'a>(logs: &'a [Log], next: &AtomicUsize) -> Option<(usize, &'a Log)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    Some((at, logs.get(at)?))
+}
+
+impl Log {
+    /// Hands over its lines; whether `give` wanted all of them.
+    fn each_block(
+        &self,
+        at: usize,
+        spares: &Spares,
+        give: impl Fn(Block) -> bool,
+    ) -> io::Result<bool> {
+        let mut source = self.text()?;
+        let mut number = 0;
         let mut rest = Vec::new();
         // Within a line whose beginning was handed over as too long.
         let mut skipping = false;
         loop {
-            let mut block = std::mem::take(&mut rest);
-            let from = block.len();
-            block.resize(from + BLOCK, 0);
-            let length = read_full(&mut text, &mut block[from..]).map_err(wrong)?;
-            block.truncate(from + length);
-            let ended = length == 0;
+            let mut block = std::mem::replace(&mut rest, spares.take());
+            let before = block.len();
+            block.reserve(BLOCK);
+            source.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
+            let ended = block.len() == before;
             if skipping {
                 let end = block.iter().position(|byte| *byte == b'\n');
                 block.drain(..end.map_or(block.len(), |end| end + 1));
@@ -189,7 +273,8 @@ pub fn each(logs: &[Log], mut give: impl FnMut(Block) -> bool) -> Result<(), Str
             let end = block.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
             let (text, too_long) = match end {
                 Some(end) => {
-                    rest = block.split_off(end);
+                    rest.extend_from_slice(&block[end..]);
+                    block.truncate(end);
                     (block, false)
                 }
                 None if block.len() > mine::LONGEST_LINE => {
@@ -206,13 +291,12 @@ pub fn each(logs: &[Log], mut give: impl FnMut(Block) -> bool) -> Result<(), Str
             if !text.is_empty() {
                 number += 1;
                 if !give(Block { log: at, text, number, too_long }) {
-                    return Ok(());
+                    return Ok(false);
                 }
             }
             if ended && rest.is_empty() {
-                break;
+                return Ok(true);
             }
         }
     }
-    Ok(())
 }

@@ -10,7 +10,7 @@ use mine::{Filter, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
 use model::quote::quote;
 use model::units::SECOND;
 
-use super::blocks::{self, Block, Log};
+use super::blocks::{self, Block, Log, Spares};
 use crate::args::MineArgs;
 use crate::failure::{Failure, cannot_run};
 use crate::terminal::screen;
@@ -20,8 +20,9 @@ use crate::terminal::signals::{stop_on_signal, stopped};
 const MOST_THREADS: usize = 8;
 /// Blocks that wait for a thread at most.
 const WAITING: usize = 8;
-/// Numbers of lines that a block has at most: requests of one instant keep their order by them.
-const LINES_OF_A_BLOCK: u64 = 1 << 24;
+/// Numbers of lines that a block has at most, and blocks a log: requests of one instant keep their order by them.
+const LINES_OF_A_BLOCK: u64 = 1 << 22;
+const BLOCKS_OF_A_LOG: u64 = 1 << 22;
 /// How often progress is shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
@@ -61,7 +62,8 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
         |tally, block, reader| {
             if !block.too_long {
-                tally.read(&block.text, block.number * LINES_OF_A_BLOCK, reader);
+                let number = block.log as u64 * BLOCKS_OF_A_LOG + block.number;
+                tally.read(&block.text, number.saturating_mul(LINES_OF_A_BLOCK), reader);
             }
         },
         Tally::absorb,
@@ -107,12 +109,17 @@ fn each_line<S: Send>(
     // Columns may be named anew in the middle of a log.
     let in_order = logs.iter().any(|log| !log.header().is_empty());
     let threads = if in_order { 1 } else { processors.min(MOST_THREADS) };
+    let packed = logs.iter().filter(|log| log.is_packed()).count();
+    let readers = packed.clamp(1, threads);
     let (send, receive) = sync_channel::<Block>(WAITING);
     let receive = Mutex::new(receive);
-    let work = || work(logs, &receive, &progress, &new, &read);
+    let spares = Spares::default();
+    let work = || work(logs, (&receive, &spares), &progress, &new, &read);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = blocks::each(logs, |block| !stopped(stop) && send.send(block).is_ok());
+        let done = blocks::each(logs, readers, &spares, |block| {
+            !stopped(stop) && send.send(block).is_ok()
+        });
         drop(send);
         let mut states = workers
             .into_iter()
@@ -130,7 +137,7 @@ fn each_line<S: Send>(
 
 fn work<S>(
     logs: &[Log],
-    blocks: &Mutex<Receiver<Block>>,
+    (blocks, spares): (&Mutex<Receiver<Block>>, &Spares),
     progress: &Progress,
     new: &impl Fn() -> S,
     read: &impl Fn(&mut S, &Block, &mut Reader),
@@ -147,6 +154,7 @@ fn work<S>(
             read(&mut state, &block, reader);
         }
         progress.add(block.text.len());
+        spares.put(block);
     }
 }
 
