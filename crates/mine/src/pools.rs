@@ -1,8 +1,9 @@
 //! The values of an endpoint's parameters as a pool: a row for each set of values that came together, with its
 //! weight, so that requests ask for what is there as often as they did.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use foldhash::fast::FixedState;
 use model::mined::Parameter;
 use model::secret::{Neighbour, holds_secret};
 
@@ -16,6 +17,9 @@ const MOST_ROWS: usize = 8_192;
 const EXAMPLES: usize = 5;
 /// Length of an example.
 const LONGEST_EXAMPLE: usize = 60;
+
+/// Values with their weights.
+type Counts<'a> = HashMap<&'a str, f64, FixedState>;
 
 /// A parameter of a variant with its values.
 #[derive(Debug)]
@@ -130,13 +134,13 @@ impl Table {
             return;
         }
         // Rows that are alike but for credentials are one.
-        let mut rows: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+        let mut rows: HashMap<Vec<String>, f64, FixedState> = HashMap::default();
         for (texts, weight) in decoded {
             let row = varying.iter().map(|at| texts[*at].clone()).collect();
             *rows.entry(row).or_insert(0.0) += weight;
         }
         self.rows = rows.into_iter().collect();
-        self.rows.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        self.rows.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     }
 
     /// The pool's file: CSV with a header, the weight last.
@@ -264,7 +268,7 @@ pub(crate) fn free(taken: &mut HashSet<String>, name: &str) -> String {
 /// What is to be said of an endpoint's parameters, over all its variants.
 pub(crate) fn parameters(tables: &[Table], kinds: &[&'static str]) -> Vec<Parameter> {
     let mut order: Vec<(String, bool)> = Vec::new();
-    let mut values: BTreeMap<(String, bool), BTreeMap<String, f64>> = BTreeMap::new();
+    let mut values: BTreeMap<(String, bool), Counts> = BTreeMap::new();
     let mut secret: HashSet<(String, bool)> = HashSet::new();
     for table in tables {
         let mut at = 0;
@@ -276,10 +280,10 @@ pub(crate) fn parameters(tables: &[Table], kinds: &[&'static str]) -> Vec<Parame
             let counts = values.entry(key.clone()).or_default();
             match &column.content {
                 Content::Secret => drop(secret.insert(key)),
-                Content::Fixed(text) => *counts.entry(text.clone()).or_insert(0.0) += 1.0,
+                Content::Fixed(text) => *counts.entry(text).or_insert(0.0) += 1.0,
                 Content::Column(_) => {
                     for (row, weight) in &table.rows {
-                        *counts.entry(row[at].clone()).or_insert(0.0) += weight;
+                        *counts.entry(&row[at]).or_insert(0.0) += weight;
                     }
                     at += 1;
                 }
@@ -306,16 +310,16 @@ pub(crate) fn parameters(tables: &[Table], kinds: &[&'static str]) -> Vec<Parame
 fn parameter(
     (name, in_path): (String, bool),
     kind: String,
-    counts: BTreeMap<String, f64>,
+    counts: Counts,
     hidden: bool,
     stands_for: f64,
 ) -> Parameter {
-    let mut sorted: Vec<(&String, &f64)> = counts.iter().collect();
-    sorted.sort_by(|a, b| b.1.total_cmp(a.1).then_with(|| a.0.cmp(b.0)));
-    let total: f64 = counts.values().sum();
+    let mut sorted: Vec<(&str, f64)> = counts.iter().map(|(text, n)| (*text, *n)).collect();
+    sorted.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
     let tenth = sorted.len().div_ceil(10);
-    let most: f64 = sorted.iter().take(tenth).map(|(_, weight)| **weight).sum();
-    let shown = |(text, _): &(&String, &f64)| text.chars().take(LONGEST_EXAMPLE).collect();
+    let most: f64 = sorted.iter().take(tenth).map(|(_, weight)| weight).sum();
+    let shown = |(text, _): &(&str, f64)| text.chars().take(LONGEST_EXAMPLE).collect();
     let examples = match hidden {
         true => Vec::new(),
         false => sorted.iter().take(EXAMPLES).map(shown).collect(),
@@ -331,7 +335,7 @@ fn parameter(
 }
 
 /// What the values of a query's parameter are: the look that nine of ten have.
-fn kind(counts: &BTreeMap<String, f64>) -> String {
+fn kind(counts: &Counts) -> String {
     let mut looks: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (text, weight) in counts {
         *looks.entry(segment::class(text.as_bytes()).name()).or_insert(0.0) += weight;
