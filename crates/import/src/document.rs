@@ -16,6 +16,12 @@ const MOST_VALUES: usize = 2_000_000;
 /// Memory that the copies of aliases take at most, with those kept for them: 32 MiB. What no alias copies is
 /// bounded by its text.
 const MOST_COPIED: usize = 32 << 20;
+/// Bytes of a text at most: 64 MiB, beyond the largest public descriptions.
+const MOST_TEXT: usize = 64 << 20;
+/// Memory of a tree at most, without the copies of aliases: 160 MiB.
+const MOST_MEMORY: usize = 160 << 20;
+/// Memory of the shortest text on the heap.
+const LEAST_ALLOCATED: usize = 32;
 /// Lists and maps inside one another at most.
 const DEEPEST: usize = 100;
 
@@ -76,10 +82,41 @@ impl Fault {
     }
 }
 
+/// The memory that a tree takes, counted as it grows.
+#[derive(Debug, Default)]
+struct Memory(usize);
+
+impl Memory {
+    /// Counts a value or key, with its text if it has one.
+    fn add(&mut self, size: usize, text: Option<&String>, at: usize) -> Result<(), Fault> {
+        let heap = text.map_or(0, |text| LEAST_ALLOCATED.max(text.capacity()));
+        self.0 += size + heap;
+        if self.0 > MOST_MEMORY {
+            let most = MOST_MEMORY >> 20;
+            let what = format!("more than {most} MiB of memory are needed: cut it into parts");
+            return Err(Fault::new(at, what));
+        }
+        Ok(())
+    }
+}
+
+impl Value {
+    const fn text(&self) -> Option<&String> {
+        match self {
+            Self::Scalar { text, .. } => Some(text),
+            Self::List(_) | Self::Map(_) => None,
+        }
+    }
+}
+
+/// What a key takes beside its value.
+const KEY: usize = size_of::<Entry>() - size_of::<Node>();
+
 /// Reads JSON where the text begins as JSON does, YAML otherwise.
 pub(crate) fn parse(text: &str) -> Result<Tree, Fault> {
-    if text.len() > u32::MAX as usize {
-        return Err(Fault::new(0, "is larger than 4 GiB"));
+    if text.len() > MOST_TEXT {
+        let most = MOST_TEXT >> 20;
+        return Err(Fault::new(0, format!("is larger than {most} MiB: cut it into parts")));
     }
     if text.trim_start().starts_with(['{', '[']) { json::parse(text) } else { yaml::parse(text) }
 }
@@ -252,6 +289,19 @@ mod tests {
         assert!(parse(&bomb).unwrap_err().what.contains("MiB"));
         let usual = format!("a: &a {long}\nb: [{}]\n", ["*a"; 50].join(", "));
         assert!(parse(&usual).is_ok());
+    }
+
+    #[test]
+    fn large_texts_and_many_small_values_are_refused() {
+        let large = format!("[\"{}\"]", "x".repeat(MOST_TEXT));
+        let values = (MOST_MEMORY - (1 << 20)) / (size_of::<Entry>() + 2 * LEAST_ALLOCATED);
+        let few = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(values));
+        assert!(parse(&large).unwrap_err().what.contains("64 MiB"));
+        assert!(parse(&few).is_ok());
+        let many = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(values + 20_000));
+        assert!(parse(&many).unwrap_err().what.contains("160 MiB"));
+        let many = "- a: 1\n".repeat(values);
+        assert!(parse(&many).unwrap_err().what.contains("160 MiB"));
     }
 
     #[test]

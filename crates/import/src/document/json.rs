@@ -1,11 +1,12 @@
 //! JSON (RFC 8259) with places. The structure is read here; words and numbers by `serde_json`, which
 //! does not report where a value stood.
 
-use super::{DEEPEST, Entry, Fault, MOST_VALUES, Mark, Node, Tree, Value};
+use super::{DEEPEST, Entry, Fault, KEY, MOST_VALUES, Mark, Memory, Node, Tree, Value};
 
 /// Reads a text that is one value.
 pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
-    let mut reader = Reader { text, at: 0, depth: 0, marks: 0, values: 0 };
+    let memory = Memory::default();
+    let mut reader = Reader { text, at: 0, depth: 0, marks: 0, values: 0, memory };
     reader.blank();
     let root = reader.value()?;
     reader.blank();
@@ -22,6 +23,7 @@ struct Reader<'a> {
     marks: u32,
     /// Keys aside.
     values: usize,
+    memory: Memory,
 }
 
 impl Reader<'_> {
@@ -55,6 +57,7 @@ impl Reader<'_> {
             Some(_) => self.word()?,
             None => return Err(self.cut_short()),
         };
+        self.memory.add(size_of::<Node>(), value.text(), start)?;
         Ok(Node { mark: self.mark(start)?, value })
     }
 
@@ -86,6 +89,7 @@ impl Reader<'_> {
                 }
             }
             let key = self.string()?;
+            self.memory.add(KEY, Some(&key), start)?;
             let mark = self.mark(start)?;
             self.blank();
             if !self.take(b':') {

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::{DEEPEST, Entry, Fault, MOST_COPIED, MOST_VALUES, Mark, Node, Tree, Value};
+use super::{
+    DEEPEST, Entry, Fault, KEY, MOST_COPIED, MOST_VALUES, Mark, Memory, Node, Tree, Value,
+};
 
 /// Reads the first document of a text.
 pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
@@ -72,14 +74,15 @@ struct Builder<'a> {
     values: usize,
     /// Bytes that anchors and aliases have copied.
     copied: usize,
+    memory: Memory,
     marks: u32,
     root: Option<Node>,
 }
 
 impl<'a> Builder<'a> {
     fn new(offsets: &'a Offsets<'a>) -> Self {
-        let (open, anchors) = (Vec::new(), HashMap::new());
-        Self { offsets, open, anchors, values: 0, copied: 0, marks: 0, root: None }
+        let (open, anchors, memory) = (Vec::new(), HashMap::new(), Memory::default());
+        Self { offsets, open, anchors, values: 0, copied: 0, memory, marks: 0, root: None }
     }
 
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), Fault> {
@@ -149,6 +152,7 @@ impl<'a> Builder<'a> {
     fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {
         self.values += 1;
         let at = node.mark.start as usize;
+        self.memory.add(size_of::<Node>(), node.value.text(), at)?;
         if anchor > 0 {
             let size = Size::of(&node);
             self.copy(size, at)?;
@@ -167,7 +171,10 @@ impl<'a> Builder<'a> {
             }
             (Value::List(items), _) => items.push(node),
             _ => match node.value {
-                Value::Scalar { text, .. } => open.key = Some((node.mark, text)),
+                Value::Scalar { text, .. } => {
+                    self.memory.add(KEY, None, at)?;
+                    open.key = Some((node.mark, text));
+                }
                 _ => return Err(Fault::new(at, "a key must be a word, not a list or map")),
             },
         }

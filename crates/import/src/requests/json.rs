@@ -12,8 +12,12 @@ use model::quote::plain;
 const DEEPEST_BODY: usize = 40;
 /// Lists, maps and commas of such a body at most: as a structure a number takes 30 times its text.
 const MOST_PARTS: usize = 5_000;
-/// Values of a JSON text at most that is read as a tree.
-const MOST_VALUES: usize = 2_000_000;
+/// Values of a JSON text at most.
+const MOST_VALUES: usize = 3_000_000;
+/// Memory of a tree at most: 192 MiB.
+const MOST_MEMORY: usize = 192 << 20;
+/// Memory that a map, a list and a further value take in a tree: a map has room for eleven members.
+const EACH: [usize; 3] = [704, 160, 96];
 /// Bytes of a member's name in such a body; YAML takes no longer ones.
 const LONGEST_NAME: usize = 500;
 
@@ -27,27 +31,45 @@ pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, B
     })
 }
 
-/// Reads JSON as a tree, with a bound on its values: one of two characters takes 32 bytes.
-pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, BadFile> {
+/// The same, with a bound on its values: some of few characters take many bytes.
+pub(super) fn parse_values<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, BadFile> {
     if parts(text) > MOST_VALUES {
         return Err(BadFile::whole(format!("holds more than {MOST_VALUES} values")));
     }
     parse(text)
 }
 
+/// Reads JSON as a tree, with a bound on what that takes: an empty map is two characters and some 700 bytes.
+pub(super) fn parse_tree(text: &str) -> Result<serde_json::Value, BadFile> {
+    let memory: usize = counted(text).iter().zip(EACH).map(|(count, each)| count * each).sum();
+    if memory > MOST_MEMORY {
+        let most = MOST_MEMORY >> 20;
+        let what = format!("needs more than {most} MiB of memory: cut it into parts");
+        return Err(BadFile::whole(what));
+    }
+    parse(text)
+}
+
 /// The values of a JSON text, at most: its lists, maps and commas.
 pub(super) fn parts(text: &str) -> usize {
-    let (mut count, mut quoted, mut escaped) = (0, false, false);
+    counted(text).iter().sum()
+}
+
+/// Maps, lists and commas of a JSON text.
+fn counted(text: &str) -> [usize; 3] {
+    let (mut counts, mut quoted, mut escaped) = ([0; 3], false, false);
     for byte in text.bytes() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = quoted,
             b'"' => quoted = !quoted,
-            b',' | b'[' | b'{' => count += usize::from(!quoted),
+            b'{' => counts[0] += usize::from(!quoted),
+            b'[' => counts[1] += usize::from(!quoted),
+            b',' => counts[2] += usize::from(!quoted),
             _ => {}
         }
     }
-    count
+    counts
 }
 
 /// Reads a document in JSON or YAML.
