@@ -19,9 +19,9 @@ impl StatusRanges {
 }
 
 impl Default for StatusRanges {
-    /// Below 400: a response with an error status is a failure.
+    /// 200 to 399: an error status is a failure, and so is a change of protocols (101) that nobody asked for.
     fn default() -> Self {
-        Self(vec![(100, 399)])
+        Self(vec![(200, 399)])
     }
 }
 

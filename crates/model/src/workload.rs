@@ -47,7 +47,7 @@ pub struct Workload {
     /// Time-out of an attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Time>,
-    /// Statuses that count as success, such as `200-299,304`; below 400 unless given.
+    /// Statuses that count as success, such as `200-299,304`; 200 to 399 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<StatusRanges>,
     /// How much load, how long.

@@ -60,7 +60,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -l d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 200-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
@@ -127,7 +127,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -l
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 200-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
@@ -187,7 +187,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -l 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 200-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
@@ -242,7 +242,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 200-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
@@ -509,7 +509,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 100-399]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 200-399]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F

@@ -55,7 +55,7 @@ _arguments "${_arguments_options[@]}" : \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
-'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -145,7 +145,7 @@ _arguments "${_arguments_options[@]}" : \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
-'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -229,7 +229,7 @@ _arguments "${_arguments_options[@]}" : \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
-'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -304,7 +304,7 @@ _arguments "${_arguments_options[@]}" : \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
-'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -986,7 +986,7 @@ _arguments "${_arguments_options[@]}" : \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
-'--success=[Statuses that count as success \[default\: 100-399\]]:RANGES:_default' \
+'--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
 '--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \

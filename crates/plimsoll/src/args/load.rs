@@ -54,7 +54,7 @@ pub struct LoadArgs {
     /// File whose content is the body to send, 1 GiB at most
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub body_file: Option<PathBuf>,
-    /// Statuses that count as success [default: 100-399]
+    /// Statuses that count as success [default: 200-399]
     #[arg(long, value_name = "RANGES", help_heading = "Request")]
     pub success: Option<StatusRanges>,
     /// What every body must look like; other responses fail. FIRST: like the first response in status,

@@ -54,7 +54,7 @@ fn a_plan_shows_where_each_value_comes_from_and_sends_nothing() {
     assert_eq!(of("scale"), set("2, 40/s before", "flag"));
     assert_eq!(of("time-out"), set("2s", "flag"));
     assert_eq!(of("seed"), set("7", "file"));
-    assert_eq!(of("success"), set("100-399", "default"));
+    assert_eq!(of("success"), set("200-399", "default"));
     assert_eq!(plan["writes"]["share"], 0.25);
     // 80/s over half a second, a quarter of them.
     assert_eq!(plan["writes"]["requests"], 10);

@@ -85,7 +85,7 @@ fn differences_are_reported() {
         (
             |a| a.success_means = SuccessMeaning::Unstated,
             "success counts whatever its tool counted (wrktest.sh: every response, 5xx included) in \
-             a and statuses 100-399 in b",
+             a and statuses 200-399 in b",
         ),
         (
             |a| a.commonest_response.as_mut().unwrap().status = 301,
