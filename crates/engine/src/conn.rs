@@ -24,10 +24,8 @@ pub(crate) struct Conn {
     /// The response being read: when its first byte came (0: not yet), and body bytes so far.
     pub(crate) first: Nanos,
     pub(crate) body_bytes: u64,
-    /// Status, type and length of the response being read, so far.
+    /// What the response being read looks like, so far.
     pub(crate) look: Look,
-    /// When the last request was sent: what a pace counts from.
-    pub(crate) last_sent: Nanos,
     /// Before this instant the source is not called for this user.
     pub(crate) paused_until: Nanos,
     /// When the user's session was due.
@@ -92,7 +90,6 @@ impl Conn {
             first: 0,
             body_bytes: 0,
             look: Look::default(),
-            last_sent: 0,
             paused_until: 0,
             session_due: 0,
             session_requests: 0,

@@ -112,7 +112,6 @@ impl Connections {
             conn.await_response(request);
         }
         conn.in_flight += 1;
-        conn.last_sent = request.sent;
     }
 
     /// Takes the oldest request in flight off connection `j`.
@@ -145,6 +144,14 @@ impl Connections {
     #[inline]
     pub(crate) fn oldest(&self, j: u32) -> &InFlight {
         &self.in_flight[self.oldest_place(j)]
+    }
+
+    /// When the last request on connection `j` was sent, which may have had its response: what a pace counts from.
+    pub(crate) fn last_sent(&self, j: u32) -> Nanos {
+        let Conn { head, in_flight, .. } = self[j];
+        let next = slot_after(head, in_flight, self.slots);
+        let last = slot_after(next, self.slots - 1, self.slots);
+        self.in_flight[j as usize * usize::from(self.slots) + usize::from(last)].sent
     }
 
     /// When the oldest operation that connection `j` waits for began.
@@ -214,8 +221,9 @@ mod tests {
         assert!(connections.is_full(1) && !connections.is_full(0));
         assert_eq!(connections.pop(1).map(|request| request.sent), Some(1));
         connections.push(1, request(4));
+        assert_eq!((connections.last_sent(1), connections.last_sent(0)), (4, 0));
         let rest: Vec<_> = std::iter::from_fn(|| connections.pop(1)).map(|r| r.sent).collect();
-        assert_eq!(rest, [2, 3, 4]);
+        assert_eq!((rest, connections.last_sent(1)), (vec![2, 3, 4], 4));
         assert_eq!(connections.pop(0), None);
     }
 }

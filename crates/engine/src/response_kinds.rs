@@ -1,13 +1,17 @@
 //! Counting responses by kind, as they come, and keeping how one body of each kind began.
 //!
-//! A kind is found among its endpoint's by one number, made of status, media type, the class of the
-//! body's first byte and that of its length. Beginnings are copied only while a recent kind has none.
+//! A kind is found among its endpoint's by its look and the class of its length. Beginnings are copied only
+//! while a recent kind has none.
+
+mod beginnings;
 
 use model::interval::tallies_needed;
-use model::interval::{BEGINNING, KindTally, Look, length_class, place};
+use model::interval::{BEGINNING, Counted, KindTally, Look, length_class, place};
 use model::{Mix, Nanos};
 
 use crate::attempt_log::endpoint_number;
+
+use beginnings::Beginnings;
 
 /// Responses whose beginnings are copied after a new kind came up.
 const COPIES: u32 = 1024;
@@ -26,6 +30,9 @@ pub(crate) struct ResponseKinds {
     /// Responses that came one after the other and differ in nothing that is kept: counted, and not yet
     /// in their entry.
     alike: RepeatedResponse,
+    /// What the response counted last looked like, where it was not like the one before.
+    last: Look,
+    beginnings: Beginnings,
     /// Responses whose beginnings are still copied.
     copies: u32,
     /// The connection whose response's beginning was copied last, and what was.
@@ -49,11 +56,12 @@ struct RepeatedResponse {
     first_ns: Nanos,
     last_ns: Nanos,
     service_sum_ns: u64,
+    /// 1 where they came after one of another look, else 0.
+    turns: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
-    key: u64,
     tally: KindTally,
     /// Its beginning has been handed over, or will be with this interval.
     has_beginning: bool,
@@ -69,28 +77,20 @@ pub(crate) struct ResponseShape {
     pub(crate) now: Nanos,
 }
 
-impl ResponseShape {
-    #[inline]
-    pub(crate) fn key(&self) -> u64 {
-        let Look { status, media_type, begins } = self.look;
-        u64::from(media_type) << 32
-            | u64::from(status) << 16
-            | u64::from(begins) << 8
-            | u64::from(length_class(self.bytes))
-    }
-}
-
 impl ResponseKinds {
     /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = tallies_needed(mix.endpoints.len()).max(1);
         let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
-        Self { endpoints, copies: COPIES, ..Self::default() }
+        // Only where one request is sent again and again can a wording say that something changed.
+        let beginnings = if mix.is_empty() { Beginnings::fresh() } else { Beginnings::default() };
+        Self { endpoints, beginnings, copies: COPIES, ..Self::default() }
     }
 
-    /// The body of the response on `conn` begins with `bytes`.
+    /// The body of the response on `conn` begins with `bytes`: completes its look.
     #[inline]
-    pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8]) {
+    pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
+        (look.begins, look.wording) = self.beginnings.look(bytes);
         if self.copies > 0 {
             self.copy(conn, bytes);
         }
@@ -133,16 +133,18 @@ impl ResponseKinds {
     /// A response that is not like the last one.
     fn record_other(&mut self, conn: u32, seen: ResponseShape) {
         self.settle();
-        let key = seen.key();
+        let turns = u64::from(self.last != seen.look);
+        self.last = seen.look;
         let Some(entries) = self.endpoints.get_mut(usize::from(endpoint_number(seen.endpoint)))
         else {
             return;
         };
-        match entries.iter().position(|entry| entry.key == key) {
+        let kind = (seen.look, length_class(seen.bytes));
+        match entries.iter().position(|entry| (entry.tally.look, entry.tally.length) == kind) {
             Some(at) if entries[at].has_beginning || self.copied_from.is_none() => {
-                self.alike = RepeatedResponse::begin(at, seen);
+                self.alike = RepeatedResponse::begin(at, seen, turns);
             }
-            _ => self.record_new(conn, key, seen),
+            _ => self.record_new(conn, seen, turns),
         }
     }
 
@@ -157,19 +159,23 @@ impl ResponseKinds {
 
     /// Counts a response whose kind is new or has no beginning yet.
     #[cold]
-    fn record_new(&mut self, conn: u32, key: u64, seen: ResponseShape) {
-        let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
+    fn record_new(&mut self, conn: u32, seen: ResponseShape, turns: u64) {
+        let Self { endpoints, beginnings, copies, copied_from, beginning, types, .. } = self;
         let endpoint = endpoint_number(seen.endpoint);
         let entries = &mut endpoints[usize::from(endpoint)];
-        let held = entries.iter().map(|entry| (entry.tally.look, entry.tally.length));
-        let Some(at) = place(held, seen.look, length_class(seen.bytes)) else { return };
+        let length = length_class(seen.bytes);
+        let Some((at, look)) = place(entries, endpoint.into(), seen.look, length) else { return };
+        let seen = ResponseShape { look, ..seen };
+        if look.wording == 0 {
+            beginnings.stop();
+        }
         if at == entries.len() {
             *copies = COPIES;
-            let name = types.iter().find(|(hash, _)| *hash == seen.look.media_type);
-            entries.push(Entry::new(key, endpoint.into(), seen, name.map(|(_, name)| name)));
+            let name = types.iter().find(|(hash, _)| *hash == look.media_type);
+            entries.push(Entry::new(endpoint.into(), seen, name.map(|(_, name)| name)));
         }
         let entry = &mut entries[at];
-        entry.add(&RepeatedResponse::begin(at, seen));
+        entry.add(&RepeatedResponse::begin(at, seen, turns));
         if seen.bytes == 0 {
             entry.has_beginning = true;
         } else if *copied_from == Some(conn) && !entry.has_beginning {
@@ -198,16 +204,17 @@ impl ResponseKinds {
 }
 
 impl Entry {
-    fn new(key: u64, endpoint: u32, seen: ResponseShape, media_type: Option<&String>) -> Self {
+    fn new(endpoint: u32, seen: ResponseShape, media_type: Option<&String>) -> Self {
         let media_type = media_type.filter(|name| !name.is_empty()).cloned();
         let length = length_class(seen.bytes);
         let tally =
             KindTally { endpoint, look: seen.look, length, media_type, ..KindTally::default() };
-        Self { key, tally, has_beginning: false }
+        Self { tally, has_beginning: false }
     }
 
     fn add(&mut self, alike: &RepeatedResponse) {
-        let RepeatedResponse { bytes, responses, first_ns, last_ns, service_sum_ns, .. } = *alike;
+        let RepeatedResponse { bytes, responses, first_ns, last_ns, service_sum_ns, turns, .. } =
+            *alike;
         let tally = &mut self.tally;
         if tally.responses == 0 {
             (tally.first_ns, tally.least_bytes, tally.most_bytes) = (first_ns, bytes, bytes);
@@ -217,16 +224,32 @@ impl Entry {
         tally.least_bytes = tally.least_bytes.min(bytes);
         tally.most_bytes = tally.most_bytes.max(bytes);
         tally.service_sum_ns = tally.service_sum_ns.saturating_add(service_sum_ns);
+        tally.turns += turns;
+    }
+}
+
+impl Counted for Entry {
+    fn tally(&self) -> &KindTally {
+        &self.tally
+    }
+
+    fn look_mut(&mut self) -> &mut Look {
+        &mut self.tally.look
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.tally.absorb(other.tally);
+        self.has_beginning |= other.has_beginning;
     }
 }
 
 impl RepeatedResponse {
     /// The first of several responses that are alike.
-    fn begin(at: usize, seen: ResponseShape) -> Self {
+    fn begin(at: usize, seen: ResponseShape, turns: u64) -> Self {
         let ResponseShape { endpoint, look, bytes, service_ns, now } = seen;
         let (first_ns, last_ns) = (now, now);
         let (responses, service_sum_ns) = (1, service_ns);
-        Self { endpoint, look, bytes, at, responses, first_ns, last_ns, service_sum_ns }
+        Self { endpoint, look, bytes, at, responses, first_ns, last_ns, service_sum_ns, turns }
     }
 
     #[inline]
@@ -256,45 +279,71 @@ pub(crate) fn words(bytes: &[u8], most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn seen(begins: u8, bytes: u64, now: Nanos) -> ResponseShape {
-        let look = Look { status: 200, media_type: 9, begins };
+    fn seen(look: Look, bytes: u64, now: Nanos) -> ResponseShape {
         ResponseShape { endpoint: 0, look, bytes, service_ns: 5, now }
+    }
+
+    /// A response on `conn`, whole at once.
+    fn come(kinds: &mut ResponseKinds, conn: u32, body: &[u8], now: Nanos) {
+        let mut look = Look { status: 200, media_type: 9, ..Look::default() };
+        kinds.begins(conn, body, &mut look);
+        kinds.record(conn, seen(look, body.len() as u64, now));
+        kinds.over(conn);
+    }
+
+    fn page(kinds: &mut ResponseKinds) -> Vec<KindTally> {
+        let mut page = Vec::new();
+        kinds.hand_over(&mut page);
+        page
     }
 
     #[test]
     fn kinds_are_counted_with_how_one_of_each_began() {
         let mut kinds = ResponseKinds::of(&Mix::default());
         kinds.names(9, || Some("text/plain".to_owned()));
-        for (n, (conn, body)) in
-            [(1, &b"{\"a\":1}"[..]), (2, b"{\"a\":2}"), (1, b"down\x1b[2J")].into_iter().enumerate()
-        {
-            kinds.begins(conn, body);
-            let class = model::interval::begins(body);
-            kinds.record(conn, seen(class, body.len() as u64, n as u64));
-            kinds.over(conn);
+        let bodies = [(1, &b"{\"a\":1}"[..]), (2, b"{\"a\":2}"), (1, b"down\x1b[2J")];
+        for (n, (conn, body)) in bodies.into_iter().enumerate() {
+            come(&mut kinds, conn, body, n as u64);
         }
-        let mut page = Vec::new();
-        kinds.hand_over(&mut page);
-        let [json, text] = &page[..] else { panic!("{page:?}") };
+        let all = page(&mut kinds);
+        let [json, text] = &all[..] else { panic!("{all:?}") };
         assert_eq!((json.responses, json.last_ns, json.service_sum_ns), (2, 1, 10));
         assert_eq!(json.beginning.as_deref(), Some("{\"a\":1}"));
         assert_eq!(json.media_type.as_deref(), Some("text/plain"));
         assert_eq!(text.beginning.as_deref(), Some("down\\u{1b}[2J"));
-        let mut nothing = Vec::new();
-        kinds.hand_over(&mut nothing);
-        assert_eq!(nothing, []);
+        assert_eq!(page(&mut kinds), []);
     }
 
     #[test]
     fn a_response_between_another_ones_parts_lends_it_no_beginning() {
         let mut kinds = ResponseKinds::of(&Mix::default());
-        kinds.begins(1, b"first");
-        kinds.begins(2, b"second");
-        kinds.record(1, seen(b'a', 5, 1));
+        let mut look = Look { status: 200, media_type: 9, ..Look::default() };
+        kinds.begins(1, b"alike", &mut look);
+        kinds.begins(2, b"alike", &mut look);
+        kinds.record(1, seen(look, 5, 1));
         kinds.over(1);
-        kinds.record(2, seen(b'a', 6, 2));
-        let mut page = Vec::new();
-        kinds.hand_over(&mut page);
-        assert_eq!(page[0].beginning.as_deref(), Some("second"));
+        kinds.record(2, seen(look, 6, 2));
+        assert_eq!(page(&mut kinds)[0].beginning.as_deref(), Some("alike"));
+    }
+
+    #[test]
+    fn bodies_that_never_change_are_distinguished_and_their_turns_counted() {
+        let mut kinds = ResponseKinds::of(&Mix::default());
+        for n in 0..400 {
+            let body: &[u8] = if n / 100 % 2 == 0 { b"all is well" } else { b"out of luck" };
+            come(&mut kinds, 1, body, n);
+        }
+        let turns: Vec<_> = page(&mut kinds).iter().map(|k| (k.responses, k.turns)).collect();
+        assert_eq!(turns, [(200, 2), (200, 2)]);
+    }
+
+    #[test]
+    fn bodies_of_many_wordings_are_one_kind() {
+        let mut kinds = ResponseKinds::of(&Mix::default());
+        for n in 0..26 {
+            come(&mut kinds, 1, &[b'a' + n; 5], n.into());
+        }
+        let all = page(&mut kinds);
+        assert_eq!((all.len(), all[0].responses, all[0].look.wording), (1, 26, 0));
     }
 }

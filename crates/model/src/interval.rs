@@ -20,7 +20,8 @@ pub use endpoint::{
 };
 pub(crate) use endpoint::{add_count, add_counts};
 pub use gauge::{Gauge, GaugeSum};
-pub use kind::{BEGINNING, KindTally, Look, MOST_KINDS, begins, length_class, place};
+pub use kind::{BEGINNING, KindTally, Look, NO_BODY, begins, length_class, wording};
+pub use kind::{Counted, MOST_KINDS, MOST_WORDINGS, place};
 pub use presence::PresenceTally;
 pub(crate) use presence::{SLOT_BITS, SLOTS};
 pub use slice::{RangeCounts, SLICED_AT_MOST, SliceTally, slice_length};

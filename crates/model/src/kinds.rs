@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::interval::{Interval, KindTally, Phase, place};
+use crate::interval::{Counted, Interval, KindTally, Look, Phase, place};
 use crate::units::Nanos;
 
 /// Cells of time at most.
@@ -52,6 +52,24 @@ impl Cell {
     }
 }
 
+impl Counted for Kind {
+    fn tally(&self) -> &KindTally {
+        &self.all
+    }
+
+    fn look_mut(&mut self) -> &mut Look {
+        &mut self.all.look
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.all.add(&other.all);
+        if self.cells.len() < other.cells.len() {
+            self.cells.resize(other.cells.len(), Cell::default());
+        }
+        self.cells.iter_mut().zip(other.cells).for_each(|(sum, cell)| sum.add(cell));
+    }
+}
+
 /// The kinds of every endpoint over the window, in at most 64 cells of equal length.
 #[derive(Debug, Clone)]
 pub struct Kinds {
@@ -85,10 +103,9 @@ impl Kinds {
 
     fn put(&mut self, cell: usize, tally: &KindTally) {
         let kinds = self.endpoints.entry(tally.endpoint).or_default();
-        let held = kinds.iter().map(|kind| (kind.all.look, kind.all.length));
-        let Some(at) = place(held, tally.look, tally.length) else { return };
+        let KindTally { endpoint, look, length, .. } = *tally;
+        let Some((at, look)) = place(kinds, endpoint, look, length) else { return };
         if at == kinds.len() {
-            let KindTally { endpoint, look, length, .. } = *tally;
             let all = KindTally { endpoint, look, length, ..KindTally::default() };
             kinds.push(Kind { all, cells: Vec::new() });
         }
@@ -204,6 +221,8 @@ pub enum Changed {
     ForGood,
     /// Responses of the same status came far faster than the rest.
     Faster,
+    /// Two kinds of responses took turns, each for many responses.
+    Turns,
 }
 
 #[cfg(test)]
@@ -221,8 +240,12 @@ mod tests {
     }
 
     fn kind(begins: u8, responses: u64, at: Nanos) -> KindTally {
+        worded(begins, 0, responses, at)
+    }
+
+    fn worded(begins: u8, wording: u32, responses: u64, at: Nanos) -> KindTally {
         KindTally {
-            look: Look { status: 200, media_type: 7, begins },
+            look: Look { status: 200, media_type: 7, begins: begins.into(), wording },
             length: 4,
             responses,
             first_ns: at,
@@ -249,6 +272,20 @@ mod tests {
         let sums = [0, 1].map(|at| all[at].cells.iter().map(|cell| cell.responses).sum::<u64>());
         assert_eq!((sums, all[1].all.first_ns), ([5000, 1200], 600));
         assert_eq!(all[1].cells[..36].iter().map(|cell| cell.responses).sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn wordings_are_kept_while_there_are_few() {
+        let mut kinds = Kinds::default();
+        for index in 0..100 {
+            kinds.add(&interval(index, vec![worded(b'a', 2 + index / 50, 5, index.into())]));
+        }
+        assert_eq!(kinds.listed().len(), 2);
+        kinds.add(&interval(100, (2..7).map(|wording| worded(b'a', wording, 1, 100)).collect()));
+        let (_, all) = kinds.endpoints().next().unwrap();
+        let sum: u64 = all[0].cells.iter().map(|cell| cell.responses).sum();
+        assert_eq!((all.len(), all[0].all.responses, sum), (1, 505, 505));
+        assert_eq!((all[0].all.first_ns, all[0].all.last_ns), (0, 100));
     }
 
     #[test]

@@ -2,13 +2,17 @@
 //! is not one API.
 //!
 //! Considers responses that count as success, per endpoint, in cells of time. They are distinguished by
-//! status, media type and how the body begins; where one request is sent again and again, by the length
-//! of the body as well. Bodies that differ from response to response, mixes that stay as they are and lists
+//! status, media type and how the body begins; where one request is sent again and again, by the words of
+//! the body, if it is one of few, by its length, and by whether they take [`turns`] as well. Bodies that differ from response to response, mixes that stay as they are and lists
 //! that grow are all usual, so a change is reported only where it cannot be one of those.
+
+mod turns;
 
 use model::interval::{KindTally, Look};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
 use model::{Nanos, Plan};
+
+pub(crate) use turns::FEWER_TURNS;
 
 /// Responses there must be before and since a change: fewer are chance, or a start.
 pub(crate) const ENOUGH: u64 = 20;
@@ -40,12 +44,14 @@ pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange
 
 /// Of kinds in the order of their first responses.
 fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
-    let looks = Looks::of(kinds);
+    // Of different requests each may have a wording of its own.
+    let looks = Looks::of(kinds, if one_request { |look| look } else { Look::plain });
     let of_looks = looks.changed_for_good();
     if of_looks.is_some() || !one_request {
         return of_looks;
     }
-    lengths_replaced(kinds).or_else(|| lengths_changed(kinds)).or_else(|| looks.faster())
+    let of_lengths = lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
+    of_lengths.or_else(|| looks.faster()).or_else(|| looks.take_turns())
 }
 
 /// An endpoint's responses by what they look like, whatever their length.
@@ -63,17 +69,19 @@ struct Series {
     first_ns: Nanos,
     last_ns: Nanos,
     service_sum_ns: u64,
+    turns: u64,
     cells: Vec<Cell>,
 }
 
 impl Looks {
-    fn of(kinds: &[&Kind]) -> Self {
+    fn of(kinds: &[&Kind], look_of: fn(Look) -> Look) -> Self {
         let cells = kinds.iter().map(|kind| kind.cells.len()).max().unwrap_or(0);
         let mut all: Vec<Series> = Vec::new();
         for kind in kinds {
-            match all.iter_mut().find(|series| series.look == kind.all.look) {
+            let look = look_of(kind.all.look);
+            match all.iter_mut().find(|series| series.look == look) {
                 Some(series) => series.add(kind),
-                None => all.push(Series::of(kind, cells)),
+                None => all.push(Series::of(look, kind, cells)),
             }
         }
         Self { all, cells }
@@ -98,7 +106,10 @@ impl Looks {
             let since = self.responses_in(at + 1..self.cells);
             (new.stays_since(at + 1, |cell| self.responses_in(cell..cell + 1), since)?, before)
         };
-        let found = before >= ENOUGH && before as f64 * share >= MISSED && share >= SUBSTANTIAL;
+        let found = before >= ENOUGH
+            && before as f64 * share >= MISSED
+            && share >= SUBSTANTIAL
+            && !self.roll_before(new);
         let old = self.commonest_before(new)?;
         found.then(|| ResponseChange {
             how: Changed::ForGood,
@@ -118,6 +129,15 @@ impl Looks {
             let under_way = mean_ns(old).max(mean_ns(new)).saturating_mul(3);
             old.first_ns < new.first_ns && old.last_ns <= new.first_ns.saturating_add(under_way)
         })
+    }
+
+    /// Whether wordings had replaced one another before this one came: a text that changes by itself, such as a
+    /// headline.
+    fn roll_before(&self, new: &Series) -> bool {
+        let alike = |old: &&Series| old.look != new.look && old.look.plain() == new.look.plain();
+        let mut others = self.all.iter().filter(alike).filter(|old| old.responses >= ENOUGH);
+        let Some(first) = others.next() else { return false };
+        others.any(|old| old.first_ns >= first.last_ns)
     }
 
     fn responses_in(&self, cells: std::ops::Range<usize>) -> u64 {
@@ -151,27 +171,21 @@ impl Looks {
             && fast.mean_ns() * FASTER <= rest_mean_ns;
         let others = self.all.iter().filter(|series| series.look != fast.look);
         let usual = others.max_by_key(|series| series.responses)?;
-        found.then(|| ResponseChange {
-            how: Changed::Faster,
-            endpoint: None,
-            since_ns: fast.first_ns,
-            before: ResponseKind::of(&usual.shown),
-            after: ResponseKind::of(&fast.shown),
-            share,
-        })
+        found.then(|| fast.beside(usual, Changed::Faster, share))
     }
 }
 
 impl Series {
-    fn of(kind: &Kind, cells: usize) -> Self {
+    fn of(look: Look, kind: &Kind, cells: usize) -> Self {
         let all = &kind.all;
         let mut series = Self {
-            look: all.look,
+            look,
             shown: all.clone(),
             responses: 0,
             first_ns: all.first_ns,
             last_ns: all.last_ns,
             service_sum_ns: 0,
+            turns: 0,
             cells: vec![Cell::default(); cells],
         };
         series.add(kind);
@@ -187,7 +201,20 @@ impl Series {
         self.first_ns = self.first_ns.min(all.first_ns);
         self.last_ns = self.last_ns.max(all.last_ns);
         self.service_sum_ns = self.service_sum_ns.saturating_add(all.service_sum_ns);
+        self.turns = self.turns.saturating_add(all.turns);
         self.cells.iter_mut().zip(&kind.cells).for_each(|(sum, cell)| sum.add(*cell));
+    }
+
+    /// That these came beside others that are usual.
+    fn beside(&self, usual: &Self, how: Changed, share: f64) -> ResponseChange {
+        ResponseChange {
+            how,
+            endpoint: None,
+            since_ns: self.first_ns,
+            before: ResponseKind::of(&usual.shown),
+            after: ResponseKind::of(&self.shown),
+            share,
+        }
     }
 
     fn mean_ns(&self) -> f64 {
@@ -209,10 +236,14 @@ impl Series {
     }
 }
 
+/// Whether nothing but their words and lengths distinguishes kinds.
+fn are_of_one_look(kinds: &[&Kind]) -> bool {
+    kinds.windows(2).all(|pair| pair[0].all.look.plain() == pair[1].all.look.plain())
+}
+
 /// One look, and kinds of one class of length that ended when those of another began.
 fn lengths_replaced(kinds: &[&Kind]) -> Option<ResponseChange> {
-    let look = kinds.first()?.all.look;
-    if kinds.iter().any(|kind| kind.all.look != look) {
+    if !are_of_one_look(kinds) {
         return None;
     }
     (1..kinds.len()).find_map(|at| {
@@ -249,9 +280,8 @@ fn mean_ns(tally: &KindTally) -> Nanos {
 /// One look, and bodies of another length from some cell on: those before and those since must lie
 /// further apart than either spread.
 fn lengths_changed(kinds: &[&Kind]) -> Option<ResponseChange> {
-    let look = kinds.first()?.all.look;
     let cells = kinds.iter().map(|kind| kind.cells.len()).max()?;
-    if kinds.iter().any(|kind| kind.all.look != look) {
+    if !are_of_one_look(kinds) {
         return None;
     }
     let mut series = vec![Cell::default(); cells];

@@ -66,7 +66,7 @@ impl Seen {
 /// keeps only some of the members that come first where their order is random, and another run others.
 fn alike(a: &ResponseKind, b: &ResponseKind) -> bool {
     let class = |text: &String| match begins(text.as_bytes()) {
-        0x80.. => b'{',
+        0x80.. => b'{'.into(),
         class => class,
     };
     let look = |kind: &ResponseKind| (kind.status, kind.beginning.as_ref().map(class));

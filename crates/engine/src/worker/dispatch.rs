@@ -183,12 +183,13 @@ impl Worker {
     }
 
     fn go_on_alone<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, others_wait: bool) {
-        let Conn { last_sent, in_session, .. } = self.conns[j];
+        let in_session = self.conns[j].in_session;
         let at = match &self.pace {
             Pace::Open { .. } if !in_session => return self.room(j),
             Pace::Open { .. } => now,
             Pace::Closed { pace_ns, think_ns, .. } => {
-                let paced = pace_ns.map_or(now, |pace| last_sent.saturating_add(pace));
+                let paced =
+                    pace_ns.map_or(now, |pace| self.conns.last_sent(j).saturating_add(pace));
                 paced.max(think_ns.map_or(now, |think| now.saturating_add(think)))
             }
         };

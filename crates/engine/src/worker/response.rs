@@ -1,6 +1,6 @@
 //! A response while it is read: its head and body are passed to everything that needs them.
 
-use model::interval::{Look, begins};
+use model::interval::{BEGINNING, Look, NO_BODY};
 use model::{ErrorClass, Plan};
 use traffic::{Source, Wants};
 use wire::{LastHead, ResponseHead, ResponseParser};
@@ -99,7 +99,8 @@ impl Response<'_> {
     pub(super) fn head(&mut self, head: &ResponseHead<'_>) {
         let j = self.j;
         self.recorder.watch.served |= head.status < SERVER_ERROR;
-        *self.look = Look { status: head.status, media_type: head.media_type, begins: 0 };
+        let ResponseHead { status, media_type, .. } = *head;
+        *self.look = Look { status, media_type, begins: 0, wording: NO_BODY };
         self.recorder.look_at(head);
         if self.wants >= Wants::Head {
             self.source.head(j, head);
@@ -118,8 +119,10 @@ impl Response<'_> {
     pub(super) fn body(&mut self, bytes: &[u8]) {
         let j = self.j;
         if *self.body_bytes == 0 {
-            self.look.begins = begins(bytes);
-            self.recorder.kinds.begins(j, bytes);
+            self.recorder.kinds.begins(j, bytes, self.look);
+        } else if *self.body_bytes < BEGINNING as u64 {
+            // Cut where the network cut it: its words are not known.
+            self.look.wording = 0;
         }
         *self.body_bytes += bytes.len() as u64;
         self.recorder.watch.served |= self.look.status < SERVER_ERROR;

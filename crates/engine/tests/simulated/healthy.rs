@@ -43,6 +43,12 @@ enum Bodies {
     TwoKinds,
     /// A list that grows by an entry now and then.
     Growing,
+    /// One of a few words.
+    FewWords,
+    /// The second of the run, in digits.
+    Clock,
+    /// A word that changes by itself.
+    Headline,
 }
 
 /// A healthy load of a seed: slow servers, few users, think times, long polling, lone failures, stalls, bodies that
@@ -65,8 +71,16 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
     });
     let failing = [0.0, 0.0, 0.01, 0.2][(draw() * 4.0) as usize];
     let (spread, stall) = (draw() < 0.5, draw() < 0.2);
-    let bodies = [Bodies::Alike, Bodies::AnyLength, Bodies::TwoKinds, Bodies::Growing];
-    let bodies = bodies[(draw() * 4.0) as usize];
+    let bodies = [
+        Bodies::Alike,
+        Bodies::AnyLength,
+        Bodies::TwoKinds,
+        Bodies::Growing,
+        Bodies::FewWords,
+        Bodies::Clock,
+        Bodies::Headline,
+    ];
+    let bodies = bodies[(draw() * 7.0) as usize];
     let serve = move |at: u64| {
         let after = if spread { -mean * (1.0 - draw()).ln() } else { mean };
         // A pause of the server: requests that arrive during it wait until it is over.
@@ -80,12 +94,18 @@ fn healthy(seed: u64) -> (Load, impl FnMut(u64) -> Reply) {
 }
 
 fn body(bodies: Bodies, at: Nanos, drawn: f64) -> String {
+    const WORDS: [&str; 5] = ["ada", "bob", "cid", "eve", "fay"];
     let length = match bodies {
         Bodies::Alike => 20,
         Bodies::AnyLength => (drawn * 600.0) as usize,
         Bodies::TwoKinds if drawn < 0.3 => return "{\"status\":\"pending\"}".into(),
         Bodies::TwoKinds => 200,
         Bodies::Growing => 100 + 10 * (at / SECOND) as usize,
+        Bodies::FewWords => return format!("{{\"by\":\"{}\"}}", WORDS[(drawn * 3.0) as usize]),
+        Bodies::Clock => return format!("{{\"time\":\"22:59:{:02}\"}}", at / SECOND),
+        Bodies::Headline => {
+            return format!("{{\"now\":\"{}\"}}", WORDS[(at / (2 * SECOND)) as usize % 5]);
+        }
     };
     format!("{{\"items\":\"{}\"}}", "x".repeat(length))
 }

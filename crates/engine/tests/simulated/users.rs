@@ -1,5 +1,6 @@
 //! Users who never get a response, and kinds of responses, as the workers count them; and what the rules say of them.
 
+use model::kinds::Changed;
 use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};
 
@@ -129,6 +130,58 @@ fn kinds_of_responses_are_kept_with_when_they_came() {
     );
     assert_eq!(first.responses + then.responses, run.totals.succeeded);
     assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
+}
+
+/// `{"status":"ok"}`, or `"no"`: bodies of one length and type.
+fn status(ok: bool) -> Vec<u8> {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n";
+    format!("{head}{{\"status\":\"{}\"}}", if ok { "ok" } else { "no" }).into_bytes()
+}
+
+/// How the responses changed of a server whose state at an instant `is_ok` gives, and that is twenty
+/// times as fast where it is not.
+fn change(is_ok: impl Fn(u64) -> bool + 'static) -> Option<Changed> {
+    let load = closed(8).with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), 2));
+    let run = driven(&load, move |request| {
+        let ok = is_ok(request.at);
+        let after = if ok { 20 * MILLISECOND } else { MILLISECOND };
+        Some(Reply { after, ..Reply::bytes(&status(ok)) })
+    });
+    let reasons = verdict::judge(&run).reasons;
+    assert_eq!(
+        reasons.iter().any(|reason| reason.code == ReasonCode::ResponsesChanged),
+        !run.response_changes.is_empty()
+    );
+    run.response_changes.first().map(|change| change.how)
+}
+
+#[test]
+fn a_word_that_changes_in_a_body_of_the_same_length_is_named() {
+    assert_eq!(change(|at| at < 3 * SECOND), Some(Changed::ForGood));
+    assert_eq!(change(|_| true), None);
+}
+
+#[test]
+fn kinds_that_take_turns_every_second_are_named() {
+    let named = change(|at| at / SECOND % 2 == 0);
+    assert!(matches!(named, Some(Changed::Faster | Changed::Turns)), "{named:?}");
+    let load = closed(8).with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), 2));
+    let run = driven(&load, |request| {
+        let bytes = if request.at / SECOND % 2 == 0 { OK } else { PAGE };
+        Some(Reply { after: 5 * MILLISECOND, ..Reply::bytes(bytes) })
+    });
+    assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::Turns));
+}
+
+#[test]
+fn a_change_of_protocols_that_nobody_asked_for_fails() {
+    let load = closed(4).with(|plan| plan.duration_ns = Some(2 * SECOND));
+    let run = driven(&load, |_| {
+        let bytes = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+        Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
+    });
+    let totals = &run.totals;
+    assert!(totals.succeeded == 0 && totals.errors.status > 1_000, "{totals:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use model::Interval;
 use model::interval::{Phase, Tally};
-use model::interval::{begins, length_class, place};
+use model::interval::{begins, length_class, place, wording};
 use model::units::{MILLISECOND, SECOND};
 
 use super::*;
@@ -26,19 +26,36 @@ impl Draws {
     }
 }
 
-/// One response: status, media type, class of its beginning, length, service time.
+/// One response: what it looks like, its length and service time.
 #[derive(Clone, Copy)]
-struct Response(u16, u32, u8, u64, u64);
+struct Response(Look, u64, u64);
+
+/// A response of status, media type, class of its beginning, length and service time, whose words are
+/// those of its class.
+const fn of(status: u16, media_type: u32, begins: u8, bytes: u64, ns: u64) -> Response {
+    let (begins, wording) = (begins as u32, 2 + begins as u32);
+    Response(Look { status, media_type, begins, wording }, bytes, ns)
+}
+
+/// The response 200 with a body of JSON.
+fn body(text: &str, ns: u64) -> Response {
+    let bytes = text.as_bytes();
+    let (begins, wording) = (begins(bytes), wording(bytes));
+    Response(Look { status: 200, media_type: 1, begins, wording }, text.len() as u64, ns)
+}
 
 /// A run of `seconds` with `per_s` responses each, made by `response` of the instant.
 fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> Kinds {
     let mut kinds = Kinds::default();
+    let mut last = Look::default();
     for index in 0..seconds {
         let start_ns = u64::from(index) * SECOND;
         let mut tally = Tally::default();
         for n in 0..per_s {
             let at = start_ns + n * SECOND / per_s;
-            count(&mut tally.kinds, response(at), at);
+            let response = response(at);
+            let turns = u64::from(std::mem::replace(&mut last, response.0) != response.0);
+            count(&mut tally.kinds, response, turns, at);
         }
         kinds.add(&Interval {
             tally,
@@ -48,15 +65,9 @@ fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> K
     kinds
 }
 
-fn count(
-    kinds: &mut Vec<KindTally>,
-    Response(status, media_type, begins, bytes, ns): Response,
-    at: u64,
-) {
-    let look = Look { status, media_type, begins };
+fn count(kinds: &mut Vec<KindTally>, Response(look, bytes, ns): Response, turns: u64, at: u64) {
     let length = length_class(bytes);
-    let held = kinds.iter().map(|kind| (kind.look, kind.length));
-    let Some(at_kind) = place(held, look, length) else { return };
+    let Some((at_kind, look)) = place(kinds, 0, look, length) else { return };
     if at_kind == kinds.len() {
         let (first_ns, least_bytes) = (at, bytes);
         kinds.push(KindTally { look, length, first_ns, least_bytes, ..KindTally::default() });
@@ -67,30 +78,31 @@ fn count(
     kind.least_bytes = kind.least_bytes.min(bytes);
     kind.most_bytes = kind.most_bytes.max(bytes);
     kind.service_sum_ns += ns;
+    kind.turns += turns;
 }
 
 fn found(kinds: &Kinds) -> Option<ResponseChange> {
     find(kinds, &fixture::plan(), true).pop()
 }
 
-const JSON: Response = Response(200, 1, b'{', 15, MILLISECOND);
+const JSON: Response = of(200, 1, b'{', 15, MILLISECOND);
 
 #[test]
 fn a_page_of_errors_with_a_good_status_is_dated() {
     let down = SECOND * 5 / 2;
     for after in [
-        Response(200, 1, b'a', 35, MILLISECOND),
-        Response(200, 2, b'<', 900, MILLISECOND),
-        Response(200, 1, b'{', 35, MILLISECOND),
-        Response(302, 1, b'{', 15, MILLISECOND),
-        Response(200, 2, b'{', 15, MILLISECOND),
+        of(200, 1, b'a', 35, MILLISECOND),
+        of(200, 2, b'<', 900, MILLISECOND),
+        of(200, 1, b'{', 35, MILLISECOND),
+        of(302, 1, b'{', 15, MILLISECOND),
+        of(200, 2, b'{', 15, MILLISECOND),
     ] {
         for seconds in [4, 6, 300] {
             let kinds = run(seconds, 100, |at| if at < down { JSON } else { after });
             let change = found(&kinds).expect("a change");
             assert_eq!((change.how, change.since_ns), (Changed::ForGood, down), "{seconds}");
-            assert_eq!((change.before.status, change.after.status), (200, after.0));
-            assert_eq!(change.after.most_bytes, after.3);
+            assert_eq!((change.before.status, change.after.status), (200, after.0.status));
+            assert_eq!(change.after.most_bytes, after.1);
         }
     }
 }
@@ -98,7 +110,10 @@ fn a_page_of_errors_with_a_good_status_is_dated() {
 #[test]
 fn an_envelope_of_errors_as_long_as_the_response_is_seen() {
     let [ok, error] = [&b"{\"id\":17,\"name\":\"ada\"}"[..], b"{\"error\":\"no database\"}"];
-    let response = |body: &[u8]| Response(200, 1, begins(body), 23, MILLISECOND);
+    let response = |text: &[u8]| {
+        let look = Look { status: 200, media_type: 1, begins: begins(text), wording: 0 };
+        Response(look, 23, MILLISECOND)
+    };
     let kinds = run(6, 100, |at| response(if at < 3 * SECOND { ok } else { error }));
     let change = found(&kinds).expect("a change");
     assert_eq!((change.how, change.since_ns), (Changed::ForGood, 3 * SECOND));
@@ -108,8 +123,8 @@ fn an_envelope_of_errors_as_long_as_the_response_is_seen() {
 fn a_page_of_errors_is_seen_after_bodies_of_every_length() {
     let mut draws = Draws(7);
     let kinds = run(6, 200, |at| match at {
-        0..3_000_000_000 => Response(200, 1, b'{', 1 << draws.below(20), MILLISECOND),
-        _ => Response(200, 2, b'<', 900, MILLISECOND),
+        0..3_000_000_000 => of(200, 1, b'{', 1 << draws.below(20), MILLISECOND),
+        _ => of(200, 2, b'<', 900, MILLISECOND),
     });
     let change = found(&kinds).expect("a change");
     assert_eq!((change.how, change.since_ns), (Changed::ForGood, 3 * SECOND));
@@ -118,7 +133,7 @@ fn a_page_of_errors_is_seen_after_bodies_of_every_length() {
 #[test]
 fn half_of_the_instances_going_bad_is_a_change() {
     let mut draws = Draws(3);
-    let bad = Response(200, 1, b'a', 35, MILLISECOND);
+    let bad = of(200, 1, b'a', 35, MILLISECOND);
     let kinds = run(10, 200, |at| if at >= 4 * SECOND && draws.below(2) == 0 { bad } else { JSON });
     let change = found(&kinds).expect("a change");
     assert!(change.since_ns.abs_diff(4 * SECOND) < SECOND / 10, "{}", change.since_ns);
@@ -127,7 +142,7 @@ fn half_of_the_instances_going_bad_is_a_change() {
 
 #[test]
 fn lengths_of_one_class_that_jump_are_a_change() {
-    let kinds = run(6, 100, |at| Response(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
+    let kinds = run(6, 100, |at| of(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
     let change = found(&kinds).expect("a change");
     assert_eq!((change.before.most_bytes, change.after.least_bytes), (70, 110));
     // Several requests may have responses of several lengths.
@@ -137,19 +152,66 @@ fn lengths_of_one_class_that_jump_are_a_change() {
 #[test]
 fn a_fast_kind_of_the_same_status_is_reported() {
     let mut draws = Draws(5);
-    let fast = Response(200, 1, b'a', 35, MILLISECOND / 50);
+    let fast = of(200, 1, b'a', 35, MILLISECOND / 50);
     let kinds = run(6, 100, |_| if draws.below(4) == 0 { fast } else { JSON });
     let change = found(&kinds).expect("two things at once");
     assert_eq!((change.how, change.after.most_bytes), (Changed::Faster, 35));
     let mut draws = Draws(5);
-    let alike = Response(200, 1, b'a', 35, MILLISECOND / 2);
+    let alike = of(200, 1, b'a', 35, MILLISECOND / 2);
     let mixed = run(6, 100, |_| if draws.below(4) == 0 { alike } else { JSON });
     assert_eq!(found(&mixed), None, "a mix that stays as it is");
 }
 
+const OK: &str = r#"{"status":"ok"}"#;
+const NO: &str = r#"{"status":"no"}"#;
+
+#[test]
+fn a_word_that_changes_in_bodies_that_never_did_is_seen() {
+    for fast in [MILLISECOND, MILLISECOND / 20] {
+        let (ok, no) = (body(OK, MILLISECOND), body(NO, fast));
+        let kinds = run(6, 100, |at| if at < 3 * SECOND { ok } else { no });
+        let change = found(&kinds).expect("a change");
+        assert_eq!((change.how, change.since_ns), (Changed::ForGood, 3 * SECOND));
+        // Of several requests each may have a body of its own.
+        assert_eq!(find(&kinds, &fixture::plan(), false), []);
+    }
+    let mut draws = Draws(5);
+    let (ok, no) = (body(OK, MILLISECOND), body(NO, MILLISECOND / 20));
+    let kinds = run(6, 100, |_| if draws.below(4) == 0 { no } else { ok });
+    assert_eq!(found(&kinds).map(|change| change.how), Some(Changed::Faster));
+}
+
+#[test]
+fn kinds_that_take_turns_are_seen_however_long_a_turn_is() {
+    let words = [body(OK, MILLISECOND), body(NO, MILLISECOND)];
+    let pages = [JSON, of(200, 2, b'<', 900, MILLISECOND)];
+    for [one, other] in [words, pages] {
+        for (seconds, turn, begins) in
+            [(6, SECOND, 0), (6, SECOND, SECOND / 2), (300, SECOND, 0), (9, 3 * SECOND, 0)]
+        {
+            let is_one = |at: u64| (at + begins) / turn % 2 == 0;
+            let kinds = run(seconds, 100, |at| if is_one(at) { one } else { other });
+            let change = found(&kinds).expect("two kinds in turns");
+            assert_eq!(change.how, Changed::Turns, "{seconds} s, turns of {turn} ns");
+            assert_eq!(find(&kinds, &fixture::plan(), false), []);
+        }
+    }
+}
+
+#[test]
+fn bunches_no_longer_than_a_service_time_are_no_turns() {
+    // Twenty connections to two instances, each of which answers ten at once.
+    let mut sent = 0;
+    let kinds = run(10, 200, |_| {
+        sent += 1;
+        body(if sent / 10 % 2 == 0 { OK } else { NO }, 100 * MILLISECOND)
+    });
+    assert_eq!(found(&kinds), None);
+}
+
 #[test]
 fn a_few_odd_responses_are_no_change() {
-    let odd = Response(200, 2, b'<', 900, MILLISECOND);
+    let odd = of(200, 2, b'<', 900, MILLISECOND);
     let last = run(10, 100, |at| if at >= 10 * SECOND - SECOND / 20 { odd } else { JSON });
     assert_eq!(found(&last), None, "five responses at the end");
     let gone = run(10, 100, |at| if (3 * SECOND..4 * SECOND).contains(&at) { odd } else { JSON });
@@ -165,38 +227,80 @@ fn healthy(seed: u64) -> Kinds {
     let per_s = 5 + draws.below(200);
     let base = 2 + draws.below(5000);
     let share = draws.unit();
-    let kind = draws.below(11);
+    let kind = draws.below(31);
     let mut sent = 0u64;
     run(seconds, per_s, move |at| {
         sent += 1;
         let jitter = MILLISECOND + draws.below(MILLISECOND);
         match kind {
             // Bodies that never change; that vary a little; that vary much.
-            0 => Response(200, 1, b'{', base, jitter),
-            1 => Response(200, 1, b'{', base + draws.below(base / 8 + 2), jitter),
-            2 => Response(200, 1, b'[', 2 + draws.below(base * 4), jitter),
+            0 => of(200, 1, b'{', base, jitter),
+            1 => of(200, 1, b'{', base + draws.below(base / 8 + 2), jitter),
+            2 => of(200, 1, b'[', 2 + draws.below(base * 4), jitter),
             // A counter in the body, growing by digits.
-            3 => Response(200, 1, b'{', 20 + (sent as f64).log10() as u64, jitter),
+            3 => of(200, 1, b'{', 20 + (sent as f64).log10() as u64, jitter),
             // A list that grows with every request.
-            4 => Response(200, 1, b'[', 2 + sent * 30, jitter),
+            4 => of(200, 1, b'[', 2 + sent * 30, jitter),
             // A cache that warms: slower at first.
-            5 => Response(200, 1, b'{', base, if at < SECOND { 20 * jitter } else { jitter }),
+            5 => of(200, 1, b'{', base, if at < SECOND { 20 * jitter } else { jitter }),
             // A stable mix of two kinds, some of them rare.
-            6 if draws.unit() < share => Response(200, 2, b'<', 900, jitter),
-            6 => Response(200, 1, b'{', base, jitter),
+            6 if draws.unit() < share => of(200, 2, b'<', 900, jitter),
+            6 => of(200, 1, b'{', base, jitter),
             // Numbers and words as plain text, compressed bodies of any first byte.
-            7 => Response(200, 3, [b'7', b'a', b'"'][draws.below(3) as usize], base, jitter),
+            7 => of(200, 3, [b'7', b'a', b'"'][draws.below(3) as usize], base, jitter),
             // Members in any order, names that are data.
-            8 => Response(200, 1, 0x80 | draws.below(30) as u8, base, jitter),
-            9 => Response(200, 1, begins(format!("{{\"k{sent}\":1}}").as_bytes()), base, jitter),
-            _ => Response(200, 1, if sent == 1 { b'a' } else { b'{' }, base, jitter),
+            8 => of(200, 1, 0x80 | draws.below(30) as u8, base, jitter),
+            9 => body(&format!("{{\"k{sent}\":1}}"), jitter),
+            10..30 => body(&varied(kind, at, sent, share, &mut draws), jitter),
+            _ => of(200, 1, if sent == 1 { b'a' } else { b'{' }, base, jitter),
         }
     })
 }
 
+/// Bodies of healthy servers that differ by their words or data, many or few, at random or in time.
+fn varied(kind: u64, at: u64, sent: u64, share: f64, draws: &mut Draws) -> String {
+    let word = |n: u64| ["ada", "bob", "cid", "dora", "eve", "fay", "gus", "hal"][(n % 8) as usize];
+    let second = at / SECOND;
+    match kind {
+        // One text; one of two to eight at random; two of which one is rare.
+        10 => r#"{"status":"ok"}"#.to_owned(),
+        11..14 => format!(r#"{{"status":"{}"}}"#, word(draws.below(kind - 9))),
+        14 => format!(r#"{{"who":"{}"}}"#, word(draws.below(8))),
+        15 => format!(r#"{{"cached":{}}}"#, draws.unit() < share),
+        // A clock, a counter, an identifier an instance or a response, a token.
+        16 => format!(r#"{{"time":"2026-11-24T22:59:{second:02}Z"}}"#),
+        17 => format!(r#"{{"uptime":"{second}.5s","served":{sent}}}"#),
+        18 => format!(r#"{{"node":"{:08x}-{:04x}"}}"#, draws.next() >> 32, draws.below(1 << 16)),
+        19 => format!(r#"{{"token":"{}"}}"#, letters(draws.next())),
+        20 => format!(r#"{{"node":"i-0{:05x}"}}"#, second / 3),
+        // A text that changes by itself every second, or every response.
+        21 => format!(r#"{{"headline":"{}"}}"#, word(second)),
+        22 => format!(r#"{{"headline":"{}"}}"#, word(sent)),
+        // A list that grows, of numbers or of names; members in any order.
+        23 => format!(r#"{{"seen":{:?}}}"#, (0..sent % 5).collect::<Vec<_>>()),
+        24 => format!(r#"{{"seen":{:?}}}"#, (0..draws.below(9)).map(word).collect::<Vec<_>>()),
+        25 if draws.below(2) == 0 => r#"{"id":7,"name":"ada"}"#.to_owned(),
+        25 => r#"{"name":"ada","id":7}"#.to_owned(),
+        // A long text with data at its end, a long number, a page, compressed bytes.
+        26 => format!("{} {sent}", "lorem ipsum ".repeat(9)),
+        27 => format!("{}", 10u128.pow(30) + u128::from(draws.next())),
+        28 => format!("<p>Hello {}, it is {second} o'clock</p>", word(draws.below(3))),
+        _ => format!("\u{1}{}", letters(draws.next())),
+    }
+}
+
+/// Twelve letters.
+fn letters(mut drawn: u64) -> String {
+    let mut letter = || {
+        drawn /= 26;
+        char::from(b'a' + (drawn % 26) as u8)
+    };
+    (0..12).map(|_| letter()).collect()
+}
+
 #[test]
 fn a_thousand_healthy_runs_are_not_named() {
-    for seed in 0..1000 {
+    for seed in 0..3000 {
         let kinds = healthy(seed);
         assert_eq!(found(&kinds), None, "seed {seed}");
         assert_eq!(find(&kinds, &fixture::plan(), false), [], "seed {seed}");
@@ -215,7 +319,7 @@ fn nothing_panics_on_hostile_sums() {
         ..KindTally::default()
     };
     for index in 0..4 {
-        let look = Look { status: index as u16, media_type: 1, begins: 2 };
+        let look = Look { status: index as u16, media_type: 1, begins: 2, wording: 3 };
         kinds.add(&Interval {
             index,
             phase: Phase::Window,

@@ -173,6 +173,11 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
             show_duration(first.after.service_mean_ns),
             show_duration(first.before.service_mean_ns)
         ),
+        Changed::Turns => format!(
+            "{} of the responses{of} are of another kind and came in turns with the others, each for \
+             many responses",
+            share(first.share)
+        ),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -181,7 +186,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
         Changed::ForGood => evidence,
-        Changed::Faster => evidence.replace(" became ", " and "),
+        Changed::Faster | Changed::Turns => evidence.replace(" became ", " and "),
     };
     Some((Verdict::Invalid, evidence))
 }
