@@ -22,6 +22,11 @@ pub fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
+/// A number with what it counts: `1 request`, `2 requests`.
+pub fn counted(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Whether a terminal obeys this character, or shows what follows it in another order: control characters
 /// (C0, DEL, C1) but for line feed and tab, the separators of lines and paragraphs, and the marks,
 /// embeddings, overrides and isolates of Unicode's bidirectional algorithm (UAX 9 section 2).

@@ -22,6 +22,11 @@ pub(crate) fn count(n: u64) -> String {
     out
 }
 
+/// A count with its noun: `1 session`, `2,000 sessions`.
+pub(crate) fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A share in per cent with two decimals: `100.00 %` only of all, and what would round to nothing is
 /// `<0.01 %`.
 pub(crate) fn share(ratio: f64) -> String {

@@ -4,7 +4,7 @@
 use model::mined::{ArithmeticStep, Mined, MinedEndpoint};
 use model::units::show_duration;
 
-use crate::figure::{clean, count, rate, share, share_of, wrap};
+use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -96,11 +96,6 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
     .into_iter()
     .filter(|(_, words)| !words.is_empty())
     .collect()
-}
-
-/// `1 session`, `2 sessions`.
-fn counted(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 fn bad(mined: &Mined) -> String {

@@ -264,6 +264,8 @@ impl fmt::Display for Percentile {
         let (whole, rest) = (self.0 / 10_000, self.0 % 10_000);
         let decimals = format!("{rest:04}");
         match decimals.trim_end_matches('0') {
+            // As it must be written: one digit alone is mostly meant otherwise.
+            "" if whole < 10 => write!(f, "p{whole}.0"),
             "" => write!(f, "p{whole}"),
             decimals => write!(f, "p{whole}.{decimals}"),
         }

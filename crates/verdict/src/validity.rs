@@ -42,6 +42,9 @@ pub struct Rule {
     pub consequence: &'static str,
     /// What to do about it; ends every reason's text.
     pub advice: &'static str,
+    /// A note and its advice where there is one line for it; empty where it is never a note, or its
+    /// advice is as short.
+    pub brief: &'static str,
     check: fn(&Run) -> Option<Finding>,
 }
 
@@ -61,6 +64,7 @@ pub const RULES: &[Rule] = &[
         condition: "no complete response arrived in the window",
         consequence: "INVALID: nothing was measured",
         advice: "Check that the URL answers a single request, then look at the errors by class.",
+        brief: "",
         check: responses::none,
     },
     Rule {
@@ -80,6 +84,7 @@ pub const RULES: &[Rule] = &[
                       objective",
         advice: "Find out why the server went away and measure again; to test its absence on \
                  purpose, state how much of it is acceptable (--slo 'available>=99%').",
+        brief: "the server was away for a moment: --details tells when",
         check: presence::server_gone,
     },
     Rule {
@@ -90,6 +95,7 @@ pub const RULES: &[Rule] = &[
         consequence: "INVALID: this is impossible unless the clock or the counting is broken \
                       (Little 1961)",
         advice: "Do not use this result; please report it with its run.json.",
+        brief: "",
         check: window::little,
     },
     Rule {
@@ -98,6 +104,7 @@ pub const RULES: &[Rule] = &[
         consequence: "INVALID when most attempts may have failed because of it, else \
                       LOWER_BOUND: the server did not cause these failures",
         advice: "Raise the limit named or lower -c, and measure again.",
+        brief: "",
         check: generator::limits,
     },
     Rule {
@@ -110,6 +117,7 @@ pub const RULES: &[Rule] = &[
                       is not the load it carries",
         advice: "Look at the status codes. Read QPS x success rate as the load carried. If you \
                  want these responses to count as successes, name them with --success.",
+        brief: "many responses failed: multiply QPS by the success rate",
         check: responses::failing,
     },
     Rule {
@@ -122,6 +130,7 @@ pub const RULES: &[Rule] = &[
                       an open loop, where late sends and the achieved rate show the problem",
         advice: "Give the generator more workers (-t) and cores, or use another machine; the \
                  latencies include time in the generator's own queue.",
+        brief: "",
         check: generator::saturated,
     },
     Rule {
@@ -132,6 +141,7 @@ pub const RULES: &[Rule] = &[
                       generator had time left and the server did not let {TURNED_AWAY} of the \
                       attempts or more connect",
         advice: "Lower the rate, or give the generator more workers (-t) and cores.",
+        brief: "less was sent than offered: lower the rate",
         check: generator::below_offered,
     },
     Rule {
@@ -144,6 +154,7 @@ pub const RULES: &[Rule] = &[
                       {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
                       {QUEUED} times the least, with little spread)",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
+        brief: "-c held arrivals back: raise it",
         check: generator::exhausted,
     },
     Rule {
@@ -154,6 +165,7 @@ pub const RULES: &[Rule] = &[
                       generator",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for the generator, or try \
                  --spin. Service time does not include this delay.",
+        brief: "",
         check: generator::late,
     },
     Rule {
@@ -168,6 +180,7 @@ pub const RULES: &[Rule] = &[
                       latencies are the generator's",
         advice: "Do less per request (script, extraction, signing), or give the generator more \
                  workers (-t) and cores.",
+        brief: "",
         check: observed::late,
     },
     Rule {
@@ -187,6 +200,7 @@ pub const RULES: &[Rule] = &[
         advice: "Look at how the server shares connections among its threads and processes \
                  (backlog, accept, SO_REUSEPORT, one thread per connection). `--slo \
                  'served>=100%'` tests for it.",
+        brief: "users were served unevenly: look at accept",
         check: users::starved,
     },
     Rule {
@@ -194,12 +208,16 @@ pub const RULES: &[Rule] = &[
         condition: "from some instant to the end, {SUBSTANTIAL} or more of an endpoint's \
                     successful responses had a status, media type or beginning that did not \
                     occur before; or, where one request is sent again and again, all had another \
-                    length, or {FASTER_SHARE} or more had the same status, another type or \
-                    beginning, and were {FASTER} times faster than the rest",
+                    length; or {FASTER_SHARE} or more had the same status, another type or \
+                    beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
+                    more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
+                    changes than in a mix. Bodies of the same length are told apart by their first \
+                    words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
                       error page with a good status",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
+        brief: "",
         check: responses::changed,
     },
     Rule {
@@ -208,6 +226,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note: the redirect was measured, not the page it leads to",
         advice: "Use the address that the redirect leads to, or let --follow find it before the \
                  run.",
+        brief: "a redirect was measured: --follow 3 loads where it leads",
         check: responses::redirected,
     },
     Rule {
@@ -217,6 +236,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note: the figures include connecting",
         advice: "Raise the server's limit on requests per connection, or measure with \
                  --no-keepalive on purpose.",
+        brief: "the server closed connections: raise its limit",
         check: responses::keepalive_refused,
     },
     Rule {
@@ -230,6 +250,7 @@ pub const RULES: &[Rule] = &[
                       loop, where late sends show it",
         advice: "Stop the other programs, or give the generator its own processors (taskset, \
                  cgroups), and measure again.",
+        brief: "other programs took processor time: stop them",
         check: machine::neighbours,
     },
     Rule {
@@ -239,6 +260,7 @@ pub const RULES: &[Rule] = &[
                       so each could do more alone",
         advice: "Separate them (give each its own processors with taskset), or measure from \
                  another machine. Compare only with runs made the same way.",
+        brief: "the server shares processors: separate them by taskset",
         check: machine::shared_cores,
     },
     Rule {
@@ -252,6 +274,7 @@ pub const RULES: &[Rule] = &[
                       exit code is {CODE}",
         advice: "Raise or lift the quota (cpu.max, cpu.cfs_quota_us, a container's CPU limit) and \
                  measure again.",
+        brief: "",
         check: pauses::throttled,
     },
     Rule {
@@ -266,6 +289,7 @@ pub const RULES: &[Rule] = &[
                       exit code is {CODE}",
         advice: "Measure again with enough free memory and without stopping the generator or its \
                  machine.",
+        brief: "",
         check: pauses::paused,
     },
     Rule {
@@ -274,6 +298,7 @@ pub const RULES: &[Rule] = &[
                     swapping",
         consequence: "LOWER_BOUND: a machine that reclaims memory stalls every program on it",
         advice: "Free memory, or lower -c, and measure again.",
+        brief: "",
         check: machine::memory,
     },
     Rule {
@@ -284,6 +309,7 @@ pub const RULES: &[Rule] = &[
                       when the clock was set: intervals are measured with a clock that cannot be \
                       set, so only dates are wrong",
         advice: "Keep the machine awake; set clocks before measuring, not during it.",
+        brief: "",
         check: machine::clock,
     },
     Rule {
@@ -296,6 +322,7 @@ pub const RULES: &[Rule] = &[
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",
         advice: "Exclude the warm-up (--warmup), and measure longer until the figures settle.",
+        brief: "it was not steady: use --warmup and measure longer (-d)",
         check: steady::not_steady,
     },
     Rule {
@@ -305,6 +332,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note: a dip is caused by the server, and is a result",
         advice: "Look at the dips listed, and at what the server did at those times. Means hide \
                  them.",
+        brief: "the server paused or slowed down: --details lists when",
         check: steady::dips,
     },
     Rule {
@@ -314,6 +342,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note that states the cost: limits per address see a single client, and \
                       connecting slows down once {PORTS} of the ports are in use",
         advice: "Connect from several addresses (--source), or lift the limit for this address.",
+        brief: "it all came from one address: use several (--source)",
         check: way::single_source,
     },
     Rule {
@@ -323,6 +352,7 @@ pub const RULES: &[Rule] = &[
                       single user",
         advice: "Use as many keys as real traffic has, or remember that this is what one user \
                  can do.",
+        brief: "one credential was used: use as many as real traffic has",
         check: way::single_key,
     },
     Rule {
@@ -331,6 +361,7 @@ pub const RULES: &[Rule] = &[
                     this number of workers",
         consequence: "a note: the generator could not have shown much more",
         advice: "Give the generator more workers (-t) and cores, or another machine.",
+        brief: "the generator could do little more: use more cores (-t)",
         check: machine::near_ceiling,
     },
     Rule {
@@ -338,6 +369,7 @@ pub const RULES: &[Rule] = &[
         condition: "fewer than {TOO_FEW}",
         consequence: "a note: the percentile named, and those above it, rest on too few samples",
         advice: "Measure longer (-d) before you quote them.",
+        brief: "measure longer (-d) before quoting high percentiles",
         check: window::too_short,
     },
     Rule {
@@ -345,6 +377,7 @@ pub const RULES: &[Rule] = &[
         condition: "the window ended early",
         consequence: "a note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
+        brief: "",
         check: window::interrupted,
     },
 ];

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use model::quote::counted;
 use model::units::SECOND;
 use model::workload::{
     Body, Count, Fields, Flow, Literal, LoadSpec, Pool, Time, TlsSpec, Workload,
@@ -191,9 +192,9 @@ impl Assembly {
         }
         if self.left_out > 0 {
             let what = format!(
-                "{} further requests: at most {MOST_REQUESTS} different ones and {} MiB become \
-                 endpoints; put what differs between them into a pool",
-                self.left_out,
+                "{}: at most {MOST_REQUESTS} different ones and {} MiB become endpoints; put what \
+                 differs between them into a pool",
+                counted(self.left_out as u64, "further request"),
                 MOST_WRITTEN >> 20
             );
             self.note(Kind::NotCarriedOver, "", what);

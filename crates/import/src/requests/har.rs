@@ -19,7 +19,7 @@ use super::draft::Draft;
 use super::note::Kind;
 use super::template::literal;
 use super::{BadFile, MOST_REQUESTS, json, text};
-use model::quote::quote;
+use model::quote::{counted, quote};
 
 use record::{Entry, Har, PostData};
 use sieve::Sieve;
@@ -31,7 +31,7 @@ const LONGEST_THINK: Nanos = 300 * SECOND;
 
 /// Reads a recording as flows.
 pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
-    let har: Har = json::parse(text(bytes)?)?;
+    let har: Har = json::parse_values(text(bytes)?)?;
     let mut entries = har.log.entries;
     if entries.is_empty() {
         return Err(BadFile::whole("is a recording without entries"));
@@ -51,8 +51,8 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
     keep_one_server(&mut kept, assembly)?;
     if kept.len() > MOST_REQUESTS {
         let what = format!(
-            "the {} last requests: a flow has at most {MOST_REQUESTS}",
-            kept.len() - MOST_REQUESTS
+            "{} at the end: a flow has at most {MOST_REQUESTS}",
+            counted((kept.len() - MOST_REQUESTS) as u64, "request")
         );
         assembly.note(Kind::NotCarriedOver, "", what);
         kept.truncate(MOST_REQUESTS);
@@ -177,7 +177,7 @@ fn add_flows(
     for (exchange, group) in exchanges.into_iter().zip(groups) {
         flows.entry(*group).or_default().push(exchange);
     }
-    let mut overlapping = 0;
+    let mut overlapping: u64 = 0;
     for (_, mut steps) in flows {
         overlapping += put_think_times(&mut steps);
         let title = steps.first().and_then(|step| titles.get(step.page.as_str()));
@@ -186,19 +186,20 @@ fn add_flows(
     }
     if overlapping > 0 {
         let what = format!(
-            "{overlapping} requests were sent while another one was open; a flow sends one after another"
+            "the overlap of {} with those before: a flow sends one after another",
+            counted(overlapping, "request")
         );
         assembly.note(Kind::NotCarriedOver, "", what);
     }
 }
 
 /// Sets the pauses before each next step; how many steps began before one before them had ended.
-fn put_think_times(steps: &mut [Exchange]) -> usize {
+fn put_think_times(steps: &mut [Exchange]) -> u64 {
     let mut overlapping = 0;
     let mut end = steps.first().map_or(0, |step| step.end);
     for at in 1..steps.len() {
         let gap = Nanos::try_from(steps[at].start - end).ok();
-        overlapping += usize::from(gap.is_none());
+        overlapping += u64::from(gap.is_none());
         if let Some(gap) = gap.filter(|gap| *gap >= SHORTEST_THINK) {
             let before = &mut steps[at - 1].draft;
             if gap > LONGEST_THINK {

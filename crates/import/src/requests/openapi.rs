@@ -102,8 +102,8 @@ fn server(document: &Document, place: &Place, draft: &mut Draft) -> Option<(Stri
     let Some(Literal::List(servers)) = servers else { return None };
     let server = servers.first()?;
     if servers.len() > 1 && draft.method == "GET" {
-        let others = servers.len() - 1;
-        draft.note(Kind::Assumed, format!("the first server is taken; {others} others are named"));
+        let servers = servers.len();
+        draft.note(Kind::Assumed, format!("the first of {servers} servers is taken"));
     }
     let mut url = server.member("url")?.plain().into_owned();
     for (name, variable) in members(server.member("variables")) {

@@ -176,7 +176,7 @@ fn references_to_large_examples_are_bounded() {
     let written = serde_json::to_string(&imported.workload).unwrap();
     assert!(written.len() < 32 << 20, "{}", written.len());
     let noted = imported.notes.iter().any(|note| note.what.contains("too large"))
-        || imported.notes.iter().any(|note| note.what.contains("further requests"));
+        || imported.notes.iter().any(|note| note.what.contains("further request"));
     assert!(noted, "{:?}", imported.notes.first());
 }
 

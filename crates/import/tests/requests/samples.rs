@@ -185,7 +185,7 @@ fn a_recording() {
         "1 WebSocket",
         "https://stats.example: GET /collect",
         "sec-fetch-mode (",
-        "1 requests were sent while another one was open",
+        "the overlap of 1 request with those before",
         "2 cookies were set by earlier responses",
     ] {
         assert!(notes_text.contains(needle), "{needle} is not in\n{notes_text}");

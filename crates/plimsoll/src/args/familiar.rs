@@ -74,6 +74,7 @@ const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
     (&["--workers", "--cpus"], "use -t N"),
+    (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
     (&["--time", "--run-time", "--duration-seconds"], "use -d TIME"),
     (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
     (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
@@ -137,6 +138,11 @@ fn advice(error: &Error, command: &Command) -> Option<String> {
                 return one_too_many(&flag, &error.to_string());
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
+            if command.get_name() == super::Cli::command().get_name() {
+                return Some(format!(
+                    ": flags follow the command, as in `plimsoll run {flag} ...`"
+                ));
+            }
             if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
             }
@@ -197,9 +203,13 @@ fn longs(command: &Command) -> impl Iterator<Item = &str> {
 fn one_dash(command: &Command, line: &[OsString]) -> Option<String> {
     let words =
         line.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
-    let mut names = words.filter_map(|word| word.strip_prefix('-')?.split('=').next());
-    let name = names.find(|name| name.len() > 2 && longs(command).any(|known| known == *name))?;
-    Some(format!(": long flags begin with two dashes: --{name}"))
+    let names = words.filter_map(|word| word.strip_prefix('-')?.split('=').next());
+    names.filter(|name| name.len() > 2).find_map(|name| {
+        if longs(command).any(|known| known == name) {
+            return Some(format!(": long flags begin with two dashes: --{name}"));
+        }
+        advice_on(&format!("--{name}"), command).map(|advice| format!(": -{name}: {advice}"))
+    })
 }
 
 /// The command that a line calls, or the program itself where it calls none.
@@ -294,6 +304,11 @@ mod tests {
             ("run http://h/ -duration=5s", "two dashes: --duration"),
             ("run http://h/ -rate 50", "two dashes: --rate"),
             ("run http://h/ -connections 50", "two dashes: --connections"),
+            ("-d 1s run http://h/", "as in `plimsoll run -d ...`"),
+            ("run http://h/ -cpus 4", "-cpus: use -t N"),
+            ("run http://h/ -keepalive=false", "-keepalive: leave it out: connections are kept"),
+            ("run http://h/ -redirects 3", "-redirects: use --follow N"),
+            ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),
         ] {

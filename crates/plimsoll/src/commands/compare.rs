@@ -20,7 +20,7 @@ use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
 use crate::results::folder::{folder_name, unused};
-use crate::results::input;
+use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
 use crate::runs::prepare_url;
 use crate::terminal::signals::stop_on_signal;
@@ -69,6 +69,14 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
 }
 
 fn refuse(args: &CompareArgs) -> Result<(), Failure> {
+    let is_result =
+        |text: &&String| !text.contains("://") && Path::new(text).join(RUN_JSON).is_file();
+    if let Some(dir) = args.urls.iter().find(is_result) {
+        return usage(format!(
+            "{dir} is a folder of results: use `plimsoll compare --baseline {dir} URL`, or `plimsoll diff` for \
+             two such folders"
+        ));
+    }
     match (args.urls.len(), &args.baseline) {
         (1, None) => usage(
             "compare takes two URLs, or one and an earlier run: compare URL_A URL_B, or compare \

@@ -164,7 +164,7 @@ fn clean(
     }
     say(args, &format!("plimsoll: {removed} rows removed"));
     if removed < added {
-        say(args, &format!("plimsoll: {} others were gone already", added - removed));
+        say(args, &format!("plimsoll: {} more were gone already", added - removed));
     }
     Ok(())
 }

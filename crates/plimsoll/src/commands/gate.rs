@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use gate::admission::Line;
 use gate::config::{Config, Flags};
 use gate::gateway::{Gateway, GatewayError, Reloaded, Setup};
-use model::quote::visible;
+use model::quote::{counted, visible};
 use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
@@ -92,7 +92,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     let account = usage.account();
     let lost = account.served.saturating_sub(account.reported);
     let lost = if lost > 0 { format!("; the usage of {lost} is lost") } else { String::new() };
-    output::print(&format!("{} requests answered{lost}\n", account.served));
+    output::print(&format!("{} answered{lost}\n", counted(account.served, "request")));
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use import::requests::{self, Anchor, Format, Imported, Kind, MOST_BYTES, Options};
-use model::quote::quote;
+use model::quote::{counted, quote};
 use traffic::Finding;
 
 use crate::args::ImportArgs;
@@ -146,14 +146,17 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
     let left = imported.notes.iter().filter(|note| note.kind == Kind::NotCarriedOver).count();
     let mut parts = Vec::new();
     if !workload.endpoints.is_empty() || workload.flows.is_empty() {
-        parts.push(counted(workload.endpoints.len(), "endpoint"));
+        parts.push(counted(workload.endpoints.len() as u64, "endpoint"));
     }
     if !workload.flows.is_empty() {
-        let flows = counted(workload.flows.len(), "flow");
-        parts.push(format!("{flows} with {}", counted(steps, "step")));
+        let flows = counted(workload.flows.len() as u64, "flow");
+        parts.push(format!("{flows} with {}", counted(steps as u64, "step")));
     }
-    text +=
-        &format!("plimsoll: {}; {} not converted\n", parts.join(" and "), counted(left, "item"));
+    text += &format!(
+        "plimsoll: {}; {} not converted\n",
+        parts.join(" and "),
+        counted(left as u64, "item")
+    );
     if format == Format::Curl && workload.endpoints.len() > 1 {
         text += "plimsoll: the commands are endpoints in the file's order, each sent as often as the others; to send \
                  them one after another, as one user would, make them steps of one of `flows`\n";
@@ -162,11 +165,6 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
         text += &format!("plimsoll: see what it would send: plimsoll plan {}\n", path.display());
     }
     text
-}
-
-/// `1 flow`, `2 flows`.
-fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ use measure::journal::{self, Replayed};
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let dir = &match &args.dir {
+        // A file of the folder stands for it.
+        Some(file) if file.is_file() => file.parent().map_or_else(PathBuf::new, Path::to_owned),
         Some(dir) => dir.clone(),
         None => last_result()?,
     };

@@ -6,7 +6,7 @@ use model::mined::{MinedEndpoint, Parameter};
 
 use super::{Section, Title, page, parts};
 use crate::chart::{self, Demand};
-use crate::figure::{clean, count, rate, share};
+use crate::figure::{clean, count, counted, rate, share};
 use crate::mined::{facts, latency, value};
 
 /// The page of a mined log.
@@ -55,7 +55,7 @@ fn summary(mined: &Mined) -> Markup {
         (
             "Peak",
             format!("{}/s", rate(mined.peak.rate_per_s)),
-            format!("{} requests", count(mined.peak.requests)),
+            counted(mined.peak.requests, "request"),
         ),
         ("Users a day", count(mined.daily_users), format!("{} in all", count(mined.users))),
         (

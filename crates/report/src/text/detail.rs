@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use verdict::validity::UNEVEN;
 
 use super::{Style, Tone, mix, spectrum};
-use crate::figure::{clean, count, rate, share, share_of, wrap};
+use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
 use crate::grid::{Grid, Lean};
 use crate::latencies::{
     SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
@@ -161,7 +161,7 @@ pub(crate) fn load(plan: &Plan) -> String {
         }
     }
     if let Some(requests) = plan.requests {
-        words += &format!(", {} requests", count(requests));
+        words += &format!(", {}", counted(requests, "request"));
     }
     if let Some(duration_ns) = plan.duration_ns {
         words += &format!(", {}", exact_duration(duration_ns));

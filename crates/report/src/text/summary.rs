@@ -7,6 +7,7 @@ use model::Run;
 use model::percentile::Summary;
 use model::units::show_duration;
 use model::validity::{Reason, Verdict};
+use unicode_width::UnicodeWidthStr;
 
 use super::detail::{self, named};
 use super::validity::ended_early;
@@ -187,8 +188,15 @@ fn errors(run: &Run, style: Style) -> Option<String> {
 fn notes(run: &Run, style: Style) -> Option<String> {
     let notes = run.validity.reasons.iter().filter(|reason| is_note(reason));
     let line = |reason: &Reason| {
-        let words = format!("{}: {}", reason.code.name(), reason.text);
-        style.paint(Tone::Soft, &clean(&format!("note, {words}"), style.columns)) + "\n"
+        let line = |text: &str| format!("note, {}: {text}", reason.code.name());
+        let whole = line(&clean(&reason.text, LONGEST));
+        let rule = verdict::validity::RULES.iter().find(|rule| rule.code == reason.code);
+        // What to do must not be cut off.
+        let shorter = rule.into_iter().flat_map(|rule| [rule.brief, rule.advice]);
+        let shorter = shorter.filter(|text| !text.is_empty()).map(line);
+        let mut forms = std::iter::once(whole.clone()).chain(shorter);
+        let shown = forms.find(|words| words.width() <= style.columns).unwrap_or(whole);
+        style.paint(Tone::Soft, &clean(&shown, style.columns)) + "\n"
     };
     let lines: String = notes.map(line).collect();
     (!lines.is_empty()).then_some(lines)
@@ -202,7 +210,6 @@ fn line(style: Style, name: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use model::observed::{Observed, ObservedSource};
-    use unicode_width::UnicodeWidthStr;
 
     use super::*;
     use crate::sample;
@@ -245,6 +252,19 @@ mod tests {
         assert!(!summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
         run.rates.achieved_per_s = planned * 0.9;
         assert!(summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
+    }
+
+    #[test]
+    fn every_note_says_what_to_do_in_one_line() {
+        for rule in verdict::validity::RULES.iter().filter(|rule| !rule.brief.is_empty()) {
+            let text = format!("{}. {}", "evidence ".repeat(20), rule.advice);
+            let reason = Reason { code: rule.code, consequence: Verdict::Valid, text };
+            let validity = model::Validity::of(vec![reason]);
+            let run = Run { validity, ..fixture::sound::closed() };
+            let text = summary(&run, at(80));
+            let note = text.lines().find(|line| line.starts_with("note, ")).expect("a note");
+            assert!(note.ends_with(rule.brief), "{note}");
+        }
     }
 
     #[test]

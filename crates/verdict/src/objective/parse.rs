@@ -281,6 +281,11 @@ fn percentile(part: Part<'_>) -> Result<Percentile, ObjectiveError> {
     if decimals.len() > 4 {
         return Err(number.error("four decimals at most: p99.9999"));
     }
+    if whole.len() == 1 && whole != "0" && decimals.is_empty() {
+        let meant = if whole == "9" { "p90".to_owned() } else { format!("p{whole}0, p90") };
+        let message = format!("did you mean {meant} or p99? ({whole} % is written p{whole}.0)");
+        return Err(number.error(message));
+    }
     if whole.len() > 2 {
         return Err(number.error(match whole.strip_prefix("99") {
             Some(more) if more.len() <= 4 => format!("write p99.{more}"),

@@ -44,8 +44,9 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
     if timed == 0 {
         return None;
     }
+    let (attempts, are) = if timed == 1 { ("attempt", "is") } else { ("attempts", "are") };
     let evidence = format!(
-        "{} attempts in {} are too few to quote {} or above: {} of them are above it",
+        "{} {attempts} in {} {are} too few to quote {} or above: {} of them are above it",
         grouped(timed as f64, 0),
         show_duration(run.totals.duration_ns),
         percentile.name,

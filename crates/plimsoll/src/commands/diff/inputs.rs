@@ -57,6 +57,12 @@ pub fn different_urls(names: &[String], runs: &[Vec<(f64, Run)>]) -> Option<Stri
 
 /// The result that a path names: itself, or the one in the folder it is.
 fn find(path: &Path) -> Result<PathBuf, Failure> {
+    if let Some(url) = path.to_str().filter(|text| text.contains("://")) {
+        return usage(format!(
+            "{url} is a URL, and diff compares results: `plimsoll compare URL_A URL_B` measures two, and \
+             `plimsoll compare --baseline RUN.json URL` one against an earlier run"
+        ));
+    }
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
