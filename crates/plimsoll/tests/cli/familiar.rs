@@ -65,6 +65,18 @@ fn a_word_with_another_meaning_elsewhere_is_met_with_ours() {
 }
 
 #[test]
+fn a_url_or_a_folder_for_another_command_names_that_command() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("run -n 5 -c 1 -q --out out {url}")).measured();
+    folder.plimsoll(&format!("diff {url} out")).refuses(2, "`plimsoll compare URL_A URL_B`");
+    folder.plimsoll(&format!("compare out {url}")).refuses(2, "--baseline out URL");
+    folder.plimsoll("report out/run.json").prints("5 of status 200");
+    folder.plimsoll(&format!("-d 1s run {url}")).refuses(2, "`plimsoll run -d ...`");
+    folder.plimsoll(&format!("run {url} -cpus 4")).refuses(2, "use -t N");
+}
+
+#[test]
 fn a_url_that_is_sent_otherwise_than_typed_is_told_in_one_line() {
     let (folder, target) = (Folder::new(), Target::start());
     let line = "run -n 1 -c 1 -q --success 404";
