@@ -163,11 +163,11 @@ fn a_word_that_changes_in_a_body_of_the_same_length_is_named() {
 
 #[test]
 fn kinds_that_take_turns_every_second_are_named() {
-    let named = change(|at| at / SECOND % 2 == 0);
+    let named = change(|at| (at / SECOND).is_multiple_of(2));
     assert!(matches!(named, Some(Changed::Faster | Changed::Turns)), "{named:?}");
     let load = closed(8).with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), 2));
     let run = driven(&load, |request| {
-        let bytes = if request.at / SECOND % 2 == 0 { OK } else { PAGE };
+        let bytes = if (request.at / SECOND).is_multiple_of(2) { OK } else { PAGE };
         Some(Reply { after: 5 * MILLISECOND, ..Reply::bytes(bytes) })
     });
     assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::Turns));

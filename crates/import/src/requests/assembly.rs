@@ -194,7 +194,7 @@ impl Assembly {
             let what = format!(
                 "{}: at most {MOST_REQUESTS} different ones and {} MiB become endpoints; put what \
                  differs between them into a pool",
-                counted(self.left_out as u64, "further request"),
+                counted(self.left_out, "further request"),
                 MOST_WRITTEN >> 20
             );
             self.note(Kind::NotCarriedOver, "", what);

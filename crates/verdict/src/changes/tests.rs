@@ -189,7 +189,7 @@ fn kinds_that_take_turns_are_seen_however_long_a_turn_is() {
         for (seconds, turn, begins) in
             [(6, SECOND, 0), (6, SECOND, SECOND / 2), (300, SECOND, 0), (9, 3 * SECOND, 0)]
         {
-            let is_one = |at: u64| (at + begins) / turn % 2 == 0;
+            let is_one = |at: u64| ((at + begins) / turn).is_multiple_of(2);
             let kinds = run(seconds, 100, |at| if is_one(at) { one } else { other });
             let change = found(&kinds).expect("two kinds in turns");
             assert_eq!(change.how, Changed::Turns, "{seconds} s, turns of {turn} ns");
