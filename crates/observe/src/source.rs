@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use login::{Address, Environment};
+use login::Address;
 use model::quote::quote;
 use model::sample::Role;
 use model::secret::{MASK, escaped_address, mask_shell, mask_text};
@@ -294,9 +294,9 @@ fn nginx(text: &str) -> Result<Nginx, SourceError> {
     Ok(Nginx { status, log: log.map(PathBuf::from) })
 }
 
-/// The URL of a database; what it leaves out is looked up when it is watched.
+/// The URL of a database; what it leaves out is looked up again when it is watched.
 fn database(text: &str) -> Result<ServiceUrl, SourceError> {
-    match Address::parse(text, Environment::EMPTY) {
+    match Address::of_user(text) {
         Ok(_) => ServiceUrl::of(text),
         Err(wrong) => Err(SourceError::Form(wrong.to_string())),
     }
@@ -330,7 +330,7 @@ fn mongo(text: &str) -> Result<ServiceUrl, SourceError> {
         None | Some("") => form("needs a host: mongodb://HOST:PORT"),
         Some(host) if host.contains(',') => form("names several servers: watch each by itself"),
         Some(_) if on("tls") || on("ssl") => form(
-            "TLS to a database is not supported: use exec: with a command on its host, or an SSH tunnel",
+            "TLS to MongoDB is not supported: use exec: with a command on its host, or an SSH tunnel",
         ),
         Some(_) => Ok(url),
     }
@@ -436,9 +436,9 @@ mod tests {
             ("prometheus:http://u:secret@h/", "no user and password"),
             ("nginx:http://h/,log=error.log", "its whole path"),
             ("db=postgres://u:secret@h:x/d", "not a connection URL of PostgreSQL"),
-            ("db=mysql://u:secret@h/d?ssl-mode=REQUIRED", "TLS to a database is not supported"),
+            ("db=mysql://u:secret@h/d?ssl-mode=ON", "is none of DISABLED"),
             ("mongodb://u:secret@a,b/", "several servers"),
-            ("mongodb://u:secret@h/?tls=true", "TLS to a database is not supported"),
+            ("mongodb://u:secret@h/?tls=true", "TLS to MongoDB is not supported"),
             ("cache=redis://:secret@", "redis://HOST:PORT"),
             ("cache=memcached://u:secret@h", "takes no password"),
         ] {
