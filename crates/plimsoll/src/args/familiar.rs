@@ -138,7 +138,8 @@ fn advice(error: &Error, command: &Command) -> Option<String> {
                 return one_too_many(&flag, &error.to_string());
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
-            if command.get_name() == super::Cli::command().get_name() {
+            let is_program = command.get_name() == super::Cli::command().get_name();
+            if is_program && said(error, ContextKind::SuggestedArg).is_none() {
                 return Some(format!(
                     ": flags follow the command, as in `plimsoll run {flag} ...`"
                 ));
