@@ -17,6 +17,9 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 tr + tr { border-top: 1px solid #c9d0da; }
 figure { margin: 1rem 0; background: #fff; color: #1d2430; } svg { max-width: 100%; height: auto; }
 .flame rect { fill: var(--frame); } .flame text { font: 10.5px ui-monospace, monospace; }
+.flame g { cursor: pointer; } .flame .at rect { stroke: #1d2430; stroke-width: 1.5; }
+.flame .searched g:not(.found) { opacity: .35; }
+.flame-tools:not([hidden]) { display: flex; flex-wrap: wrap; gap: .6rem; margin: .4rem 0; }
 .legend span { padding: .05rem .5rem; background: var(--frame); font-size: .85rem; }
 .own { --frame: #f0a03c; } .framework { --frame: #8fc7e8; } .dependency { --frame: #a9d8b8; }
 .standard, .unsure { --frame: #d6dbe2; } .runtime { --frame: #c3b5d9; }
@@ -24,6 +27,9 @@ figure { margin: 1rem 0; background: #fff; color: #1d2430; } svg { max-width: 10
 @media (prefers-color-scheme: dark) { body { color: #e3e8ef; background: #12161c; }
   pre { background: #1b212a; color: #e3e8ef; } }
 ";
+
+/// The script of the program's own pages: it makes flame graphs ones to zoom and to search.
+const SCRIPT: &str = include_str!("../../../report/src/html/page.js");
 
 /// The page.
 pub fn html(story: &Story) -> String {
@@ -77,6 +83,7 @@ request tells more of an ORM than the rate does.</p>
 <p>The database server answering <code>/raw/row</code> to 16 connections, with 1, 2, 4 and 8 threads at the same time.</p>
 {workers}
 <p>The data of this page: <a href=\"casestudy.json\">casestudy.json</a>.</p>
+<script>{SCRIPT}</script>
 </body></html>
 ",
         intro = intro(story),
