@@ -25,6 +25,8 @@ pub(crate) const MISSED: f64 = 15.0;
 const STAYS: f64 = 0.5;
 /// How much longer or shorter bodies must be, and by how many bytes, where length alone has changed.
 const LENGTHS_APART: (f64, u64) = (1.25, 8);
+/// Mean service times that responses must have come over, where length alone has changed.
+const ROUNDS: u64 = 10;
 /// How many times faster one kind must be than the rest.
 pub(crate) const FASTER: f64 = 5.0;
 /// Share of the responses from which on a faster kind is reported.
@@ -50,7 +52,8 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     if of_looks.is_some() || !one_request {
         return of_looks;
     }
-    let of_lengths = lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
+    let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
+    let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
     of_lengths.or_else(|| looks.faster()).or_else(|| looks.take_turns())
 }
 
@@ -261,6 +264,16 @@ fn lengths_replaced(kinds: &[&Kind]) -> Option<ResponseChange> {
         let found = replaced && apart(a, b);
         found.then_some(ResponseChange { how, endpoint: None, since_ns, before, after, share: 1.0 })
     })
+}
+
+/// Whether the responses came over so many mean service times that how far their lengths spread is known: slow responses of
+/// users who began together come in waves, and a list that grows is of one length in each.
+fn many_rounds(kinds: &[&Kind]) -> bool {
+    let tallies = || kinds.iter().map(|kind| &kind.all);
+    let first_ns = tallies().map(|tally| tally.first_ns).min().unwrap_or(0);
+    let last_ns = tallies().map(|tally| tally.last_ns).max().unwrap_or(0);
+    let slowest = tallies().map(mean_ns).max().unwrap_or(0);
+    last_ns.saturating_sub(first_ns) >= slowest.saturating_mul(ROUNDS)
 }
 
 /// Kinds taken together, over the whole window.

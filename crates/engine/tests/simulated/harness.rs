@@ -140,7 +140,7 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     let mut clerk = clerk.1;
     clerk.collect();
     assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
-    let run = clerk.builder.finish(load.stop_at.is_some());
+    let run = verdict::conclude(clerk.builder, load.stop_at.is_some());
     let halted = barrier.halted().cloned();
     Outcome { run, intervals: clerk.intervals, took, halted, received }
 }
