@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use model::Sample;
@@ -22,6 +22,8 @@ const MOST_LINE_BYTES: usize = 1 << 20;
 const MOST_PER_S: u32 = 100;
 /// Silence after which a command counts as hanging.
 const SILENT: Duration = Duration::from_secs(5);
+/// How long the last words of a command that has ended are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What of its standard error is kept.
 const KEPT_ERROR_BYTES: usize = 1024;
 /// Pauses before a command is started again, the shortest and the longest.
@@ -64,6 +66,8 @@ struct Running {
     child: Child,
     lines: Receiver<Vec<u8>>,
     error: Arc<Mutex<Vec<u8>>>,
+    /// Reads what it says of errors.
+    error_reader: Option<JoinHandle<()>>,
 }
 
 impl Running {
@@ -80,11 +84,11 @@ impl Running {
             thread::spawn(move || read_lines(BufReader::new(out), &send));
         }
         let error = Arc::new(Mutex::new(Vec::new()));
-        if let Some(from) = child.stderr.take() {
+        let error_reader = child.stderr.take().map(|from| {
             let kept = Arc::clone(&error);
-            thread::spawn(move || keep_end(from, &kept));
-        }
-        Ok(Self { child, lines, error })
+            thread::spawn(move || keep_end(from, &kept))
+        });
+        Ok(Self { child, lines, error, error_reader })
     }
 
     /// Reads until the command ends, misbehaves or is no longer wanted; whether samples came.
@@ -129,6 +133,13 @@ impl Running {
     /// Why it ended.
     fn ended(&mut self) -> String {
         let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        // Its last words may not be read yet; what it left running may keep the pipe open.
+        let begun = Instant::now();
+        while self.error_reader.as_ref().is_some_and(|reader| !reader.is_finished())
+            && begun.elapsed() < LAST_WORDS
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
         let said = self.error.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let said = said.unwrap_or_default();
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
