@@ -94,11 +94,12 @@ fn open(kept: &Path, wanted: &Head) -> Result<RowIndex, &'static str> {
 fn make(kept: &Path, mut head: Head, wanted: &Indexing<'_>) -> Result<RowIndex, String> {
     let dir = kept.parent().unwrap_or(Path::new(""));
     make_folder(dir).map_err(|failure| failure.to_string())?;
+    // Before there is a file that Ctrl-C must not leave behind.
+    let stop = stop_on_signal().map_err(|failure| failure.to_string())?;
     let partial = Partial(kept.with_extension(format!("{}.partial", process::id())));
     let wrong = |error: io::Error| format!("cannot write {}: {error}", partial.0.display());
     let mut out = BufWriter::new(create_new(&partial.0, Readers::Owner).map_err(wrong)?);
     out.write_all(&[0; PAGE as usize]).map_err(wrong)?;
-    let stop = stop_on_signal().map_err(|failure| failure.to_string())?;
     let mut progress = Progress::new(&head.path, wanted.size(), &stop);
     let made = wanted.build(&mut |entries| out.write_all(entries).map_err(wrong), &mut |bytes| {
         progress.update(bytes, &partial)

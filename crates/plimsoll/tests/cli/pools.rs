@@ -331,6 +331,8 @@ fn interrupt_at(ending: &str) -> (Option<i32>, String, Vec<String>) {
         thread::sleep(Duration::from_millis(1));
     }
     folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
+    // However long the index took to be begun: the end has a time of its own.
+    let until = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {
             child.kill().unwrap();
