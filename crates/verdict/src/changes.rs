@@ -3,8 +3,9 @@
 //!
 //! Considers responses that count as success, per endpoint, in cells of time. They are distinguished by
 //! status, media type and how the body begins; where one request is sent again and again, by the words of
-//! the body, if it is one of few, by its length, and by whether they take [`turns`] as well. Bodies that differ from response to response, mixes that stay as they are and lists
-//! that grow are all usual, so a change is reported only where it cannot be one of those.
+//! the body, if it is one of few, by its length, and by whether they take turns as well (`turns`). Bodies that
+//! differ from response to response, mixes that stay as they are and lists that grow are all usual, so a
+//! change is reported only where it cannot be one of those.
 
 mod turns;
 
