@@ -29,7 +29,7 @@ figure { margin: 1rem 0; background: #fff; color: #1d2430; } svg { max-width: 10
 ";
 
 /// The script of the program's own pages: it makes flame graphs ones to zoom and to search.
-const SCRIPT: &str = include_str!("../../../report/src/html/page.js");
+pub const SCRIPT: &str = include_str!("../../../report/src/html/page.js");
 
 /// The page.
 pub fn html(story: &Story) -> String {
