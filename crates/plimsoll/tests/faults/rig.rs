@@ -24,6 +24,9 @@ const BEFORE: &str = "set -e; ip link set lo up\n\
     serve() { python3 server.py & up http://127.0.0.1:9000/; }\n\
     api() { \"$P\" target --listen 127.0.0.1:9000 \"$@\" > /dev/null & API=$!; up http://127.0.0.1:9000/healthz; }\n";
 
+/// The folder to keep the rigs' folders in, each by its name and number.
+const KEEP: &str = "PLIMSOLL_FAULTS_KEEP";
+
 /// A set-up, and what is to be found.
 #[derive(Debug)]
 pub struct Rig {
@@ -124,9 +127,23 @@ impl Rig {
         if !explain.status.success() {
             // It counts as wrong, and the others are carried out.
             println!("rig {} gave no result: {said}", self.name);
+            self.keep(&folder);
             return Explained { codes: vec!["-".to_owned()], experiments: Vec::new(), cost_ns: 0 };
         }
+        self.keep(&folder);
         let findings: Value = serde_json::from_slice(&explain.stdout).expect("JSON");
         Explained::of(folder.path(), &findings)
+    }
+    /// Keeps its folder, where somebody wants to look into it.
+    fn keep(&self, folder: &TempDir) {
+        let Some(kept) = std::env::var_os(KEEP) else { return };
+        let name = self.name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let to = (1..)
+            .map(|n| Path::new(&kept).join(format!("{name}-{n}")))
+            .find(|to| !to.exists())
+            .expect("a free name");
+        fs::create_dir_all(&kept).expect("a folder");
+        let copied = Command::new("cp").arg("-r").arg(folder.path()).arg(&to).status();
+        assert!(copied.expect("cp starts").success(), "it was not copied to {to:?}");
     }
 }
