@@ -9,12 +9,15 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::cgroup::Cgroups;
 use crate::kernel_log::KernelLog;
-use crate::proc::{memory, network, processors, sockets};
+use crate::proc::sockets::{self, Asked};
+use crate::proc::{memory, network, processors};
 use crate::text::{number, read};
 
 /// `AF_NETLINK` and `NETLINK_SOCK_DIAG` of `linux/netlink.h`.
 const NETLINK: i32 = 16;
 const SOCK_DIAG: i32 = 4;
+/// Datagrams of an answer about listeners: as many as a thousand of them take.
+const MOST_ANSWERS: usize = 16;
 /// Listeners told at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
 /// What a file is about, its path, and its parser.
@@ -83,8 +86,15 @@ impl Host {
     fn read_listeners(&self, sample: &mut Sample) {
         let mut found = Vec::new();
         for (socket, ipv6) in self.listeners.iter().zip([false, true]) {
+            let take = |message: &[u8]| {
+                if found.len() < sockets::MOST_LISTENERS {
+                    found.extend(sockets::listener(message));
+                }
+            };
             let asked = match socket {
-                Some(socket) => ask(socket, ipv6, &mut found),
+                Some(socket) => {
+                    ask(socket, &sockets::request(ipv6, Asked::Listeners), MOST_ANSWERS, take)
+                }
                 None => Err(io::ErrorKind::Unsupported.into()),
             };
             if let Err(error) = asked {
@@ -153,7 +163,8 @@ pub(crate) fn why(what: &str, error: &io::Error) -> String {
     }
 }
 
-fn diagnostics() -> Option<Socket> {
+/// A socket to ask the kernel about sockets.
+pub(crate) fn diagnostics() -> Option<Socket> {
     let socket =
         Socket::new(Domain::from(NETLINK), Type::RAW, Some(Protocol::from(SOCK_DIAG))).ok()?;
     socket.set_read_timeout(Some(std::time::Duration::from_millis(200))).ok()?;
@@ -171,16 +182,21 @@ pub(crate) fn why_no_file(path: &str, error: &io::Error) -> String {
     }
 }
 
-/// Asks for the sockets that listen.
-fn ask(socket: &Socket, ipv6: bool, found: &mut Vec<sockets::Listener>) -> io::Result<()> {
+/// Asks the kernel for sockets, and gives each of its answer to `take`; an answer of more than `most` datagrams is not
+/// read to its end, and the socket cannot be asked again.
+pub(crate) fn ask(
+    socket: &Socket,
+    request: &[u8],
+    most: usize,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<()> {
     use std::io::Read;
     let mut socket = socket;
-    socket.send(&sockets::request(ipv6))?;
+    socket.send(request)?;
     let mut buffer = vec![0; 32 * 1024];
-    // As many datagrams as a thousand listeners would take.
-    for _ in 0..16 {
+    for _ in 0..most {
         let length = socket.read(&mut buffer)?;
-        match sockets::answer(&buffer[..length], found) {
+        match sockets::answer(&buffer[..length], &mut take) {
             sockets::Answer::More => {}
             sockets::Answer::Done => return Ok(()),
             sockets::Answer::Refused(code) => {
@@ -188,7 +204,7 @@ fn ask(socket: &Socket, ipv6: bool, found: &mut Vec<sockets::Listener>) -> io::R
             }
         }
     }
-    Ok(())
+    Err(io::ErrorKind::FileTooLarge.into())
 }
 
 #[cfg(test)]

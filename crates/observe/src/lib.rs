@@ -11,6 +11,7 @@
 //!
 //! Does not own what figures mean (`verdict`) nor how they are shown. Everything that is read is bounded.
 
+mod awaited;
 pub mod cgroup;
 pub mod host;
 pub mod http;

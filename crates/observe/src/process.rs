@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Nanos, Sample};
 
+use crate::awaited::Awaited;
 use crate::cgroup::Cgroups;
 use crate::host::{quota, why};
 use crate::proc::processes::{self, Stat};
@@ -23,6 +24,19 @@ const MOST_THREADS: usize = 512;
 const MANY_FILES: u64 = 2_000;
 /// Samples between two searches for processes by name, and between two counts of many files.
 const SELDOM: u64 = 10;
+
+/// Threads that are asked what they wait for in the kernel, of all of them together.
+const MOST_ASKED: usize = 64;
+
+/// What threads may be held up by in the kernel, and its functions that wait for it (`/proc/PID/task/TID/wchan`).
+const HELD_UP: [(&str, &[&str]); 2] = [
+    // Whoever reads the other end of a full pipe does not.
+    ("writing to a pipe", &["pipe_write", "anon_pipe_write"]),
+    (
+        "locking a file",
+        &["locks_lock_inode_wait", "flock_lock_inode_wait", "fcntl_setlk", "do_lock_file_wait"],
+    ),
+];
 
 /// What is told of the threads of all processes together.
 const OF_THREADS: [&str; 4] = [
@@ -51,6 +65,7 @@ pub struct Processes {
     read_at_ns: Nanos,
     samples: u64,
     cgroups: Option<(u32, Cgroups)>,
+    awaited: Awaited,
 }
 
 /// A process as it was at the last sample.
@@ -102,6 +117,7 @@ impl Processes {
             read_at_ns: 0,
             samples: 0,
             cgroups: None,
+            awaited: Awaited::default(),
         }
     }
 
@@ -128,6 +144,8 @@ impl Processes {
         if let Err(why) = self.look_at_threads(now_ns, sample) {
             OF_THREADS.iter().for_each(|name| sample.miss(name, why));
         }
+        self.look_at_what_holds_up(sample);
+        self.awaited.read(self.known.keys().copied(), sample);
         self.read_at_ns = now_ns;
         self.samples += 1;
         self.tell(sample);
@@ -245,6 +263,25 @@ impl Processes {
         sample.count("process.voluntary_switches", sums.voluntary);
         sample.count("process.involuntary_switches", sums.involuntary);
         Ok(())
+    }
+
+    /// How many threads are held up by what. Of processes of other users the kernel tells nothing, which looks as if
+    /// nothing held them up.
+    fn look_at_what_holds_up(&self, sample: &mut Sample) {
+        let mut held_up = [0_u32; HELD_UP.len()];
+        let tasks =
+            self.known.keys().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok());
+        for task in tasks.flatten().flatten().take(MOST_ASKED) {
+            let waits_in = read_or_empty(task.path().join("wchan"));
+            // A compiler adds what it made of a function: `.constprop.0`.
+            let function = waits_in.split('.').next().unwrap_or_default();
+            for (n, (_, functions)) in held_up.iter_mut().zip(HELD_UP) {
+                *n += u32::from(functions.contains(&function));
+            }
+        }
+        for (n, (what, _)) in held_up.into_iter().zip(HELD_UP) {
+            sample.gauge(format!("process.held_up{{{what}}}"), n.into());
+        }
     }
 
     fn tell(&mut self, sample: &mut Sample) {

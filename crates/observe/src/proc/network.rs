@@ -24,6 +24,8 @@ const TCP_EXT: &[(&str, &str)] = &[
     ("TCPAbortOnMemory", "tcp.aborts_on_memory"),
     ("TCPSynRetrans", "tcp.syn_retransmits"),
     ("TCPTimeouts", "tcp.timeouts"),
+    ("TCPOrigDataSent", "tcp.data_segments_out"),
+    ("TCPOFOQueue", "tcp.out_of_order"),
     ("PruneCalled", "tcp.prunes"),
     ("TW", "tcp.time_waits_begun"),
 ];

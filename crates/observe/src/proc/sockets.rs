@@ -1,6 +1,7 @@
-//! Sockets that listen, with their queues: what `sock_diag` answers (sock_diag(7), `linux/inet_diag.h`).
+//! Sockets that listen, with their queues, and connections, with who waits: what `sock_diag` answers (sock_diag(7),
+//! `linux/inet_diag.h`, `linux/tcp.h`).
 //!
-//! The kernel walks only its table of listeners for it, so that it costs the same with a million connections.
+//! Of listeners alone the kernel walks a table of their own, so that it costs the same with a million connections.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -10,7 +11,16 @@ pub const MOST_LISTENERS: usize = 256;
 const HEADER: usize = 16;
 const ADDRESS_FAMILY: [u8; 2] = [2, 10];
 const TCP: u8 = 6;
+const ESTABLISHED: u8 = 1;
+const SYN_SENT: u8 = 2;
 const LISTEN: u8 = 10;
+/// `INET_DIAG_INFO`: `struct tcp_info`.
+const INFO: u16 = 2;
+/// Where attributes begin, behind `struct inet_diag_msg`.
+const ATTRIBUTES: usize = 72;
+/// Milliseconds from which on the last data that came says nothing of an acknowledgement: it may be of a probe that
+/// keeps the connection alive.
+const LONG_AGO_MS: u32 = 10_000;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const REQUEST_AND_DUMP: u16 = 0x301;
 const ERROR: u16 = 2;
@@ -27,15 +37,41 @@ pub struct Listener {
     pub backlog: u32,
 }
 
-/// The question: all TCP sockets that listen, of IPv6 or IPv4.
-pub fn request(ipv6: bool) -> Vec<u8> {
+/// A connection that is open, or being opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// The number of its socket, as `/proc/PID/fd` shows it.
+    pub inode: u32,
+    /// The port of this end.
+    pub port: u16,
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Whether this end asked last, and waits for what the other says.
+    pub waits: bool,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Sockets that listen.
+    Listeners,
+    /// Those, and connections with what the kernel knows of them.
+    All,
+}
+
+/// The question: TCP sockets of IPv6 or IPv4.
+pub fn request(ipv6: bool, asked: Asked) -> Vec<u8> {
+    let (states, extensions) = match asked {
+        Asked::Listeners => (1_u32 << LISTEN, 0),
+        Asked::All => (1 << LISTEN | 1 << ESTABLISHED | 1 << SYN_SENT, 1_u8 << (INFO - 1)),
+    };
     let mut bytes = Vec::with_capacity(72);
     bytes.extend(72_u32.to_ne_bytes());
     bytes.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST_AND_DUMP.to_ne_bytes());
     bytes.extend([0; 8]);
-    bytes.extend([ADDRESS_FAMILY[usize::from(ipv6)], TCP, 0, 0]);
-    bytes.extend((1_u32 << LISTEN).to_ne_bytes());
+    bytes.extend([ADDRESS_FAMILY[usize::from(ipv6)], TCP, extensions, 0]);
+    bytes.extend(states.to_ne_bytes());
     bytes.resize(72, 0);
     bytes
 }
@@ -51,8 +87,8 @@ pub enum Answer {
     Refused(i32),
 }
 
-/// Reads a datagram of the answer into `found`.
-pub fn answer(bytes: &[u8], found: &mut Vec<Listener>) -> Answer {
+/// Reads a datagram of the answer, and gives each socket to `take`.
+pub fn answer(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Answer {
     let mut rest = bytes;
     while let Some((header, _)) = rest.split_first_chunk::<HEADER>() {
         let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;
@@ -64,7 +100,7 @@ pub fn answer(bytes: &[u8], found: &mut Vec<Listener>) -> Answer {
                 let code = message.first_chunk::<4>().map_or(0, |code| i32::from_ne_bytes(*code));
                 return Answer::Refused(-code);
             }
-            SOCK_DIAG_BY_FAMILY if found.len() < MOST_LISTENERS => found.extend(listener(message)),
+            SOCK_DIAG_BY_FAMILY => take(message),
             _ => {}
         }
         let Some(next) = rest.get(length.next_multiple_of(4)..) else { return Answer::More };
@@ -73,18 +109,68 @@ pub fn answer(bytes: &[u8], found: &mut Vec<Listener>) -> Answer {
     Answer::More
 }
 
-/// `struct inet_diag_msg`: family, state, timer, retransmits; ports and addresses; expiry, queues.
-fn listener(message: &[u8]) -> Option<Listener> {
-    let [family, state, ..] = message else { return None };
-    let port = u16::from_be_bytes(*message.get(4..)?.first_chunk()?);
-    let address: &[u8; 16] = message.get(8..)?.first_chunk()?;
-    let queue = u32::from_ne_bytes(*message.get(56..)?.first_chunk()?);
-    let backlog = u32::from_ne_bytes(*message.get(60..)?.first_chunk()?);
-    let ip = match family {
-        2 => IpAddr::V4(Ipv4Addr::from(*address.first_chunk::<4>()?)),
-        10 => IpAddr::V6(Ipv6Addr::from(*address)),
+/// A socket that listens, in `struct inet_diag_msg`: family, state, timer, retransmits; ports and addresses; expiry,
+/// queues. None where it is another.
+pub fn listener(message: &[u8]) -> Option<Listener> {
+    let state = message.get(1)?;
+    let queue = number(message, 56)?;
+    let backlog = number(message, 60)?;
+    let address = SocketAddr::new(ip(message, 8)?, port(message, 4)?);
+    (*state == LISTEN).then_some(Listener { address, queue, backlog })
+}
+
+/// A connection, in the same and the attributes behind. None where it is none, or its state is not told.
+pub fn connection(message: &[u8]) -> Option<Connection> {
+    let state = *message.get(1)?;
+    let waits = match state {
+        SYN_SENT => true,
+        ESTABLISHED => asked_last(attribute(message.get(ATTRIBUTES..)?, INFO)?)?,
         _ => return None,
     };
-    let address = SocketAddr::new(ip, port);
-    (*state == LISTEN).then_some(Listener { address, queue, backlog })
+    let remote = SocketAddr::new(ip(message, 24)?, port(message, 6)?);
+    Some(Connection { inode: number(message, 68)?, port: port(message, 4)?, remote, waits })
+}
+
+/// Whether this end sent data later than it received any, by `struct tcp_info`. The kernel's times are of its ticks, of 1
+/// to 10 ms: where both are of one tick, an acknowledgement that came later than the last data is of what was sent since.
+fn asked_last(info: &[u8]) -> Option<bool> {
+    let (sent, received, acknowledged) = (number(info, 44)?, number(info, 52)?, number(info, 56)?);
+    let (segments_in, segments_out) = (number(info, 152)?, number(info, 156)?);
+    Some(match (segments_in, segments_out) {
+        (_, 0) => false,
+        (0, _) => true,
+        _ if sent == received => acknowledged < received && received < LONG_AGO_MS,
+        _ => sent < received,
+    })
+}
+
+/// The attribute of a kind, without its header.
+fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    let mut rest = bytes;
+    loop {
+        let [a, b, c, d] = *rest.first_chunk()?;
+        let (length, kind) = (usize::from(u16::from_ne_bytes([a, b])), u16::from_ne_bytes([c, d]));
+        let value = rest.get(4..length)?;
+        if kind == wanted {
+            return Some(value);
+        }
+        rest = rest.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn port(message: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(*message.get(at..)?.first_chunk()?))
+}
+
+fn ip(message: &[u8], at: usize) -> Option<IpAddr> {
+    let address: &[u8; 16] = message.get(at..)?.first_chunk()?;
+    match message.first()? {
+        2 => Some(IpAddr::V4(Ipv4Addr::from(*address.first_chunk::<4>()?))),
+        10 => Some(IpAddr::V6(Ipv6Addr::from(*address))),
+        _ => None,
+    }
 }

@@ -208,20 +208,23 @@ fn message(port: u16, queue: u32, backlog: u32) -> Vec<u8> {
 fn listeners_with_their_queues() {
     let mut found = Vec::new();
     let both = [message(80, 3, 128), message(8080, 0, 511)].concat();
-    assert_eq!(sockets::answer(&both, &mut found), sockets::Answer::More);
+    assert_eq!(
+        sockets::answer(&both, |message| found.extend(sockets::listener(message))),
+        sockets::Answer::More
+    );
     let queues: Vec<_> =
         found.iter().map(|l| (l.address.to_string(), l.queue, l.backlog)).collect();
     assert_eq!(queues, [("127.0.0.1:80".into(), 3, 128), ("127.0.0.1:8080".into(), 0, 511)]);
     let mut done = 20_u32.to_ne_bytes().to_vec();
     done.extend(3_u16.to_ne_bytes());
     done.resize(20, 0);
-    assert_eq!(sockets::answer(&done, &mut found), sockets::Answer::Done);
+    assert_eq!(sockets::answer(&done, |_| {}), sockets::Answer::Done);
     let mut refused = 20_u32.to_ne_bytes().to_vec();
     refused.extend(2_u16.to_ne_bytes());
     refused.resize(16, 0);
     refused.extend((-1_i32).to_ne_bytes());
-    assert_eq!(sockets::answer(&refused, &mut found), sockets::Answer::Refused(1));
-    assert_eq!(sockets::request(true).len(), 72);
+    assert_eq!(sockets::answer(&refused, |_| {}), sockets::Answer::Refused(1));
+    assert_eq!(sockets::request(true, sockets::Asked::All).len(), 72);
 }
 
 proptest! {
@@ -244,6 +247,7 @@ proptest! {
         let _ = (cpu_stat(&text), cpu_max(&text), cpus_in(&text));
         let _ = (processes::stat(&text), processes::status(&text), processes::io(&text));
         let _ = (processes::files_limit(&text), processes::schedstat(&text));
-        let _ = sockets::answer(&bytes, &mut Vec::new());
+        let _ = sockets::answer(&bytes, |_| {});
+        let _ = (sockets::listener(&bytes), sockets::connection(&bytes));
     }
 }
