@@ -12,6 +12,7 @@ mod dependency;
 mod dips;
 mod facts;
 mod generator;
+mod held_up;
 mod network;
 mod nothing;
 mod profile;
@@ -130,6 +131,9 @@ impl Outcome {
 const GENERATOR_FIRST: &str =
     "the generator was the limit of this run, so that nothing can be said of what is behind it";
 
+/// The name of the source that reads who listens at the target's address.
+const THE_TARGETS: &str = "server";
+
 /// Rules about what kept a rate from being higher: they suppose that there is one.
 const OF_A_RATE: [&str; 3] = ["generator.cpu", "network.latency", "server.too_few_workers"];
 
@@ -182,6 +186,7 @@ fn by_rules(facts: &Facts<'_>) -> Findings {
         let by_weight = other.weight.total_cmp(&one.weight);
         other.confidence.cmp(&one.confidence).then(by_weight).then(a.cmp(b))
     });
+    reasons_first(&mut found);
     // A server that is watched twice, by itself and by a name, is one.
     let mut told = BTreeSet::new();
     found.retain(|(nth, cause)| {
@@ -271,7 +276,9 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
     ];
     const LOCK: &str = "server.lock";
     const MANY: &str = "server.too_many_workers";
-    const EXPLAINS: [(&str, &[&str]); 14] = [
+    const EXPLAINS: [(&str, &[&str]); 16] = [
+        ("proxy.access_log", &["server.stall", WAITS, LOCK]),
+        ("server.debug_options", &["server.stall", WAITS]),
         ("proxy.worker_connections", &[WAITS, LOCK]),
         ("network.loss", &["server.stall"]),
         (
@@ -298,7 +305,41 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
         .flat_map(|(_, effects)| effects.iter().copied())
         .chain(no_room)
         .collect();
-    found.retain(|(nth, _)| !explained.contains(&RULES[*nth].code));
+    // Connections that were refused are counted, and not a consequence alone.
+    let counted = |(nth, cause): &(usize, Cause)| {
+        let few = RULES[*nth].code == "db.connections" && cause.confidence == Confidence::High;
+        few && !codes.contains(&"db.locks")
+    };
+    found.retain(|each| counted(each) || !explained.contains(&RULES[each.0].code));
+}
+
+/// Codes whose cause is the reason for others, which are true all the same: what keeps a processor or workers busy, and is
+/// cheaper to mend, comes before those that are busy.
+const REASONS: [(&str, &[&str]); 5] = [
+    ("conn.tls_handshake", PROCESSOR),
+    ("proxy.upstream_keepalive", PROCESSOR),
+    ("proxy.access_log", PROCESSOR),
+    ("server.debug_options", PROCESSOR),
+    ("server.gc", PROCESSOR),
+];
+const PROCESSOR: &[&str] = &["server.cpu", "server.single_thread", "server.too_few_workers"];
+
+/// Puts reasons before what they are the reason for.
+fn reasons_first(found: &mut Vec<(usize, Cause)>) {
+    for (reason, effects) in REASONS {
+        let Some(at) = found.iter().position(|(nth, _)| RULES[*nth].code == reason) else {
+            continue;
+        };
+        // A proxy's handshakes keep itself busy: whoever listens at the target's address.
+        let own =
+            |cause: &Cause| reason != "proxy.upstream_keepalive" || cause.place == THE_TARGETS;
+        let effect =
+            |(nth, cause): &(usize, Cause)| effects.contains(&RULES[*nth].code) && own(cause);
+        if let Some(first) = found.iter().position(effect).filter(|first| *first < at) {
+            let reason = found.remove(at);
+            found.insert(first, reason);
+        }
+    }
 }
 
 fn finding(rule: &Rule, cause: Cause) -> Finding {

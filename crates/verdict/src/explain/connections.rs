@@ -14,6 +14,9 @@ const OFF: f64 = 0.5;
 const HANDSHAKES: f64 = 0.2;
 /// The share of users' time that must go into something for it to be a limit.
 const MATTERS: f64 = 0.2;
+/// The share of attempts that a server must refuse for their version of TLS: none is by chance, one of several servers
+/// may be the one.
+const REFUSED: f64 = 0.01;
 /// Requests that a run must have for shares to mean anything.
 const FEWEST: u64 = 100;
 /// The share of responses 429 from which on a limit is met; 503 has other causes too.
@@ -36,7 +39,9 @@ pub(super) fn keepalive_off(facts: &Facts<'_>) -> Outcome {
     let sentence = format!("Nearly every request opens a connection of its own, because {who}.");
     let spent =
         share_of_time(run, run.connect_ns.mean.saturating_add(run.tls_ns.mean), per_request);
-    let cause = Cause::new(High, "connections", sentence)
+    // What was asked for is no fault of anybody's.
+    let confidence = if run.plan.keepalive { High } else { Medium };
+    let cause = Cause::new(confidence, "connections", sentence)
         .weighing(0.5 + spent / 2.0)
         .with(format!(
             "{} connections for {} responses",
@@ -88,16 +93,19 @@ pub(super) fn tls_version(facts: &Facts<'_>) -> Outcome {
     let words = sample.to_ascii_lowercase().replace([' ', '_'], "");
     let of_version = ["protocolversion", "unsupportedversion", "tls1", "peerisincompatible"];
     let failed = run.totals.errors.tls as f64 / run.totals.attempts.max(1) as f64;
-    let found = failed >= MATTERS && of_version.iter().any(|word| words.contains(word));
+    let found = failed >= REFUSED && of_version.iter().any(|word| words.contains(word));
     let cause = found.then(|| {
         let offered = run.plan.tls.as_ref().map_or_else(String::new, |tls| {
             format!("the generator offers TLS {} to {}", tls.min, tls.max)
         });
         let sentence =
-            "Generator and server have no TLS version in common: connections fail before any request."
-                .to_owned();
-        Cause::new(High, "connections", sentence)
-            .weighing(failed)
+            match failed >= MATTERS {
+                true => "Generator and server have no TLS version in common: connections fail before any request.",
+                false => "Some of the servers behind this address have no TLS version in common with the generator: their \
+                          connections fail before any request.",
+            };
+        Cause::new(High, "connections", sentence.to_owned())
+            .weighing(failed.max(0.5))
             .with(format!("{} of the attempts failed by TLS: {sample}", percent(failed)))
             .with(offered)
     });

@@ -6,7 +6,7 @@ use model::units::{SECOND, show_duration};
 
 use super::facts::{Facts, Server};
 use super::profile::{cost, largest, of_processor};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, held_up};
 use crate::figures::{grouped, percent};
 
 /// The share of the processor time in taking locks from which on they limit: servers without contention stay below 5 %.
@@ -25,6 +25,9 @@ const IDLE: (f64, f64) = (0.85, 0.85);
 /// that must be used meanwhile.
 const QUEUED: (f64, f64) = (4.0, 0.85);
 
+/// The share of the requests that must wait for a lock on a file.
+const MOST_WAIT: f64 = 0.5;
+
 /// Functions that take locks, or wait for them: of Go, of the C library, of the kernel.
 const LOCKS: &[&str] = &[
     "runtime.lock2",
@@ -42,6 +45,9 @@ const LOCKS: &[&str] = &[
 
 pub(super) fn lock(facts: &Facts<'_>) -> Outcome {
     if let Some(cause) = facts_of_profile(of_processor(facts)) {
+        return Outcome::one(Some(cause));
+    }
+    if let Some(cause) = facts.servers.iter().find_map(|server| locked_file(facts, server)) {
         return Outcome::one(Some(cause));
     }
     let judged: Vec<Option<Cause>> =
@@ -75,6 +81,20 @@ fn facts_of_profile(profiled: Option<&Profiled>) -> Option<Cause> {
         percent(most.share)
     );
     Some(Cause::new(High, "server", sentence).weighing(most.share.max(0.6)).with(cost(most)))
+}
+
+/// Most requests wait for a lock on a file, by what threads do in the kernel.
+fn locked_file(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
+    let waiting = held_up::by(server, "locking a file")?;
+    let share = waiting / facts.in_flight()?;
+    (waiting >= 1.0 && share >= MOST_WAIT).then(|| {
+        let sentence = "The server's workers wait for one another: for a lock on a file.".to_owned();
+        Cause::new(High, &server.source.name, sentence).weighing(share.min(1.0)).with(format!(
+            "{} of its threads waited in the kernel to lock a file, on average, for {} requests on their way",
+            grouped(waiting, 1),
+            grouped(facts.in_flight().unwrap_or(0.0), 1)
+        ))
+    })
 }
 
 /// Requests are served one after the other, and nothing is used up: by the utilisation law (U = X S).

@@ -131,16 +131,62 @@ fn is_mysql(source: &ObservedSource) -> bool {
 }
 
 pub(super) fn missing_index(facts: &Facts<'_>) -> Outcome {
-    let lacking =
-        "no database tells which tables are read without an index (MySQL: performance_schema = ON)";
+    let lacking = "no database tells which tables are read without an index";
     each(facts, lacking, |source| {
         let mut scans = source.labelled("db.seq_rows").peekable();
-        scans.peek()?;
+        let Some(_) = scans.peek() else { return scanned_somewhere(facts, source) };
         let matters = share(facts, source).is_none_or(|share| share >= MATTERS);
         let found = scans.filter(|_| matters);
         Some(found.filter_map(|(table, read)| scanned(facts, source, table, read.mean)).collect())
     })
 }
+
+/// What reading a row takes at the least, in nanoseconds: a sequential scan of rows that lie in memory.
+pub(super) const ROW_NS: f64 = 50.0;
+
+/// As [`scanned`], where the database counts rows and does not tell of which table.
+fn scanned_somewhere(facts: &Facts<'_>, source: &ObservedSource) -> Option<Vec<Cause>> {
+    let (rows, scans) = (source.mean("db.scanned_rows")?, source.mean("db.scans")?);
+    let (in_flight, requests_per_s) = (facts.in_flight()?, facts.requests_per_s()?);
+    let each = rows / scans.max(f64::MIN_POSITIVE);
+    let reading = (rows * ROW_NS / SECOND as f64 / in_flight).min(1.0);
+    let share = share(facts, source).unwrap_or(0.0).max(reading);
+    if each < BIG || share < MATTERS || rows < SCANNED * BIG * requests_per_s {
+        return Some(Vec::new());
+    }
+    let statements = statements(source);
+    let statement = statements.first();
+    let whole = statement.is_some_and(|s| !s.shape.to_ascii_lowercase().contains(" where "));
+    let sentence = format!(
+        "Statements read whole tables: {} rows each; an index is missing.",
+        grouped(each, 0)
+    );
+    let cause = Cause::new(if whole { Low } else { Medium }, &source.name, sentence)
+        .weighing(0.9)
+        .with(format!(
+            "{} scans a second of {} rows each, for {} requests",
+            grouped(scans, 1),
+            grouped(each, 0),
+            grouped(requests_per_s, 0)
+        ))
+        .with(format!(
+            "reading them takes {} of the requests' time at the least, and requests spend {} in {}",
+            percent(reading),
+            percent(share),
+            source.name
+        ))
+        .against(Some("of which table it does not tell (performance_schema = ON would)".to_owned()))
+        .against(whole.then(|| NO_WHERE.to_owned()));
+    let cause = match statement {
+        Some(statement) => cause.with(format!("seen at work: {}", statement.shape)),
+        None => cause,
+    };
+    Some(vec![cause.fixed_by(index_fix(source, "TABLE", statement))])
+}
+
+/// What speaks against an index.
+const NO_WHERE: &str =
+    "the statement has no WHERE: it reads all rows by design, and no index helps";
 
 /// Rows that were read of a table, from end to end or along an index that leads to too many, where far fewer were wanted.
 fn scanned(
@@ -194,10 +240,9 @@ fn scanned(
     if let Some(statement) = statement {
         cause = cause.with(statement.words());
     }
-    let no_where = "the statement has no WHERE: it reads all rows by design, and no index helps";
     Some(
         cause
-            .against(whole.then(|| no_where.to_owned()))
+            .against(whole.then(|| NO_WHERE.to_owned()))
             .fixed_by(index_fix(source, table, statement)),
     )
 }

@@ -26,12 +26,14 @@ pub(super) fn slow(facts: &Facts<'_>) -> Outcome {
             behind_a_proxy(facts, server)
                 .or_else(|| cache(facts, server.source))
                 .or_else(|| waits(facts, server))
+                .or_else(|| awaited(facts, server))
         })
         .collect();
     match judged.is_empty() {
         true => Outcome::Lacking(
-            "nothing that the server waits for was watched: add --observe db=postgres://… or db=mysql://…, \
-             cache=redis://…, or a proxy's error log: proxy=nginx:URL,log=FILE"
+            "neither the server's connections to others nor what it waits for were watched: add --observe \
+             app=local:pid=PID on its machine, db=postgres://… or db=mysql://…, cache=redis://…, or a proxy's error log: \
+             proxy=nginx:URL,log=FILE"
                 .to_owned(),
         ),
         false => Outcome::of(judged.into_iter().flatten().collect()),
@@ -118,4 +120,118 @@ fn waits(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
             None => cause,
         }
     }))
+}
+
+/// The server asked somebody else, and most of its requests wait for the answer: by its own connections, whatever is at
+/// their other end.
+fn awaited(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
+    let mut ends: Vec<_> = server.source.labelled("process.awaits").collect();
+    if ends.is_empty() && server.source.figure("process.held_up{locking a file}").is_none() {
+        return None;
+    }
+    ends.retain(|(end, _)| !is_watched(facts, end));
+    let longest = ends.into_iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let (Some((end, waiting)), Some(in_flight), Some(per_s)) =
+        (longest, facts.in_flight(), facts.requests_per_s())
+    else {
+        return Some(None);
+    };
+    let (share, each_ns) = (waiting.mean / in_flight, waiting.mean / per_s * SECOND as f64);
+    let limits = facts.is_bound_by_responses() && share >= MOSTLY && each_ns >= SLOW_NS;
+    Some(limits.then(|| {
+        let sentence = format!(
+            "The server waits for {end}: that is where {} of the requests' time goes.",
+            percent(share.min(1.0))
+        );
+        let cause = Cause::new(Medium, &server.source.name, sentence).weighing(share.min(1.0)).about(end);
+        let open = server.source.mean(&format!("process.connections_to{{{end}}}")).unwrap_or(0.0);
+        let cause = cause.with(format!(
+            "of its {} connections to {end} {} waited for an answer on average, {} requests were on their way",
+            grouped(open, 1),
+            grouped(waiting.mean, 1),
+            grouped(in_flight, 1)
+        ));
+        let queued = server.host.and_then(|host| host.mean(&format!("listen.queue{{{end}}}")));
+        let cause = match queued.filter(|queued| *queued >= 1.0) {
+            Some(queued) => cause.with(format!(
+                "{} connections waited there to be accepted: it takes fewer at a time than are sent",
+                grouped(queued, 1)
+            )),
+            None => cause,
+        };
+        match server.cores() {
+            Some(cores) => cause.with(format!("the server used {} cores meanwhile", grouped(cores, 2))),
+            None => cause,
+        }
+    }))
+}
+
+/// Whether what is at an end of a connection is watched by itself: rules about it say more.
+fn is_watched(facts: &Facts<'_>, end: &str) -> bool {
+    facts.servers.iter().any(|server| server.source.read_from.contains(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::observed::Observed;
+    use model::{Role, Run};
+
+    use super::*;
+    use crate::explain::tests::{codes, run, source};
+
+    /// Ten users; a request takes 100 ms, and so many of them wait at the other end of the server's connections.
+    fn asks(waiting: f64) -> Run {
+        let mut run = run();
+        run.totals.requests = 1_000;
+        run.totals.attempts = 1_000;
+        run.totals.succeeded = 1_000;
+        run.service_ns.mean = 100 * MILLISECOND;
+        let figures = [
+            ("process.awaits{10.0.0.9:443}", waiting),
+            ("process.connections_to{10.0.0.9:443}", 10.0),
+            ("process.held_up{locking a file}", 0.0),
+        ];
+        let sources = vec![
+            source("generator", Role::Generator, "local", []),
+            source("server", Role::App, "local:pid=7", figures),
+        ];
+        run.observed = Some(Observed { sources });
+        run
+    }
+
+    fn found(run: &Run) -> bool {
+        codes(run).iter().any(|code| code == "dependency.slow")
+    }
+
+    #[test]
+    fn a_server_that_waits_for_another_is_told_for_which() {
+        let run = asks(9.0);
+        let findings = crate::explain::explain(&run).findings;
+        assert_eq!(findings[0].code, "dependency.slow");
+        assert_eq!(findings[0].subject.as_deref(), Some("10.0.0.9:443"));
+        assert!(findings[0].sentence.contains("90"), "{findings:?}");
+        assert!(!found(&asks(3.0)), "most of the time goes elsewhere");
+    }
+
+    #[test]
+    fn a_load_that_was_carried_waits_for_nobody() {
+        let mut open = asks(9.0);
+        open.plan.rate_per_s = Some(100.0);
+        (open.rates.offered_per_s, open.rates.achieved_per_s) = (100.0, 100.0);
+        assert!(!found(&open));
+        open.rates.achieved_per_s = 80.0;
+        assert!(found(&open), "it was not");
+        let mut quick = asks(9.0);
+        quick.totals.requests = 100_000;
+        quick.service_ns.mean = MILLISECOND;
+        assert!(!found(&quick), "a proxy before a server that is quick");
+    }
+
+    #[test]
+    fn what_is_watched_by_itself_is_not_told_twice() {
+        let mut run = asks(9.0);
+        let db = source("db", Role::Db, "postgres://shop@10.0.0.9:443/shop", []);
+        run.observed.as_mut().expect("watched").sources.push(db);
+        assert!(!found(&run));
+    }
 }

@@ -32,6 +32,10 @@ pub struct Server<'a> {
     pub here: bool,
 }
 
+/// The part of the arrivals that must be answered for the server to have kept up.
+const KEPT_UP: f64 = 0.97;
+/// The share of attempts that must time out for waiting to be what users suffer from.
+const IN_VAIN: f64 = 0.01;
 /// Requests below which shares of them mean nothing.
 const FEWEST: u64 = 50;
 
@@ -134,13 +138,29 @@ impl<'a> Facts<'a> {
         totals.attempts > totals.succeeded || totals.statuses.keys().any(|status| *status >= 500)
     }
 
-    /// Transactions, or statements, of a database for each request; none where they were not counted, or hardly a request
-    /// was answered.
+    /// Transactions, or statements, of a database for each request that was not answered by an error; none where they were
+    /// not counted, or hardly a request was answered.
     pub fn calls_per_request(&self, source: &ObservedSource) -> Option<f64> {
         let counted = ["db.transactions", "db.statements"].map(|name| source.growth(name));
         let calls = counted.into_iter().flatten().reduce(f64::max)?;
-        let requests = self.run.totals.requests;
+        let totals = &self.run.totals;
+        let failed: u64 = totals.statuses.range(500..).map(|(_, n)| *n).sum();
+        let requests = totals.requests.saturating_sub(failed);
         (requests >= FEWEST).then(|| calls / requests as f64)
+    }
+
+    /// Whether slow responses keep the run from more: users of a closed loop who send again as soon as they are answered,
+    /// arrivals that the server did not keep up with, or not well enough; or some that waited in vain.
+    pub fn is_bound_by_responses(&self) -> bool {
+        let Run { plan, rates, totals, .. } = self.run;
+        let in_vain = totals.errors.timeout as f64 >= IN_VAIN * totals.attempts as f64;
+        let bound = match plan.rate_per_s {
+            Some(_) => {
+                rates.achieved_per_s < KEPT_UP * rates.offered_per_s || !self.missed.is_empty()
+            }
+            None => plan.pace_ns.is_none() && plan.think_ns.is_none(),
+        };
+        bound || in_vain && totals.errors.timeout > 0
     }
 
     /// Responses of a status as a share of all.

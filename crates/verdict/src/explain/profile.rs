@@ -4,7 +4,7 @@ use model::finding::Confidence::{High, Medium};
 use model::profiled::{FunctionCost, Owner, Profiled};
 
 use super::facts::Facts;
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, held_up};
 use crate::figures::percent;
 
 /// Samples below which a share of some hundredths is chance.
@@ -78,6 +78,10 @@ pub(super) fn chatty(profiled: &Profiled) -> Option<&FunctionCost> {
 }
 
 pub(super) fn debug_options(facts: &Facts<'_>) -> Outcome {
+    held_up::or_writing(facts, false, by_profile(facts))
+}
+
+fn by_profile(facts: &Facts<'_>) -> Outcome {
     let Some(profiled) = of_processor(facts) else { return Outcome::Lacking(LACKING.to_owned()) };
     let dump = writes_down(profiled).filter(|found| found.share >= DUMPING);
     let log = chatty(profiled).filter(|found| found.share >= LOGGING);

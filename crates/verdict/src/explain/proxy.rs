@@ -5,14 +5,16 @@ use model::finding::Confidence::{High, Medium};
 use model::observed::ObservedSource;
 
 use super::facts::{Facts, nginx_said};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, held_up};
 use crate::figures::{grouped, percent};
 
-/// Connections that a proxy opens for a request from which on it keeps none to its upstream, and those that clients may
-/// open meanwhile.
-const OPENED: (f64, f64) = (0.8, 0.5);
+/// Connections that a proxy opens for a request from which on it keeps none to its upstream, and their part of those that
+/// clients open meanwhile below which they may be clients' that failed.
+const OPENED: (f64, f64) = (0.8, 0.25);
 /// Connections for a request above which they are not the requests' own.
 const OPENED_MOST: f64 = 2.0;
+/// What proxies say of themselves: a limit is met, no connection is free.
+const REFUSALS: [u16; 3] = [429, 500, 503];
 /// The part of the requests that a proxy must have seen for them to pass through it.
 const PASSED: f64 = 0.5;
 /// Requests that a run must have for shares to mean anything.
@@ -59,14 +61,15 @@ pub(super) fn access_log(facts: &Facts<'_>) -> Outcome {
             }))
         })
         .collect();
-    match judged.is_empty() {
+    let outcome = match judged.is_empty() {
         true => Outcome::Lacking(
             "no proxy's processes were watched: add --observe proxy=local:name=nginx on its machine (as root or as \
              its user)"
                 .to_owned(),
         ),
         false => Outcome::of(judged.into_iter().flatten().collect()),
-    }
+    };
+    held_up::or_writing(facts, true, outcome)
 }
 
 pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
@@ -82,12 +85,14 @@ pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
             let host = server.host.or_else(|| facts.generator().filter(|_| here))?;
             let opened = host.mean("tcp.active_opens")? - if here { own_per_s } else { 0.0 };
             let requests_per_s = facts.requests_per_s()?;
-            let (each, own) = (opened / requests_per_s, own_per_s / requests_per_s);
+            // What it refuses by itself it passes to nobody.
+            let passed = 1.0 - REFUSALS.map(|status| facts.status_share(status)).iter().sum::<f64>();
+            let each = opened / (requests_per_s * passed.max(f64::MIN_POSITIVE));
             // Where nginx counts its requests, ours must be among them, and one takes one connection.
             let seen = server.source.mean("nginx.requests").map(|seen| seen / requests_per_s);
             let ours = seen.is_none_or(|seen| seen >= PASSED) && each <= OPENED_MOST;
-            let found =
-                each >= OPENED.0 && own < OPENED.1 && totals.requests >= FEWEST && ours;
+            let apart = opened >= OPENED.1 * own_per_s;
+            let found = each >= OPENED.0 && apart && totals.requests >= FEWEST && ours;
             Some(found.then(|| {
                 let sentence = "The proxy opens a connection to its upstream for nearly every request.";
                 Cause::new(Medium, &server.source.name, sentence.to_owned())

@@ -52,7 +52,8 @@ pub const RULES: &[Rule] = &[
         code: "conn.tls_version",
         symptom: "all requests fail from the first one on, or from the moment on that a server was changed",
         mechanism: "client and server have no version of TLS in common, and the handshake ends with an alert",
-        evidence: "20 % of the attempts or more fail in the TLS handshake, and the error names the version",
+        evidence: "1 % of the attempts or more fail in the TLS handshake, and the error names the version; below 20 % it is some of \
+                   the servers behind the address",
         fix: "Offer the server's version: --tls-min 1.2 --tls-max 1.2, or enable TLS 1.2 and 1.3 on the server.",
         experiment: "Run it again with the other version: the handshakes succeed.",
         check: connections::tls_version,
@@ -63,7 +64,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "every request pays for opening a connection: a round trip more, and several times the work in both \
                     kernels",
         evidence: "there is one connection for two responses or fewer, over 100 responses or more (a connection that \
-                   serves two requests is not kept alive in any useful sense)",
+                   serves two requests is not kept alive in any useful sense); after what was counted where the run asked \
+                   for it (--no-keepalive)",
         fix: "Leave out --no-keepalive; on the server raise keepalive_requests (nginx), keep the Connection field open, \
               and let a proxy keep connections to its upstream (keepalive N; proxy_http_version 1.1).",
         experiment: "Run it again with keep-alive: QPS rises by the share of time that connecting took, or more.",
@@ -123,7 +125,8 @@ pub const RULES: &[Rule] = &[
         symptom: "a proxy costs more than the server behind it, and its machine has thousands of connections in TIME_WAIT",
         mechanism: "without kept connections each request opens one to the upstream: a round trip, and a port for 60 s",
         evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
-                   the generator, while the generator keeps its own",
+                   the generator; requests that a proxy answers itself (429, 500, 503) are not counted. It comes before the \
+                   proxy's own processor, which such connections keep busy",
         fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
               proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
         experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
@@ -135,7 +138,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "each request writes a line, by itself where it is not buffered; long lines (headers, bodies) cost more \
                     than passing the request on",
         evidence: "the processes of a source with the role proxy write 80 bytes or more to disk for each request while a disk \
-                   is busy 90 % of the time; or 1 KiB or more for each while one of its threads uses 85 % of a core",
+                   is busy 90 % of the time; or 1 KiB or more for each while one of its threads uses 85 % of a core; or its threads wait in the kernel \
+                   to write to a pipe that whoever ships the log does not empty, half of one or more on average",
         fix: "access_log off; or access_log /var/log/nginx/access.log combined buffer=64k flush=5s; with a shorter format; \
               then nginx -s reload. Risk: what is not logged cannot be looked up later, and a buffer is lost in a crash.",
         experiment: "Turn the access log off, reload and run it again: QPS rises.",
@@ -171,7 +175,8 @@ pub const RULES: &[Rule] = &[
                     cost more than the work itself",
         evidence: "a profile of the server's processor taken in the window, of 200 samples or more, shows 2 % or more of the \
                    time in writing whole requests, responses or stacks down (nobody does that under load on purpose), or \
-                   15 % or more in a logger (a line for each request takes some hundredths to a tenth)",
+                   15 % or more in a logger (a line for each request takes some hundredths to a tenth); or its threads wait in \
+                   the kernel to write their output to a pipe, half of one or more on average",
         fix: "Turn the dump off, set the log's level to info or warn and the framework's mode to release, or log a sample \
               of the requests. Risk: what is not logged cannot be looked up later.",
         experiment: "A second profile shows it again, 10 samples or more (--confirm takes it), and half of the threshold \
@@ -258,7 +263,8 @@ pub const RULES: &[Rule] = &[
         evidence: "a profile of the server's processor, of 200 samples or more, shows 15 % or more of the time in taking \
                    locks; or throughput times the time of the quickest request is 0.7 to 1.15 (one at a time, by the \
                    utilisation law) while three requests or more are on their way, the p90 is at most 1.5 times the p50, and \
-                   the server has threads and processors to spare; without a warm-up, after which nobody is served alone",
+                   the server has threads and processors to spare; without a warm-up, after which nobody is served alone; \
+                   or half of the requests on their way or more wait in the kernel for a lock on a file",
         fix: "Hold the lock for less (no input and output inside), split it (one for each key or shard), or start more \
               processes. A profile of mutexes or of waiting names it (Go: /debug/pprof/mutex; Java: jstack; Python: py-spy).",
         experiment: "Its profile shows that requests wait for mutexes half of their time, or 15 % of the processor time in \
@@ -322,7 +328,9 @@ pub const RULES: &[Rule] = &[
         mechanism: "without an index the database reads a whole table to find a few rows",
         evidence: "of a table of 10,000 rows or more a request reads 5 % or more on average, from end to end or along an index, \
                    ten times its size in all and twice what its statement gives, and requests spend 20 % of their time or more in the database (sessions at work over \
-                   requests on their way); a statement without WHERE makes it a low confidence",
+                   requests on their way); a statement without WHERE makes it a low confidence. Where rows \
+                   are counted and tables are not (MySQL without performance_schema): scans of 10,000 rows or more each, which \
+                   take 20 % of the requests' time at 50 ns a row",
         fix: "EXPLAIN the statement, and CREATE INDEX CONCURRENTLY on the columns of its WHERE. Risk: each index makes \
               writing dearer.",
         experiment: "EXPLAIN the run's statements (--confirm does): a plan that reads the whole table and compares each row \
@@ -380,7 +388,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "a request cannot be answered before what it depends on has answered",
         evidence: "nginx's error log says `upstream timed out` for 0.1 % of the requests or more; or a cache's one thread \
                    is at work 85 % of the time, or requests spend 60 % of their time in its commands; or requests spend 60 % of \
-                   their time and 5 ms or more each in a database, where no `db.` rule names the cause",
+                   their time and 5 ms or more each in a database, where no `db.` rule names the cause; or as much of their time and each on \
+                   connections of the server's processes to one other end that it sent to last, and which has not answered",
         fix: "Measure what it waits for by itself, ask it less often (batches, a cache), and bound the wait.",
         experiment: "Replace it with one that answers at once, and run it again: latency falls by its share.",
         check: dependency::slow,
@@ -389,7 +398,10 @@ pub const RULES: &[Rule] = &[
         code: "network.bandwidth",
         symptom: "QPS times the size of a response is a round number of Mbit/s",
         mechanism: "the interface sends as fast as it can",
-        evidence: "90 % or more of an interface's speed is used over the window; headers take the rest",
+        evidence: "90 % or more of an interface's speed is used over the window; headers take the rest. Or, on the way to another \
+                   machine in a closed loop: the bytes that come in differ by 3 % or less from second to second, 60 % of a \
+                   response's time or more pass between its first byte and its last, three or more are on their way, and \
+                   nothing of the server that was watched is busy",
         fix: "Compress responses (gzip on), send smaller ones, or use a faster network.",
         experiment: "Run it again with Accept-Encoding: gzip: QPS rises by the factor of compression.",
         check: network::bandwidth,
@@ -398,8 +410,9 @@ pub const RULES: &[Rule] = &[
         code: "network.loss",
         symptom: "a few requests take 200 ms or more longer than the others",
         mechanism: "lost segments are sent again after a time-out of 200 ms or more, and TCP sends slower after a loss",
-        evidence: "1 % or more of the generator's segments are sent again, at least 50, those that open connections not \
-                   counted, and the server is on another machine",
+        evidence: "1 % or more of the segments with data that the generator sends are sent again, or as many of those that it \
+                   receives come out of order, at least 20, those that open connections not counted, and the server is on \
+                   another machine",
         fix: "Look for drops on the way (ip -s link, ethtool -S, the switch), and for a queue that is too short.",
         experiment: "Run it from a machine nearer to the server: the retransmits go.",
         check: network::loss,

@@ -8,11 +8,11 @@ use model::{Dip, Reason, ReasonCode, Role, Run, Silence, Validity, Verdict};
 use super::*;
 
 /// A closed loop of 10 s with 10 connections, in order.
-fn run() -> Run {
+pub(super) fn run() -> Run {
     fixture::sound::closed()
 }
 
-fn source<'a>(
+pub(super) fn source<'a>(
     name: &str,
     role: Role,
     read_from: &str,
@@ -31,7 +31,7 @@ fn source<'a>(
 }
 
 /// A machine of four processors, of which a share is in use.
-fn machine(busy: f64) -> Vec<(&'static str, f64)> {
+pub(super) fn machine(busy: f64) -> Vec<(&'static str, f64)> {
     let all = 4.0 * SECOND as f64;
     vec![
         ("cpu.cores", 4.0),
@@ -44,14 +44,14 @@ fn machine(busy: f64) -> Vec<(&'static str, f64)> {
     ]
 }
 
-fn watched(mut run: Run, app: impl IntoIterator<Item = (&'static str, f64)>) -> Run {
+pub(super) fn watched(mut run: Run, app: impl IntoIterator<Item = (&'static str, f64)>) -> Run {
     let generator = source("generator", Role::Generator, "local", machine(0.3));
     let app = source("app", Role::App, "exec:ssh app1 plimsoll watch --stdio", app);
     run.observed = Some(Observed { sources: vec![generator, app] });
     run
 }
 
-fn with(
+pub(super) fn with(
     mut figures: Vec<(&'static str, f64)>,
     more: &[(&'static str, f64)],
 ) -> Vec<(&'static str, f64)> {
@@ -59,7 +59,7 @@ fn with(
     figures
 }
 
-fn codes(run: &Run) -> Vec<String> {
+pub(super) fn codes(run: &Run) -> Vec<String> {
     explain(run).findings.into_iter().map(|finding| finding.code).collect()
 }
 
@@ -172,7 +172,7 @@ fn of_machines() -> Vec<Case> {
 }
 
 /// What the sound run (1,000 requests a second, 2 on their way) sees of a database, with `more`.
-fn with_database(url: &str, more: &[(&'static str, f64)]) -> Run {
+pub(super) fn with_database(url: &str, more: &[(&'static str, f64)]) -> Run {
     let mut run = watched(run(), machine(0.5));
     let mut figures = vec![
         ("db.connections", 8.0),
@@ -269,6 +269,23 @@ fn a_missing_index_is_told_with_its_table_its_statement_and_what_to_type() {
         finding.fix.contains("CREATE INDEX by_user_id ON public.orders (user_id)"),
         "{finding:?}"
     );
+}
+
+#[test]
+fn scans_are_found_where_tables_are_not_told() {
+    let reads = |rows: f64, scans: f64| {
+        let seen = "db.seen{SELECT COUNT(id) FROM visits WHERE user = ?}";
+        let figures =
+            [("db.scanned_rows", rows), ("db.scans", scans), ("db.connections", 10.0), (seen, 1.0)];
+        explain(&with_database("mysql://shop@db/shop", &figures)).findings
+    };
+    let found = reads(2e7, 100.0);
+    assert_eq!(found[0].code, "db.missing_index");
+    assert!(found[0].fix.contains("user"), "{found:?}");
+    for (rows, scans) in [(2e7, 1e5), (1e5, 5.0)] {
+        let found = reads(rows, scans);
+        assert!(found.iter().all(|finding| finding.code != "db.missing_index"), "{found:?}");
+    }
 }
 
 #[test]
@@ -658,6 +675,59 @@ fn a_dip_is_set_beside_what_else_changed() {
     assert_eq!(changed[0], "app: listen queue 120 instead of 1");
     assert_eq!(changed[1], "app: disk busy 20.00 % instead of 100.00 %");
     assert_eq!(changed.len(), 2, "{changed:?}");
+}
+
+#[test]
+fn what_keeps_a_processor_busy_comes_before_the_processor_that_is_busy() {
+    let core = SECOND as f64;
+    let busy = [
+        ("process.cpu_ns", core),
+        ("process.cpus_allowed", 4.0),
+        ("process.thread_share", 0.99),
+        ("tcp.active_opens", 1000.0),
+    ];
+    let shaking = |handshakes: u64| {
+        let mut run = watched(run(), with(machine(0.3), &busy));
+        run.plan.tls = Some(model::plan::TlsPlan {
+            sni: "shop".into(),
+            insecure: true,
+            min: "1.2".into(),
+            max: "1.3".into(),
+            resume: false,
+        });
+        run.tls_ns.count = handshakes;
+        run.tls_ns.mean = 20 * MILLISECOND;
+        codes(&run)
+    };
+    assert_eq!(shaking(2_500)[..2], ["conn.tls_handshake", "server.single_thread"]);
+    assert_eq!(shaking(10), ["server.single_thread"]);
+    // Connections of a proxy keep itself busy, and not what is behind it.
+    let proxied = |name: &str| {
+        let mut run = watched(run(), []);
+        let figures = with(machine(0.3), &busy);
+        let generator = source("generator", Role::Generator, "local", figures.clone());
+        let busy = source(name, Role::App, "local:pid=7", figures);
+        let page = "nginx:http://127.0.0.1/status";
+        let proxy = source("proxy", Role::Proxy, page, [("nginx.requests", 1000.0)]);
+        run.observed = Some(Observed { sources: vec![generator, busy, proxy] });
+        codes(&run)
+    };
+    assert_eq!(proxied("server")[..2], ["proxy.upstream_keepalive", "server.single_thread"]);
+    assert_eq!(proxied("app")[..2], ["server.single_thread", "proxy.upstream_keepalive"]);
+}
+
+#[test]
+fn what_was_asked_for_comes_after_what_was_counted() {
+    let overflows = [("tcp.listen_overflows", 30.0), ("tcp.listen_drops", 30.0)];
+    let opening = |keepalive| {
+        let mut run = watched(run(), with(machine(0.1), &overflows));
+        (run.totals.connects, run.plan.keepalive) = (10_000, keepalive);
+        run.totals.server_closes = 10_000;
+        run.connect_ns.mean = 20 * MILLISECOND;
+        codes(&run)
+    };
+    assert_eq!(opening(false)[..2], ["server.accept_queue", "conn.keepalive_off"]);
+    assert_eq!(opening(true)[..2], ["conn.keepalive_off", "server.accept_queue"]);
 }
 
 #[test]

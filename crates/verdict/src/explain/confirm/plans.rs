@@ -9,13 +9,11 @@ use model::units::show_duration;
 use model::{Finding, Run};
 
 use super::{Judged, said};
-use crate::explain::database::{BIG, asked};
+use crate::explain::database::{BIG, ROW_NS, asked};
 use crate::figures::{grouped, percent};
 
 /// The share of a table's rows up to which a condition picks some: for more an index would not be used.
 const PICKED: f64 = 0.1;
-/// What reading a row takes at the least, in nanoseconds: a sequential scan of rows that lie in memory.
-const ROW_NS: f64 = 50.0;
 /// The share of a statement's time that reading rows must take for them to be why it is slow.
 const MOSTLY: f64 = 0.5;
 /// Statements that read no table of users.

@@ -1,0 +1,92 @@
+//! What holds threads of a server up in the kernel: writing to a pipe that nobody empties.
+
+use model::Role;
+use model::finding::Confidence::High;
+
+use super::facts::{Facts, Server};
+use super::{Cause, Outcome};
+use crate::figures::percent;
+
+/// Threads that must be held up on average, of a server that has one for all requests or more.
+const HELD_UP: f64 = 0.5;
+
+/// Threads of a server that were held up by this, mean over the samples.
+pub(super) fn by(server: &Server<'_>, what: &str) -> Option<f64> {
+    server.source.mean(&format!("process.held_up{{{what}}}"))
+}
+
+/// A server that waits for whoever reads what it writes: of a proxy, its access log; of another, its log. `proxies` says
+/// which of the two is asked for.
+pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
+    let proxied = facts.servers.iter().any(|server| server.source.role == Role::Proxy);
+    if proxied != proxies {
+        return None;
+    }
+    let held_up =
+        |server: &&Server<'_>| by(server, "writing to a pipe").is_some_and(|n| n >= HELD_UP);
+    let server = facts.servers.iter().find(held_up)?;
+    let n = by(server, "writing to a pipe")?;
+    let (who, what) = match proxies {
+        true => ("proxy", "its access log"),
+        false => ("server", "its output"),
+    };
+    let sentence = format!(
+        "The {who} stands still to write {what} into a pipe: whoever reads the other end is slower than the requests."
+    );
+    let share = percent((n / server.source.mean("process.threads").unwrap_or(n).max(1.0)).min(1.0));
+    let cause = Cause::new(High, &server.source.name, sentence).weighing(0.9);
+    Some(
+        cause
+            .with(format!("{n:.1} of its threads waited in the kernel to write to a pipe, on average ({share} of all)"))
+            .fixed_by(
+                "Write to a file that is rotated, and let the shipper read that; or log less (buffer=64k flush=1s, \
+                 access_log off, a higher level). Risk: what is buffered is lost when the process is killed."
+                    .to_owned(),
+            ),
+    )
+}
+
+/// An outcome with what is written into a pipe in front.
+pub(super) fn or_writing(facts: &Facts<'_>, proxies: bool, outcome: Outcome) -> Outcome {
+    match (writing(facts, proxies), outcome) {
+        (None, outcome) => outcome,
+        (Some(cause), Outcome::Found(mut causes)) => {
+            causes.insert(0, cause);
+            Outcome::Found(causes)
+        }
+        (Some(cause), _) => Outcome::one(Some(cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Role;
+    use model::observed::Observed;
+
+    use crate::explain::tests::{codes, run, source};
+
+    #[test]
+    fn who_writes_to_a_full_pipe_is_held_up_by_its_reader() {
+        let writing = |threads: f64, proxied: bool| {
+            let mut run = run();
+            let held_up = [("process.held_up{writing to a pipe}", threads)];
+            let mut sources = vec![
+                source("generator", Role::Generator, "local", []),
+                source("server", Role::App, "local:pid=7", held_up),
+            ];
+            let page = "nginx:http://127.0.0.1/status";
+            sources.extend(proxied.then(|| source("proxy", Role::Proxy, page, [])));
+            run.observed = Some(Observed { sources });
+            codes(&run)
+        };
+        assert_eq!(writing(0.9, true)[0], "proxy.access_log");
+        assert_eq!(writing(0.9, false)[0], "server.debug_options");
+        for proxied in [true, false] {
+            let codes = writing(0.1, proxied);
+            assert!(
+                !codes.iter().any(|code| code.ends_with("_log") || code.ends_with("_options")),
+                "{codes:?}"
+            );
+        }
+    }
+}
