@@ -305,7 +305,8 @@ mod tests {
     fn lists_and_maps_take_no_more_room_than_they_need() {
         for text in [r#"{"a": [1], "b": {"c": 2}}"#, "a: [1]\nb:\n  c: 2\n"] {
             let Value::Map(entries) = parse(text).unwrap().root.value else { panic!("{text}") };
-            let (Value::List(a), Value::Map(b)) = (&entries[0].value.value, &entries[1].value.value)
+            let (Value::List(a), Value::Map(b)) =
+                (&entries[0].value.value, &entries[1].value.value)
             else {
                 panic!("{text}")
             };
