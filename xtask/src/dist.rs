@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the program as others install it: a stripped binary, a tarball and a Debian package.
 //!
-//! Owns what is in them and where it goes. `--try` installs the package on a bare root file system, made by
-//! debootstrap for the purpose, and runs it there.
+//! Owns what is in them and where it goes. `--try` installs both on a bare root file system, made by
+//! debootstrap for the purpose, and runs them there.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,7 +19,7 @@ Builds what others install, into target/dist: the binary, a tarball with man pag
 Usage: cargo xtask dist [OPTIONS]
 
 Options:
-      --try           install the package on a bare root file system made by debootstrap, and run it (needs root)
+      --try           install the packages on a bare root file system made by debootstrap, and run them (needs root)
       --mirror <URL>  where debootstrap gets its packages [default: http://deb.debian.org/debian]
   -h, --help          print this
 
@@ -30,6 +30,11 @@ const MOST_BYTES: u64 = 35 << 20;
 const MIRROR: &str = "http://deb.debian.org/debian";
 /// The release that the package is tried on: the oldest whose C library has what Rust's standard library needs.
 const SUITE: &str = "bookworm";
+
+/// In a shell: whether bash completes a flag.
+const COMPLETES: &str = "bash -c '. /usr/share/bash-completion/completions/plimsoll; \
+                         COMP_WORDS=(plimsoll sweep --lev) COMP_CWORD=2; _plimsoll plimsoll --lev sweep; echo $COMPREPLY; test \
+                         \"$COMPREPLY\" = --levels'";
 
 /// Where each file of the repository goes below the root of a system.
 const FILES: [(&str, &str); 12] = [
@@ -79,7 +84,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     let build = ["--root-owner-group", "-Zxz", "--build"];
     repo::run(repo::command("dpkg-deb").args(build).arg(stage.path()).arg(&package))?;
     if wants_trial {
-        try_out(&package, mirror.as_deref().unwrap_or(MIRROR))?;
+        try_out([&package, &tarball], mirror.as_deref().unwrap_or(MIRROR))?;
     }
     println!("{}\n{}", tarball.display(), package.display());
     Ok(())
@@ -152,19 +157,26 @@ fn libc_version(binary: &Path) -> Result<String> {
     Ok(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
 }
 
-/// Installs the package where nothing else is, and runs it there as a user would.
-fn try_out(package: &Path, mirror: &str) -> Result<()> {
+/// Installs the package where nothing else is, and runs it there as a user would; then the same of the tarball.
+fn try_out([package, tarball]: [&Path; 2], mirror: &str) -> Result<()> {
     needs::install(vec![DEBOOTSTRAP])?;
     let folder = tempfile::tempdir()?;
     let root: PathBuf = folder.path().join("root");
     let bootstrap = repo::require("debootstrap")?;
     repo::run(repo::command(bootstrap).args(["--variant=minbase", SUITE]).arg(&root).arg(mirror))?;
     fs::copy(package, root.join("plimsoll.deb"))?;
+    fs::copy(tarball, root.join("plimsoll.tar.gz"))?;
     for line in [
         "dpkg -i /plimsoll.deb",
         "plimsoll --version",
+        COMPLETES,
         "plimsoll sweep --levels 1,8 -d 1s --out /srv/out",
         "dpkg -r plimsoll",
+        "tar -xzf /plimsoll.tar.gz -C / && plimsoll --version",
+        COMPLETES,
+        // Each command has its page.
+        "plimsoll --help | sed -n '/^Commands:/,/^$/s/^  \\([a-z][a-z]*\\) .*/\\1/p' | grep -v help | while read name; do test -s \
+         /usr/share/man/man1/plimsoll-$name.1 || exit 1; done",
     ] {
         // With a /proc of its own, as every system has one.
         let mut unshare = repo::command(repo::require("unshare")?);

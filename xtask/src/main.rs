@@ -35,7 +35,7 @@ Commands:
   noise     run the tests that use real sockets repeatedly, under a background load
   tidy      check the style rules that a program can check
   docs      write docs/reference from the program's own flag table and types
-  pictures  draw the chart in README from a run of the program
+  pictures  make the pictures of README and the guide by the program
   bench     measure against the numbers that the project promises
   truth     compare the program's judgements with what is known
   casestudy play the case study and write docs/casestudy.html

@@ -38,4 +38,4 @@ pub use recorder_slot::RecorderSlot;
 pub use spent::Spent;
 pub use start_barrier::StartBarrier;
 pub use tls::{PemInput, TlsError, TlsSettings, client_config};
-pub use worker::{Job, Worker};
+pub use worker::{Job, OPEN_WITHIN, Worker};

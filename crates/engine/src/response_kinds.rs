@@ -4,6 +4,7 @@
 //! while a recent kind has none.
 
 mod beginnings;
+mod pieces;
 
 use model::interval::tallies_needed;
 use model::interval::{BEGINNING, Counted, KindTally, Look, length_class, place};
@@ -12,11 +13,16 @@ use model::{Mix, Nanos};
 use crate::attempt_log::endpoint_number;
 
 use beginnings::Beginnings;
+use pieces::Pieces;
 
 /// Responses whose beginnings are copied after a new kind came up.
 const COPIES: u32 = 1024;
 /// Bytes of a beginning that are copied.
 const COPIED: usize = BEGINNING;
+/// The class of a beginning of which the rest is still to come. No beginning has it: see [`begins`].
+///
+/// [`begins`]: model::interval::begins
+pub(crate) const IN_PIECES: u32 = 0x100;
 /// Names of media types kept, and characters of each.
 const TYPES: usize = 16;
 pub(crate) const TYPE: usize = 60;
@@ -33,6 +39,7 @@ pub(crate) struct ResponseKinds {
     /// What the response counted last looked like, where it was not like the one before.
     last: Look,
     beginnings: Beginnings,
+    pieces: Pieces,
     /// Responses whose beginnings are still copied.
     copies: u32,
     /// The connection whose response's beginning was copied last, and what was.
@@ -87,13 +94,40 @@ impl ResponseKinds {
         Self { endpoints, beginnings, copies: COPIES, ..Self::default() }
     }
 
-    /// The body of the response on `conn` begins with `bytes`: completes its look.
+    /// The body of the response on `conn` begins with `bytes`, all of it or as much as is looked at: completes its
+    /// look.
     #[inline]
     pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
         (look.begins, look.wording) = self.beginnings.look(bytes);
         if self.copies > 0 {
             self.copy(conn, bytes);
         }
+    }
+
+    /// The body of the response on `conn` begins with `bytes`, which may be less than is looked at.
+    pub(crate) fn begins_with(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
+        if bytes.len() >= BEGINNING {
+            self.begins(conn, bytes, look);
+        } else if self.pieces.begin(conn, bytes) {
+            look.begins = IN_PIECES;
+        } else {
+            // Cut where the network cut it: its words are not known.
+            self.begins(conn, bytes, look);
+            look.wording = 0;
+        }
+    }
+
+    /// More of a body that is [`IN_PIECES`].
+    pub(crate) fn goes_on(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
+        if self.pieces.add(conn, bytes) {
+            self.ends(conn, look);
+        }
+    }
+
+    /// A body that is [`IN_PIECES`] ends, or enough of it has come: completes its response's look.
+    pub(crate) fn ends(&mut self, conn: u32, look: &mut Look) {
+        let piece = self.pieces.take(conn);
+        self.begins(conn, piece.as_ref().map_or(&[], |piece| piece.bytes()), look);
     }
 
     fn copy(&mut self, conn: u32, bytes: &[u8]) {
@@ -190,6 +224,11 @@ impl ResponseKinds {
         if self.copied_from == Some(conn) {
             self.copied_from = None;
         }
+    }
+
+    /// The response on `conn` will never be whole.
+    pub(crate) fn abandon(&mut self, conn: u32) {
+        self.pieces.take(conn);
     }
 
     /// Appends the counts of an interval to `into` and resets them.
@@ -324,6 +363,25 @@ mod tests {
         kinds.over(1);
         kinds.record(2, seen(look, 6, 2));
         assert_eq!(page(&mut kinds)[0].beginning.as_deref(), Some("alike"));
+    }
+
+    #[test]
+    fn a_body_in_pieces_is_of_the_kind_that_it_would_be_whole() {
+        let body = &b"{\"state\":\"all is well\",\"of\":\"a long and a longer text\"}"[..];
+        let mut kinds = ResponseKinds::of(&Mix::default());
+        for cut in 1..body.len() {
+            come(&mut kinds, 1, body, 0);
+            let mut look = Look { status: 200, media_type: 9, ..Look::default() };
+            kinds.begins_with(2, &body[..cut], &mut look);
+            assert_eq!(look.begins, IN_PIECES);
+            kinds.goes_on(2, &body[cut..], &mut look);
+            kinds.ends(2, &mut look);
+            kinds.record(2, seen(look, body.len() as u64, 0));
+            kinds.over(2);
+        }
+        let all = page(&mut kinds);
+        assert_eq!((all.len(), all[0].responses), (1, 2 * (body.len() as u64 - 1)), "{all:?}");
+        assert!(all[0].look.wording > 0);
     }
 
     #[test]

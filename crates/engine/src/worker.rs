@@ -27,6 +27,8 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use traffic::Source;
 
+pub use self::prepare::OPEN_WITHIN;
+
 use self::outgoing::Outgoing;
 use self::pace::Pace;
 use self::response::Incoming;

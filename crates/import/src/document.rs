@@ -107,6 +107,16 @@ impl Value {
             Self::List(_) | Self::Map(_) => None,
         }
     }
+
+    /// The same in no more room than it needs: a list that grew by one has room for four.
+    fn fitted(mut self) -> Self {
+        match &mut self {
+            Self::List(items) => items.shrink_to_fit(),
+            Self::Map(entries) => entries.shrink_to_fit(),
+            Self::Scalar { .. } => {}
+        }
+        self
+    }
 }
 
 /// What a key takes beside its value.
@@ -289,6 +299,19 @@ mod tests {
         assert!(parse(&bomb).unwrap_err().what.contains("MiB"));
         let usual = format!("a: &a {long}\nb: [{}]\n", ["*a"; 50].join(", "));
         assert!(parse(&usual).is_ok());
+    }
+
+    #[test]
+    fn lists_and_maps_take_no_more_room_than_they_need() {
+        for text in [r#"{"a": [1], "b": {"c": 2}}"#, "a: [1]\nb:\n  c: 2\n"] {
+            let Value::Map(entries) = parse(text).unwrap().root.value else { panic!("{text}") };
+            let (Value::List(a), Value::Map(b)) =
+                (&entries[0].value.value, &entries[1].value.value)
+            else {
+                panic!("{text}")
+            };
+            assert_eq!((entries.capacity(), a.capacity(), b.capacity()), (2, 1, 1), "{text}");
+        }
     }
 
     #[test]

@@ -3,5 +3,5 @@
 mod environment;
 mod watch;
 
-pub use environment::read as environment;
+pub use environment::{memory_available, read as environment};
 pub(crate) use watch::Watch;

@@ -16,6 +16,9 @@ pub const MICROSECOND: Nanos = 1_000;
 /// The longest duration accepted anywhere: 10 years.
 pub const LONGEST: Nanos = 10 * 365 * 24 * 3600 * SECOND;
 
+/// What may stand behind a rate.
+const PER_SECOND: [&str; 3] = ["/s", "rps", "qps"];
+
 /// Why a number with a unit could not be read. `Display` says what was wrong and what would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitError {
@@ -75,8 +78,8 @@ fn nanos_of(unit: &str, text: &str) -> Result<f64, UnitError> {
         "ns" => 1.0,
         "us" | "µs" => MICROSECOND as f64,
         "ms" => MILLISECOND as f64,
-        "" | "s" | "S" => SECOND as f64,
-        "m" | "M" | "min" => 60.0 * SECOND as f64,
+        "" | "s" | "S" | "sec" | "secs" => SECOND as f64,
+        "m" | "M" | "min" | "mins" => 60.0 * SECOND as f64,
         "h" | "H" => 3600.0 * SECOND as f64,
         "d" => 86400.0 * SECOND as f64,
         _ => {
@@ -102,12 +105,19 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     Ok(value as u64)
 }
 
-/// Reads a rate per second with an optional SI suffix; fractions are welcome: `0.5`, `20k`, `100/s`, `1e3`.
+/// Reads a rate per second with an optional SI suffix; fractions are welcome: `0.5`, `20k`, `100/s`, `100rps`, `1e3`.
 ///
 /// # Errors
 /// When the text is not a finite number, not above zero, or above 10^9.
 pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
-    let number = text.trim().strip_suffix("/s").unwrap_or(text);
+    let number = text.trim();
+    if let Some((_, unit)) = number.split_once('/').filter(|(_, unit)| *unit != "s") {
+        return Err(UnitError::new(format!(
+            "`{text}` is per `{unit}`; a rate per second is wanted, such as 1000, 2.5 or 20k"
+        )));
+    }
+    let per_second = PER_SECOND.iter().find_map(|unit| number.strip_suffix(unit));
+    let number = per_second.unwrap_or(number);
     let value = parse_si(number, "a rate per second such as 1000, 2.5 or 20k")?;
     if value <= 0.0 {
         return Err(UnitError::new(format!("a rate must be above zero, not `{text}`")));
@@ -208,6 +218,7 @@ mod tests {
             ("250us", 250_000),
             ("7ns", 7),
             ("2m", 120 * SECOND),
+            ("1min 30sec", 90 * SECOND),
             ("1h", 3600 * SECOND),
             (" 3 s ", 3 * SECOND),
             ("0", 0),
@@ -245,7 +256,11 @@ mod tests {
         assert!(parse_count("2.5").is_err());
         assert_eq!(parse_count("1e9"), Ok(1_000_000_000));
         assert!(parse_count("1e200").is_err());
-        assert_eq!(parse_rate("100/s"), Ok(100.0));
+        for text in ["100/s", "100rps", "100 qps", " 100 "] {
+            assert_eq!(parse_rate(text), Ok(100.0), "{text}");
+        }
+        let per_minute = parse_rate("6000/m").unwrap_err().to_string();
+        assert!(per_minute.contains("is per `m`; a rate per second is wanted"), "{per_minute}");
         assert_eq!(parse_rate("1e3"), Ok(1000.0));
         assert!(parse_rate("1e10").is_err());
         assert_eq!(parse_rate("0.5"), Ok(0.5));

@@ -37,6 +37,14 @@ pub fn raise_file_limit() -> FileLimit {
     FileLimit { soft: limit.current.unwrap_or(u64::MAX), hard: limit.maximum.unwrap_or(u64::MAX) }
 }
 
+/// Files that the system may open yet, over all processes: `file-max` less what is open. Absent where that cannot be read.
+pub fn open_files_left() -> Option<u64> {
+    let text = fs::read_to_string("/proc/sys/fs/file-nr").ok()?;
+    let mut fields = text.split_whitespace().map_while(|field| field.parse::<u64>().ok());
+    let (open, _free, most) = (fields.next()?, fields.next()?, fields.next()?);
+    Some(most.saturating_sub(open))
+}
+
 /// Gives the calling thread its own file table, and with it its own file limit. Files open
 /// now stay open in both tables.
 ///

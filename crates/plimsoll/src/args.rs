@@ -14,6 +14,7 @@ mod load;
 mod mine;
 mod objectives;
 mod observe;
+mod place;
 mod plan;
 mod profile;
 mod tune;
@@ -139,7 +140,7 @@ pub struct RunArgs {
     pub print: PrintArgs,
     /// Folder for run.json, latency.hgrm, timeline.csv and report.html [default: plimsoll-out/last; the run that was
     /// there moves to plimsoll-out/previous. With --format json, none]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = place::folder(), help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Start another run that continues the `unique` pools of the run in this folder, so that no row
     /// is used twice. Its results go to a folder inside this one
@@ -234,7 +235,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub name: Option<String>,
     /// Folder for the results [default: plimsoll-out/NAME/DATE-TIME]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = place::folder(), help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Continue the sweep in this folder, keeping its levels
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]
@@ -274,7 +275,7 @@ pub struct DiffArgs {
     #[arg(long)]
     pub anyway: bool,
     /// Folder for charts and report [default: the second file's folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = place::folder())]
     pub out: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod pool_file;
 pub mod pool_index;
 pub mod prepared;
+mod room;
 pub mod script_run;
 pub mod settings;
 pub mod shape;

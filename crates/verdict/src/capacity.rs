@@ -16,12 +16,13 @@
 //! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!
 //! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
-//! time, [`words`] puts it into sentences.
+//! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more.
 
 pub mod answer;
 mod asked;
 pub mod estimate;
 pub mod judge;
+mod onward;
 mod path;
 mod reverse;
 mod saturated;
@@ -35,6 +36,7 @@ use model::{Arrivals, LevelKind, Nanos};
 pub use answer::{Answer, load_line};
 pub use asked::Asked;
 pub use judge::judge;
+pub use onward::onward;
 pub use weighed::{Of, Weighed};
 pub use words::Reading;
 

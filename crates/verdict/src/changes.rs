@@ -13,7 +13,7 @@ use model::interval::{KindTally, Look};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
 use model::{Nanos, Plan};
 
-pub(crate) use turns::FEWER_TURNS;
+pub(crate) use turns::{FEWER_TURNS, RARE};
 
 /// Responses there must be before and since a change: fewer are chance, or a start.
 pub(crate) const ENOUGH: u64 = 20;

@@ -147,9 +147,10 @@ pub fn explain_with(run: &Run, profiled: Option<&Profiled>) -> Findings {
     by_rules(&Facts::of(run).with_profile(profiled))
 }
 
-/// As [`explain`], of a run that missed these objectives, each given in words, beside those that it was judged by.
-pub fn explain_missed(run: &Run, missed: &[String]) -> Findings {
-    by_rules(&Facts::of(run).with_missed(missed))
+/// As [`explain`], of a step of a search for capacity: that missed these objectives, each given in words, beside those that
+/// it was judged by. `onward` says what to do where nothing was at its limit.
+pub fn explain_step(run: &Run, missed: &[String], onward: &str) -> Findings {
+    by_rules(&Facts::of(run).of_step(missed, onward))
 }
 
 fn by_rules(facts: &Facts<'_>) -> Findings {

@@ -45,7 +45,7 @@ pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believable};
-pub use explain::{explain, explain_missed, explain_with};
+pub use explain::{explain, explain_step, explain_with};
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use refused::refused;

@@ -211,8 +211,9 @@ pub const RULES: &[Rule] = &[
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
-                    changes than in a mix. Bodies of the same length are told apart by their first \
-                    words while there are few different ones",
+                    changes than in a mix; or {RARE} or more did so again and again. Bodies of the \
+                    same length are told apart by their first words while there are few \
+                    different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
                       error page with a good status",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \

@@ -28,6 +28,7 @@ Rules:
   module comment  every module opens with what it owns (`//!`)
   printing        only crates/plimsoll/src/terminal/screen.rs writes to stdout and stderr: it escapes control bytes
   machine path    no tracked file names a folder of somebody's machine
+  merge conflict  no tracked file holds what a merge could not decide
   large seed      a fuzz seed is at most 4 KiB: small seeds mutate fast
 
 Long functions, `allow` attributes and unfinished code are clippy's to find (`Cargo.toml`, `clippy.toml`).

@@ -1,4 +1,4 @@
-//! Rules about any tracked file: no private folder of a machine, no large fuzz seed.
+//! Rules about any tracked file: no private folder of a machine, no mark of a merge, no large fuzz seed.
 
 use std::path::Path;
 
@@ -10,7 +10,10 @@ const PRIVATE: [&str; 5] = ["root", "home", "Users", "work", concat!("tmp/bash",
 
 const SEED_BYTES: usize = 4096;
 
-/// Complains about each line that names an absolute path under a private folder.
+/// What git begins the sides of a conflict with; in the middle stands a line that a heading may be underlined by.
+const CONFLICTS: [&str; 2] = [concat!("<<<<", "<<< "), concat!(">>>>", ">>> ")];
+
+/// Complains about each line that names an absolute path under a private folder, or that a merge left.
 pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
     let needles = PRIVATE.map(|folder| format!("/{folder}/"));
     let names_one = |line: &str| {
@@ -18,13 +21,20 @@ pub fn check(path: &Path, text: &str) -> Vec<Complaint> {
             .iter()
             .any(|needle| line.match_indices(needle).any(|(at, _)| starts_a_path(line, at)))
     };
+    let of_merge = |line: &str| CONFLICTS.iter().any(|mark| line.starts_with(mark));
+    let rule_of = |line: &str| match () {
+        () if of_merge(line) => Some("merge conflict"),
+        () if names_one(line) => Some("machine path"),
+        () => None,
+    };
     text.lines()
         .enumerate()
-        .filter(|(_, line)| names_one(line))
-        .map(|(index, line)| Complaint {
-            rule: "machine path",
-            place: format!("{}:{}", path.display(), index + 1),
-            what: line.trim().chars().take(100).collect(),
+        .filter_map(|(index, line)| {
+            Some(Complaint {
+                rule: rule_of(line)?,
+                place: format!("{}:{}", path.display(), index + 1),
+                what: line.trim().chars().take(100).collect(),
+            })
         })
         .collect()
 }
@@ -64,6 +74,12 @@ mod tests {
         for line in ["http://a.test/home/x", "./work/x", "{root}/home/x", "/tmp/x", "/homely/x"] {
             assert!(!found(line), "{line}");
         }
+    }
+
+    #[test]
+    fn what_a_merge_left_is_found() {
+        assert!(CONFLICTS.iter().all(|mark| found(&format!("{mark}main"))));
+        assert!(!found("=======") && !found("a >>>> b"));
     }
 
     #[test]

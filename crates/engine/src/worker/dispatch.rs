@@ -239,6 +239,7 @@ impl Worker {
         let state = std::mem::replace(&mut conn.state, ConnState::Closed);
         conn.tls = None;
         self.incoming.abandon(j);
+        self.recorder.kinds.abandon(j);
         match state {
             ConnState::Connecting | ConnState::Handshaking => self.conns.opening -= 1,
             ConnState::Open => self.recorder.open.step(now, -1),

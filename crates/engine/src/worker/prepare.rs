@@ -13,7 +13,7 @@ const OPENING_AT_ONCE: u32 = 256;
 /// How often the barrier is checked.
 const LOOK_EVERY: u64 = 1_000_000;
 /// The longest that opening may take; users not connected by then connect inside the window.
-const OPEN_WITHIN: u64 = 60_000_000_000;
+pub const OPEN_WITHIN: u64 = 60_000_000_000;
 
 impl Worker {
     /// One step towards the start. Instants count from the first step until the start is known.

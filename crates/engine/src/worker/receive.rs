@@ -10,7 +10,7 @@ use super::response::{Reading, SERVER_ERROR, failure};
 use crate::conn::{Conn, ConnState};
 use crate::problem::Problem;
 use crate::recorder::WholeResponse;
-use crate::response_kinds::ResponseShape;
+use crate::response_kinds::{IN_PIECES, ResponseShape};
 use crate::tls::Session;
 
 /// The result of one step of reading a response. (The event itself borrows the connection.)
@@ -138,7 +138,7 @@ impl Worker {
         if let Some((head, body)) = parser.whole(bytes, seen) {
             response.head(&head);
             if !body.is_empty() {
-                response.body(body);
+                response.whole_body(body);
             }
             return Step::Whole { keep_alive: head.keep_alive };
         }
@@ -198,6 +198,9 @@ impl Worker {
         let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
         conn.had_response = true;
+        if conn.look.begins == IN_PIECES {
+            self.recorder.kinds.ends(j, &mut conn.look);
+        }
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
         if troubled {
             self.up(j, flight.sent);

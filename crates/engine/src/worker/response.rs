@@ -1,6 +1,6 @@
 //! A response while it is read: its head and body are passed to everything that needs them.
 
-use model::interval::{BEGINNING, Look, NO_BODY};
+use model::interval::{Look, NO_BODY};
 use model::{ErrorClass, Plan};
 use traffic::{Source, Wants};
 use wire::{LastHead, ResponseHead, ResponseParser};
@@ -10,6 +10,7 @@ use crate::body_hash::BodyHasher;
 use crate::conn::Conn;
 use crate::failure_samples::FailureSamples;
 use crate::recorder::Recorder;
+use crate::response_kinds::IN_PIECES;
 
 /// The first status that says that the server failed.
 pub(super) const SERVER_ERROR: u16 = 500;
@@ -114,16 +115,27 @@ impl Response<'_> {
         }
     }
 
+    /// All of its body, not empty.
+    #[inline(always)]
+    pub(super) fn whole_body(&mut self, bytes: &[u8]) {
+        self.recorder.kinds.begins(self.j, bytes, self.look);
+        self.counted_body(bytes);
+    }
+
     /// A part of its body, not empty.
     #[inline(always)]
     pub(super) fn body(&mut self, bytes: &[u8]) {
-        let j = self.j;
         if *self.body_bytes == 0 {
-            self.recorder.kinds.begins(j, bytes, self.look);
-        } else if *self.body_bytes < BEGINNING as u64 {
-            // Cut where the network cut it: its words are not known.
-            self.look.wording = 0;
+            self.recorder.kinds.begins_with(self.j, bytes, self.look);
+        } else if self.look.begins == IN_PIECES {
+            self.recorder.kinds.goes_on(self.j, bytes, self.look);
         }
+        self.counted_body(bytes);
+    }
+
+    #[inline(always)]
+    fn counted_body(&mut self, bytes: &[u8]) {
+        let j = self.j;
         *self.body_bytes += bytes.len() as u64;
         self.recorder.watch.served |= self.look.status < SERVER_ERROR;
         if self.wants == Wants::Whole {

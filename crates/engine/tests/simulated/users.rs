@@ -173,6 +173,53 @@ fn kinds_that_take_turns_every_second_are_named() {
     assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::Turns));
 }
 
+/// How the responses changed of a server whose state at an instant `is_ok` gives, and of whose bodies the network brings
+/// as many bytes as `cut` says first, and the rest 3 ms later.
+fn change_in_pieces(
+    is_ok: impl Fn(u64) -> bool + 'static,
+    cut: fn(u64) -> usize,
+) -> Option<Changed> {
+    let load = closed(8).with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), 2));
+    let run = driven(&load, move |request| {
+        let bytes = status(is_ok(request.at));
+        let (first, rest) = bytes.split_at(bytes.len() - 15 + cut(request.nth));
+        let then = (!rest.is_empty()).then(|| (3 * MILLISECOND, rest.to_vec()));
+        Some(Reply { after: 17 * MILLISECOND, then, ..Reply::bytes(first) })
+    });
+    if run.response_changes.is_empty() {
+        assert_eq!(run.response_kinds.len(), 1, "{:?}", run.response_kinds);
+        assert_eq!(run.response_kinds[0].beginning.as_deref(), Some(r#"{"status":"ok"}"#));
+    }
+    run.response_changes.first().map(|change| change.how)
+}
+
+#[test]
+fn the_words_of_a_body_are_known_wherever_the_network_cuts_it() {
+    // Before the body, in its first member's name, behind it, in the word; all of it at once; another place each time.
+    let cuts: [fn(u64) -> usize; 6] =
+        [|_| 0, |_| 4, |_| 11, |_| 13, |_| 15, |nth| nth as usize % 16];
+    for cut in cuts {
+        assert_eq!(change_in_pieces(|at| at < 3 * SECOND, cut), Some(Changed::ForGood));
+        assert_eq!(change_in_pieces(|_| true, cut), None);
+    }
+}
+
+#[test]
+fn errors_that_come_for_a_moment_each_second_are_named() {
+    let of = |bad: u64| {
+        let load = closed(8).with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), 2));
+        let run = driven(&load, move |request| {
+            let bytes = status(request.at % SECOND >= bad);
+            Some(Reply { after: 2 * MILLISECOND, ..Reply::bytes(&bytes) })
+        });
+        run.response_changes.first().map(|change| change.how)
+    };
+    assert_eq!(of(0), None);
+    for bad in [50, 100, 150] {
+        assert_eq!(of(bad * MILLISECOND), Some(Changed::Turns), "{bad} ms");
+    }
+}
+
 #[test]
 fn a_change_of_protocols_that_nobody_asked_for_fails() {
     let load = closed(4).with(|plan| plan.duration_ns = Some(2 * SECOND));

@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.at += 1;
         let value = read(self)?;
         self.depth -= 1;
-        Ok(value)
+        Ok(value.fitted())
     }
 
     fn map(&mut self) -> Result<Value, Fault> {

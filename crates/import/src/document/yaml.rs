@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open { mut mark, value, anchor, .. }) => {
                     mark.end = self.offsets.byte(span.end.index()) as u32;
-                    self.finished(Node { mark, value }, anchor)
+                    self.finished(Node { mark, value: value.fitted() }, anchor)
                 }
                 None => Ok(()),
             },

@@ -45,6 +45,11 @@ pub fn read(files: limits::FileLimit) -> Environment {
     }
 }
 
+/// Memory that further processes may have without others being swapped out, in bytes.
+pub fn memory_available() -> Option<u64> {
+    meminfo("MemAvailable")
+}
+
 /// A field of `/proc/meminfo`, in bytes.
 pub(super) fn meminfo(field: &str) -> Option<u64> {
     meminfo_field(&fs::read_to_string("/proc/meminfo").ok()?, field)

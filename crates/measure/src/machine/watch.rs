@@ -12,7 +12,7 @@ use observe::cgroup::Cgroups;
 use observe::proc::processors::{Throttled, busy_and_steal};
 use observe::server::Server;
 
-use super::environment::meminfo;
+use super::environment::memory_available;
 
 /// Takes the readings, and keeps the last one to subtract from the next.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Watch {
             // The wall clock goes on in a machine that sleeps; that is not a step.
             stepped_ns: wall - boot_ns as i64,
             slept_ns: boot_ns.saturating_sub(elapsed_ns),
-            memory_available_bytes: meminfo("MemAvailable"),
+            memory_available_bytes: memory_available(),
         }
     }
 

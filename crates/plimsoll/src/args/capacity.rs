@@ -68,7 +68,7 @@ pub struct CapacityArgs {
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     pub format: CapacityFormat,
     /// Folder for the results [default: plimsoll-out/capacity/DATE-TIME]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = super::place::folder(), help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Continue the search in this folder, keeping its steps; --budget may be raised
     #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with = "out")]

@@ -56,7 +56,7 @@ pub struct CompareArgs {
     pub format: CompareFormat,
     /// Folder for every run, compare.json, effects.csv, the picture and report.html
     /// [default: plimsoll-out/compare/DATE-TIME]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = super::place::folder(), help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Print nothing while running
     #[arg(short, long, help_heading = "Output")]

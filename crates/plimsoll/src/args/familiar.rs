@@ -100,9 +100,24 @@ const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
     (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
-    (&["--port"], "use --listen 127.0.0.1:PORT"),
+    (&["--port", "-p"], "use --listen 127.0.0.1:PORT"),
     (&["--compressed", "--gzip"], "use -H 'Accept-Encoding: gzip'"),
     (&["--disable-compression"], "leave it out: no Accept-Encoding is sent"),
+];
+
+/// Commands of other tools, and words that one tries, with what to type here.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["bench", "benchmark", "load", "test", "attack", "hit", "get", "start", "stress", "perf"],
+        "a load is `plimsoll run URL`",
+    ),
+    (&["version"], "it is `plimsoll --version`"),
+    (&["serve", "server"], "the built-in API is `plimsoll target`"),
+    (
+        &["completion", "completions", "man"],
+        "man pages and completions are written by `plimsoll generate DIR`",
+    ),
+    (&["record", "proxy"], "make a workload of traffic with `plimsoll import` or `plimsoll mine`"),
 ];
 
 /// What is wrong with a command line and what to do, in one line.
@@ -123,6 +138,10 @@ fn advice(error: &Error, command: &Command) -> Option<String> {
             let name = said(error, ContextKind::InvalidSubcommand)?;
             if name.contains(['/', ':', '.']) {
                 return Some(format!(": to load it, use `plimsoll run {name}`"));
+            }
+            let known = COMMANDS.iter().find(|(names, _)| names.contains(&name.as_str()));
+            if let Some((_, advice)) = known {
+                return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedSubcommand)
                 .or_else(|| with_letters_of(&name))
@@ -283,6 +302,10 @@ mod tests {
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
+            ("bench http://h/", "a load is `plimsoll run URL`"),
+            ("version", "`plimsoll --version`"),
+            ("completions bash", "`plimsoll generate DIR`"),
+            ("target -p 9000", "use --listen 127.0.0.1:PORT"),
             ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run http://h/ -q 10", "a rate is -R RATE"),

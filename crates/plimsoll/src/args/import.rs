@@ -25,7 +25,7 @@ pub struct ImportArgs {
     /// The file; `-` reads standard input
     pub file: PathBuf,
     /// Workload file to write, with its JSON Schema beside it [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = super::place::file())]
     pub out: Option<PathBuf>,
     /// Overwrite an existing workload file
     #[arg(long, requires = "out")]

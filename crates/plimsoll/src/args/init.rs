@@ -15,7 +15,7 @@ pub struct InitArgs {
     #[arg(default_value = "http://127.0.0.1:8080/healthz")]
     pub url: String,
     /// Workload file to write
-    #[arg(short, long, value_name = "FILE", default_value = "workload.yaml")]
+    #[arg(short, long, value_name = "FILE", default_value = "workload.yaml", value_parser = super::place::file())]
     pub out: PathBuf,
     /// Overwrite an existing workload file
     #[arg(long)]

@@ -27,7 +27,7 @@ pub struct MineArgs {
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
     /// Folder for workload.yaml, its pools, mine.json and report.html [default: plimsoll-out/mine/DATE-TIME]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", value_parser = super::place::folder(), help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]

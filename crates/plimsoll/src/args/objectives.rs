@@ -15,7 +15,7 @@ pub struct ObjectiveArgs {
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
     /// Write the rulings to this file, as a test report in JUnit XML
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::place::file())]
     pub junit: Option<PathBuf>,
     /// Print the rulings as annotations of this CI system, on standard error
     #[arg(long, value_enum, value_name = "SYSTEM")]

@@ -57,7 +57,7 @@ pub struct ProfileArgs {
     #[arg(short = 'H', long, value_name = "FIELD", help_heading = "Reading")]
     pub profile_header: Vec<String>,
     /// Write a page with a flame graph into this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["top", "tree", "peek"], help_heading = "Output")]
+    #[arg(long, value_name = "FILE", value_parser = super::place::file(), conflicts_with_all = ["top", "tree", "peek"], help_heading = "Output")]
     pub page: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", conflicts_with_all = ["top", "tree", "peek"], help_heading = "Output")]
@@ -152,7 +152,7 @@ pub struct ProfileDiffArgs {
     #[arg(long, value_name = "PREFIX")]
     pub own: Vec<String>,
     /// Write a page with a flame graph of both into this file: red costs more now, blue costs less
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::place::file())]
     pub page: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text")]

@@ -125,6 +125,9 @@ impl Bench {
     fn closed(&mut self, workers: &[u64], shared: bool) -> Result<Vec<(bool, Run)>, Failure> {
         let mut runs = Vec::new();
         for &workers in workers {
+            if stopped(&self.stop) {
+                break;
+            }
             self.live.set_prefix(format!("[{workers} workers] "));
             runs.push((shared, self.run(workers, None)?));
         }
@@ -135,6 +138,9 @@ impl Bench {
         let most = closed.iter().map(|(_, run)| run.rates.requests_per_s).fold(0.0, f64::max);
         let mut runs = Vec::new();
         for rate_per_s in RATES.into_iter().filter(|rate| *rate <= WITHIN * most) {
+            if stopped(&self.stop) {
+                break;
+            }
             self.live.set_prefix(format!("[{rate_per_s}/s] "));
             runs.push(self.run(workers, Some(rate_per_s))?);
         }

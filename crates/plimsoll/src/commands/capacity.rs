@@ -228,7 +228,10 @@ fn carry_out(
     };
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
     record.load_line = line(&search, &runner.asked, &record, run.as_ref());
-    record.limited_by = limited_by(&record, files);
+    let resumed = format!("plimsoll capacity --resume {}", files.dir().display());
+    let resumed = built_in.is_none().then_some(resumed.as_str());
+    let onward = verdict::capacity::onward(&search, ending, resumed);
+    record.limited_by = limited_by(&record, files, &onward);
     let throughput =
         record.load_line.as_ref().map(|line| runner.asked.throughput(line)).unwrap_or_default();
     let mut reading = words::read(&search, ending);
@@ -307,8 +310,8 @@ fn ended(search: &verdict::capacity::Search) -> Option<Ending> {
 }
 
 /// What limits the server where it was first beyond its objectives; of a search without such a level, where the load
-/// was highest.
-fn limited_by(record: &CapacitySearch, files: &Files) -> Vec<Finding> {
+/// was highest, with what would find more (`onward`) if nothing was at its limit.
+fn limited_by(record: &CapacitySearch, files: &Files, onward: &str) -> Vec<Finding> {
     let by_level = |a: &&SearchStep, b: &&SearchStep| a.step.level.total_cmp(&b.step.level);
     let searched = || {
         let of_search = |step: &&SearchStep| {
@@ -323,7 +326,7 @@ fn limited_by(record: &CapacitySearch, files: &Files) -> Vec<Finding> {
     let margins = step.iter().flat_map(|step| &step.judged.margins);
     let missed = margins.filter(|margin| margin.outcome == Outcome::Broke).map(words::measured);
     let missed: Vec<String> = missed.collect();
-    let mut findings = verdict::explain_missed(&run, &missed).findings;
+    let mut findings = verdict::explain_step(&run, &missed, onward).findings;
     findings.truncate(MOST_CAUSES);
     findings
 }

@@ -30,6 +30,11 @@ const MOST_TRIALS: usize = 20;
 /// can be made of it, and when the workload cannot be written.
 pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     let name = args.file.display();
+    if args.file.to_str().is_some_and(|file| file.starts_with("http") && file.contains("://")) {
+        return usage(format!(
+            "{name} is a URL, and files are read: curl -s {name} | plimsoll import -"
+        ));
+    }
     let bytes = match read(&args.file) {
         Ok(bytes) => bytes,
         Err(why) => return cannot_run(format!("{name}: {why}")),

@@ -6,6 +6,7 @@
 mod blocks;
 mod readings;
 
+use std::fs;
 use std::path::PathBuf;
 
 use import::requests::{self, Imported, Kind, Note};
@@ -50,13 +51,21 @@ pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
             return cannot_run(format!("{}: {why}", log.name()));
         }
     }
-    let outcome = readings::read(args, &logs, &wanted(args, &logs))?;
     let dir = match &args.out {
         Some(dir) => dir.clone(),
         None => unused(PARENT.as_ref(), &folder_name()),
     };
     make_folder(&dir)?;
-    let _lock = Lock::of_folder(&dir)?;
+    let lock = Lock::of_folder(&dir)?;
+    let outcome = match readings::read(args, &logs, &wanted(args, &logs)) {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            drop(lock);
+            // Only if nothing is in it.
+            let _ = fs::remove_dir(&dir);
+            return Err(failure);
+        }
+    };
     write(&dir, &outcome)?;
     let printed = match args.format {
         MineFormat::Json => output::print(&(output::json(&outcome.mined) + "\n")),
@@ -88,7 +97,7 @@ fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
             .map(|format| vec![format])
             .or_else(|why| usage(format!("--log-format: {why}")));
     }
-    let text = match std::fs::read_to_string(given) {
+    let text = match fs::read_to_string(given) {
         Ok(text) => text,
         Err(error) => {
             return usage(format!(

@@ -62,11 +62,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 fn last_result() -> Result<PathBuf, Failure> {
     let root = Path::new(PARENT);
     let Some(dir) = newest(root) else {
-        return cannot_run(format!(
-            "{} holds no result here: name the folder of one, as in `plimsoll report DIR`, or measure first, as \
-             in `plimsoll run URL`",
-            root.display()
-        ));
+        return cannot_run(nothing_yet());
     };
     if dir != Path::new(LAST_RUN) {
         eprintln!("plimsoll: the last result is {}", dir.display());
@@ -108,11 +104,22 @@ fn judge_anew(run: &mut Run, what: &str) {
     }
 }
 
+/// That there is no result in the folder where one would be.
+fn nothing_yet() -> String {
+    format!(
+        "{PARENT} holds no result here: name the folder of one, as in `plimsoll report DIR`, or measure first, as in \
+         `plimsoll run URL`"
+    )
+}
+
 /// The run in a folder, or in a file.
 ///
 /// # Errors
 /// When there is none.
 pub fn run_of(path: &Path) -> Result<Run, Failure> {
+    if path == Path::new(LAST_RUN) && !path.exists() {
+        return cannot_run(nothing_yet());
+    }
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }

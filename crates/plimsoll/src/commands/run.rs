@@ -52,21 +52,18 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
 /// Where a run's files go.
 #[derive(Default)]
 struct Folder {
-    asked: bool,
-    /// None where it cannot be written to.
+    /// None where results are only printed.
     made: Option<PathBuf>,
     _lock: Option<Lock>,
 }
 
 /// The folder that `--out` names.
 fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder, Failure> {
-    let made = writable(dir).then(|| dir.to_owned());
-    let lock = made.as_deref().map(Lock::of_folder).transpose()?;
-    if made.is_some() {
-        cursors::begin(dir, input)?;
-        consent::keep(dir, input.files(&args.load));
-    }
-    Ok(Folder { asked: true, made, _lock: lock })
+    output::make_folder(dir)?;
+    let lock = Lock::of_folder(dir)?;
+    cursors::begin(dir, input)?;
+    consent::keep(dir, input.files(&args.load));
+    Ok(Folder { made: Some(dir.to_owned()), _lock: Some(lock) })
 }
 
 /// The folder in which a run is kept until the next but one.
@@ -74,7 +71,7 @@ fn folder_of_last_run(input: &LoadInput, args: &RunArgs) -> Folder {
     match folder::of_last_run() {
         Ok((dir, lock)) => {
             consent::keep(&dir, input.files(&args.load));
-            Folder { asked: false, made: Some(dir), _lock: Some(lock) }
+            Folder { made: Some(dir), _lock: Some(lock) }
         }
         Err(why) => {
             eprintln!("plimsoll: {why}; the result is printed only");
@@ -122,11 +119,7 @@ fn carry_out(
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;
     }
-    Ok(if (folder.asked && made.is_none() || !reported || !profiled) && code == 0 {
-        1
-    } else {
-        code
-    })
+    Ok(if (!reported || !profiled) && code == 0 { 1 } else { code })
 }
 
 /// What takes the profile that `--profile` asks for.
@@ -152,14 +145,4 @@ fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
         (Ok(()), None) => eprintln!("plimsoll: the profile was not kept: give --out DIR"),
     }
     kept.is_ok()
-}
-
-/// Whether results can be written to `dir`. If not it says so, and the run is made all the same: its
-/// result is still printed.
-fn writable(dir: &Path) -> bool {
-    let made = output::make_folder(dir);
-    if let Err(failure) = &made {
-        eprintln!("plimsoll: {failure}; the result is printed only");
-    }
-    made.is_ok()
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use net::{Peer, Route, UnixPath, limits};
+use net::{Peer, Route, UnixPath};
 use url::{Host, Url};
 
 use crate::args::LoadArgs;
@@ -38,7 +38,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Takes a URL apart; one without a scheme, such as `localhost:8080/x`, is one of http.
+    /// Takes a URL apart; one without a scheme, such as `localhost:8080/x`, is one of http; without a host, `:8080/x`, of
+    /// this machine.
     ///
     /// # Errors
     /// On anything but an http or https URL with a host.
@@ -64,6 +65,12 @@ impl Destination {
                 "`-` is no URL, and workload files are not read from standard input: write it into a file",
             );
         }
+        // As HTTPie has it.
+        let of_port = text
+            .strip_prefix(':')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let of_this_machine = if of_port { format!("localhost{text}") } else { String::new() };
+        let text = if of_port { &of_this_machine } else { text };
         refuse_what_is_no_host(text)?;
         let is_scheme =
             |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
@@ -305,26 +312,6 @@ fn loopback_sources(addresses: &[Peer], connections: u64) -> Vec<IpAddr> {
     (first..first + sources).map(|bits| Ipv4Addr::from(bits).into()).collect()
 }
 
-/// What keeps `connections` from being opened by these routes, and what would help; `None` when
-/// there are ports enough.
-pub fn ports_short(routes: &[Route], connections: u64) -> Option<String> {
-    if routes.iter().any(|route| route.to.tcp().is_none()) {
-        return None;
-    }
-    let (first, last) = limits::local_ports();
-    let per_route = u64::from(last.saturating_sub(first)) + 1;
-    let have = per_route * routes.len() as u64;
-    (have < connections).then(|| {
-        format!(
-            "{connections} connections need more local ports than the {have} available \
-             ({first}-{last} for each pair of addresses, of which there are {}): {} source \
-             addresses (--source) would be enough",
-            routes.len(),
-            connections.div_ceil(per_route)
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,6 +330,8 @@ mod tests {
         );
         let at = Destination::parse("localhost:8080/a?b=http://c").unwrap();
         assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a?b=http://c", 8080));
+        let at = Destination::parse(":8080/a").unwrap();
+        assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a", 8080));
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
     }
@@ -421,10 +410,8 @@ mod tests {
         let spread = routes(&[to], &[], 50_000).unwrap();
         assert_eq!(spread.len(), 6);
         assert_eq!(spread[0].from, Some("127.0.0.2".parse().unwrap()));
-        assert_eq!(ports_short(&spread, 50_000), None);
         let far: SocketAddr = "192.0.2.1:80".parse().unwrap();
         let alone = routes(&[far.into()], &[], 50_000).unwrap();
         assert_eq!(alone.len(), 1);
-        assert!(ports_short(&alone, 50_000).unwrap().contains("--source"));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::Launch;
+use model::units::show_duration;
 use net::Peer;
 use net::limits::{self, FileLimit};
 
@@ -12,10 +13,14 @@ use crate::args::{IoArg, LoadArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address;
 use crate::load::input::{LevelInput, LoadInput, Requests};
+use crate::load::room::{self, Wanted};
 use crate::load::script_run::{Begun, ScriptRun};
 use crate::load::shape::{MOST_THREADS, Shape, threads};
 use crate::load::tls::{self, Tls};
 use measure::clock::now_unix_ns;
+
+/// From so many connections on, opening them is a matter of seconds, and announced.
+const MANY: u64 = 100_000;
 
 /// What becomes of a level for which files or ports would not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,24 +118,25 @@ impl Prepared {
         let shape = Shape { connections: at_level.connections, ..shape };
         shape.check()?;
         let routes = address::routes(&self.addresses, &self.args.source, shape.connections)?;
-        if let Some(short) = address::ports_short(&routes, shape.connections) {
-            match self.shortage {
-                Shortage::Refused => return cannot_run(short),
-                Shortage::Counted => notices.push(short),
-            }
+        let wanted = Wanted {
+            connections: shape.connections,
+            routes: &routes,
+            tls: self.tls.is_some(),
+            at_once: shape.rate_per_s.is_none(),
+        };
+        self.check_room(wanted, &mut notices)?;
+        let mut workers = threads(self.args.threads, shape.connections, clamp)?;
+        if let Some(asked) = self.args.threads.filter(|&asked| asked > workers && !clamp) {
+            notices.push(format!("{workers} workers instead of {asked}: that is the maximum"));
         }
-        let mut wanted = threads(self.args.threads, shape.connections, clamp)?;
-        if let Some(asked) = self.args.threads.filter(|&asked| asked > wanted && !clamp) {
-            notices.push(format!("{wanted} workers instead of {asked}: that is the maximum"));
-        }
-        if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < wanted) {
+        if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < workers) {
             notices.push(format!(
-                "{cap} workers instead of {wanted}: each needs at least one request \
+                "{cap} workers instead of {workers}: each needs at least one request \
                     of --max-inflight {cap}"
             ));
-            wanted = cap;
+            workers = cap;
         }
-        let threads = self.enough_tables(wanted, shape.connections, &mut notices)?;
+        let threads = self.enough_tables(workers, shape.connections, &mut notices);
         let LevelInput { supply, mix, .. } = at_level;
         let begun = match &self.script {
             Some(script) => {
@@ -155,37 +161,37 @@ impl Prepared {
         Ok((launch, notices))
     }
 
-    /// Workers enough that each one's file table holds its connections.
-    fn enough_tables(
-        &self,
-        threads: u64,
-        connections: u64,
-        notices: &mut Vec<String>,
-    ) -> Result<u64, Failure> {
+    /// Whether the connections find room on this machine; how long opening many of them takes.
+    fn check_room(&self, wanted: Wanted<'_>, notices: &mut Vec<String>) -> Result<(), Failure> {
+        if let Some(short) = room::short(wanted, self.files) {
+            match self.shortage {
+                Shortage::Refused => return cannot_run(short),
+                Shortage::Counted => notices.push(short),
+            }
+        }
+        if wanted.at_once && wanted.connections >= MANY {
+            notices.push(format!(
+                "{} connections are opened before the window, which takes {} at most",
+                wanted.connections,
+                show_duration(engine::OPEN_WITHIN)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Workers enough that each one's file table holds its connections, as far as there may be so many.
+    fn enough_tables(&self, threads: u64, connections: u64, notices: &mut Vec<String>) -> u64 {
         let a_table = self.files.connections_per_table().max(1);
         let needed = connections.div_ceil(a_table);
-        if needed <= threads {
-            return Ok(threads);
-        }
-        if needed > MOST_THREADS {
-            let short = format!(
-                "{connections} connections need more open files than the limit of {} a process allows: \
-                 `ulimit -Hn {}` would be enough",
-                self.files.hard,
-                connections / 64 + 64
-            );
-            if self.shortage == Shortage::Refused {
-                return cannot_run(short);
-            }
-            notices.push(short);
-            return Ok(threads);
+        if needed <= threads || needed > MOST_THREADS {
+            return threads;
         }
         notices.push(format!(
             "{needed} workers instead of {threads}: a worker can open {} files, and \
              {connections} connections need more",
             self.files.soft
         ));
-        Ok(needed)
+        needed
     }
 }
 

@@ -24,7 +24,11 @@ pub use crate::terminal::screen::style;
 /// When it cannot be made or not be written to.
 pub fn make_folder(dir: &Path) -> Result<(), Failure> {
     if let Err(error) = fs::create_dir_all(dir) {
-        return cannot_run(format!("cannot make the folder {}: {error}", dir.display()));
+        let why = match dir.is_file() {
+            true => "there is a file of that name: name another".to_owned(),
+            false => error.to_string(),
+        };
+        return cannot_run(format!("cannot make the folder {}: {why}", dir.display()));
     }
     let probe = dir.join(format!(".plimsoll-probe.{}", process::id()));
     match create_new(&probe, Readers::Owner).and_then(|_| fs::remove_file(&probe)) {

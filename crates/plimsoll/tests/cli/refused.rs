@@ -69,7 +69,36 @@ fn flags_that_make_no_sweep() {
     let url = target.url("/healthz");
     folder.plimsoll(&format!("sweep {url} --name a/b --out o")).refuses(2, "slashes");
     folder.put("file", "");
-    folder.plimsoll(&format!("sweep {url} --out file/x")).refuses(1, "cannot make the folder");
+}
+
+/// Nothing is sent, read or fetched of which nothing could be kept.
+#[test]
+fn places_that_cannot_hold_results() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = "http://127.0.0.1:1/";
+    folder.put("file", "");
+    folder.put("access.log", "");
+    folder.put("good.dat", "200 100 1 100\n");
+    for line in [
+        format!("run {url} --out"),
+        format!("sweep {url} --out"),
+        format!("capacity {url} --out"),
+        format!("compare {url} {url} --out"),
+        "mine access.log --out".to_owned(),
+        "diff good.dat good.dat --out".to_owned(),
+    ] {
+        folder.plimsoll(&format!("{line} file")).refuses(2, "there is a file of that name");
+        folder.plimsoll(&format!("{line} file/x")).refuses(2, "file is a file, and no folder");
+    }
+    for line in [format!("run {url} --junit"), format!("import {url} -o"), "init -o".to_owned()] {
+        folder.plimsoll(&format!("{line} .")).refuses(2, "there is a folder of that name");
+        folder.plimsoll(&format!("{line} no/file")).refuses(2, "make the folder no first");
+    }
+    let made = |line: &str| folder.plimsoll(line).refuses(1, "cannot make the folder file");
+    made(&format!("wrktest {} -d file", target.url("/")));
+    made("tune begin http://127.0.0.1:1/ --profile http://127.0.0.1:1/ --notebook file");
+    let names = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(names, 3, "nothing was made");
 }
 
 /// A folder from elsewhere may hold anything under a result's name.

@@ -138,15 +138,6 @@ fn ci_systems_get_reports_beside_an_untouched_standard_output() {
     assert!(xml.contains("tests=\"3\" failures=\"1\" errors=\"0\""), "{xml}");
 }
 
-#[test]
-fn a_result_is_printed_although_a_file_cannot_be_written() {
-    let server = server();
-    let nowhere = ["--slo", "max<50s", "--junit", "/nowhere/report.xml"];
-    let ended = run(&url(&server, "/healthz"), &nowhere);
-    ended.refuses_after_a_run("cannot write /nowhere/report.xml");
-    assert!(ended.stdout.contains("PASS max<50s"), "{ended:#?}");
-}
-
 /// A minute's run that its rule must end long before.
 #[track_caller]
 fn aborted(url: &str, flags: &[&str], dir: &Path) -> (Ended, Run) {

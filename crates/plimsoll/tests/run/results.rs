@@ -263,20 +263,6 @@ fn a_stored_result_is_judged_by_the_rules_of_today() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_costs_the_files_alone() {
-    let (dir, server) = (folder(), server());
-    fs::write(dir.path().join("file"), "").expect("a file");
-    let line = format!(
-        "run {} -n 20 -c 1 -q --out {}/file/x",
-        url(&server, "/healthz"),
-        dir.path().display()
-    );
-    let ended = plimsoll(&line);
-    ended.refuses_after_a_run("cannot make the folder");
-    assert!(ended.stdout.contains("20 of status 200"), "{ended:?}");
-}
-
-#[test]
 fn a_full_disk_costs_the_files_alone() {
     let (dir, server) = (folder(), server());
     // No file takes more than 1 KiB, as if the disk were full then.

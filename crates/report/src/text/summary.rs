@@ -61,7 +61,11 @@ fn limit(run: &Run, style: Style) -> Option<String> {
 fn verdict(run: &Run, style: Style) -> String {
     let verdict = run.validity.verdict;
     let name = verdict.name();
-    let headline = paragraph_in(&format!("{name}: {}", figures(run)), "", style.columns);
+    let line = |words: Words| format!("{name}: {}", figures(run, words));
+    let long = line(Words::LONG);
+    let fits = long.width() <= style.columns;
+    let headline = if fits { long } else { line(Words::SHORT) };
+    let headline = paragraph_in(&headline, "", style.columns);
     let tone = match verdict {
         Verdict::Valid => Tone::Good,
         Verdict::LowerBound => Tone::Doubtful,
@@ -82,13 +86,26 @@ fn verdict(run: &Run, style: Style) -> String {
     out
 }
 
+/// What stands before bounds, and behind what is not to be quoted.
+struct Words {
+    least: &'static str,
+    most: &'static str,
+    quote: &'static str,
+}
+
+impl Words {
+    const LONG: Self = Self { least: "at least ", most: "at most ", quote: " (do not quote)" };
+    /// For narrow terminals: so that the three figures stay in one line.
+    const SHORT: Self = Self { least: "≥", most: "≤", quote: "" };
+}
+
 /// QPS, success and mean: bounds of a lower bound, and nothing to quote of an invalid run.
-fn figures(run: &Run) -> String {
+fn figures(run: &Run, words: Words) -> String {
     let rates = &run.rates;
     let (least, most, quote) = match run.validity.verdict {
         Verdict::Valid => ("", "", ""),
-        Verdict::LowerBound => ("at least ", "at most ", ""),
-        Verdict::Invalid => ("", "", " (do not quote)"),
+        Verdict::LowerBound => (words.least, words.most, ""),
+        Verdict::Invalid => ("", "", words.quote),
     };
     let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
     let mean = match run.response_ns.count {
@@ -231,6 +248,25 @@ mod tests {
                 text.starts_with("VALID: QPS 48,204, success 99.99 %, mean 2.04ms\n"),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn the_three_figures_stay_in_the_first_line() {
+        for (verdict, wide, narrow) in [
+            (
+                Verdict::LowerBound,
+                "QPS at least 48,204, ",
+                "QPS ≥48,204, success 99.99 %, mean ≤2.04ms",
+            ),
+            (Verdict::Invalid, "(do not quote)", "QPS 48,204, success 99.99 %, mean 2.04ms"),
+        ] {
+            let mut run = sample::closed_loop();
+            run.validity.verdict = verdict;
+            let first =
+                |columns: usize| summary(&run, at(columns)).lines().next().map(str::to_owned);
+            assert!(first(80).unwrap().contains(wide), "{:?}", first(80));
+            assert_eq!(first(56).unwrap(), format!("{}: {narrow}", verdict.name()));
         }
     }
 

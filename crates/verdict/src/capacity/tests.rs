@@ -7,7 +7,7 @@ use model::capacity::{Judged, Margin, Outcome, Purpose, SearchStep, Settings, St
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Arriving, LevelKind};
 
-use super::{Ending, Next, Search, words};
+use super::{Ending, Next, Search, onward, words};
 
 /// The settings of `--budget 5m`.
 fn settings(kind: LevelKind) -> Settings {
@@ -201,6 +201,25 @@ fn a_line_drawn_by_the_user_gives_at_least() {
     assert!(answer.at_least() && answer.level > 450.0 && answer.level <= 500.0, "{answer:?}");
     assert!(search.fed.iter().all(|fed| fed.step.level <= 500.0));
     assert!(words::why_not_more(&search, &answer).contains("500/s was allowed"));
+    let advice = onward(&search, Some(ending), Some("go on"));
+    assert!(advice.contains("a higher level (--max)") && advice.contains("500/s"), "{advice}");
+}
+
+#[test]
+fn a_search_that_ended_early_says_how_it_goes_on() {
+    let short = Settings { budget_ns: 20 * SECOND, most: Some(1e6), ..settings(LevelKind::Rate) };
+    let (search, ending) = search(short, exact(12_400.0));
+    assert_ne!(ending, Ending::Found);
+    let advice = onward(&search, Some(Ending::OutOfBudget), Some("go on"));
+    assert_eq!(advice, "Give the search more time: `go on --budget 1m` goes on with it.");
+    assert_eq!(onward(&search, Some(ending), None), "Give the search more time: --budget 1m.");
+    assert_eq!(onward(&search, None, Some("go on")), "Let the search go on: `go on`.");
+    if let Some(answer) = search.answer() {
+        assert!(
+            !words::why_not_more(&search, &answer).contains("was allowed"),
+            "it came not so far"
+        );
+    }
 }
 
 #[test]

@@ -261,10 +261,10 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
         Some((at, note)) => {
             format!("at {} the generator was the limit: {note}", level_of(kind, at))
         }
-        None if answer.at_least() && search.ceiling().is_some() => {
-            format!("nothing above {} was allowed", level_of(kind, search.ceiling().unwrap_or(0.0)))
-        }
-        None => "nothing above it was tried".to_owned(),
+        None => match super::onward::reached(search).filter(|_| answer.at_least()) {
+            Some(ceiling) => format!("nothing above {} was allowed", level_of(kind, ceiling)),
+            None => "nothing above it was tried".to_owned(),
+        },
     }
 }
 

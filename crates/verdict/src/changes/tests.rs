@@ -198,6 +198,54 @@ fn kinds_that_take_turns_are_seen_however_long_a_turn_is() {
     }
 }
 
+/// A run of `seconds` with 200 responses a second of which those are bad that come in the first `bad` of each `every`.
+fn failing_now_and_then(seconds: u32, every: u64, bad: u64, service_ns: u64) -> Kinds {
+    let [ok, no] = [body(OK, service_ns), body(NO, service_ns)];
+    run(seconds, 200, |at| if (at + every / 2) % every < bad { no } else { ok })
+}
+
+#[test]
+fn a_rare_kind_that_comes_again_and_again_is_seen() {
+    const MS: u64 = MILLISECOND;
+    for (seconds, every, bad) in [
+        (6, SECOND, 100 * MS),
+        (6, SECOND / 2, 50 * MS),
+        (10, 2 * SECOND, 50 * MS),
+        (10, SECOND, 150 * MS),
+        (60, 10 * SECOND, SECOND),
+        (300, 20 * SECOND, 2 * SECOND),
+    ] {
+        let change = found(&failing_now_and_then(seconds, every, bad, MILLISECOND));
+        let change = change.unwrap_or_else(|| panic!("{bad} of {every} ns, {seconds} s"));
+        assert_eq!(change.how, Changed::Turns);
+        assert!((0.01..0.2).contains(&change.share), "{}", change.share);
+    }
+}
+
+#[test]
+fn a_rare_kind_of_one_moment_or_one_round_is_no_turn() {
+    // Every second a cached body is out of date: as many requests as there are connections wait for it.
+    for service_ns in [50 * MILLISECOND, 100 * MILLISECOND] {
+        let kinds = failing_now_and_then(10, SECOND, 50 * MILLISECOND, service_ns);
+        assert_eq!(found(&kinds), None, "{service_ns}");
+    }
+    let [ok, no] = [body(OK, MILLISECOND), body(NO, MILLISECOND)];
+    for seed in 0..40 {
+        let mut draws = Draws(seed);
+        let (begins, odd) = ((1 + draws.below(5)) * SECOND / 2, draws.unit() / 200.0);
+        // A restart, and a few stragglers at any time.
+        let kinds = run(8, 200, |at| {
+            let restart = (begins..begins + SECOND).contains(&at);
+            if restart || draws.unit() < odd { no } else { ok }
+        });
+        assert_eq!(found(&kinds), None, "seed {seed}");
+        // A rare kind at random.
+        let share = draws.unit() / 5.0;
+        let kinds = run(8, 200, |_| if draws.unit() < share { no } else { ok });
+        assert_eq!(found(&kinds), None, "seed {seed}");
+    }
+}
+
 #[test]
 fn bunches_no_longer_than_a_service_time_are_no_turns() {
     // Twenty connections to two instances, each of which answers ten at once.

@@ -5,19 +5,26 @@
 //! after another one is then known: p (1 - p) of all responses (the expected number of runs: Wald and
 //! Wolfowitz, 1940). Where kinds take turns it is far less often, however long a turn is and wherever it
 //! begins.
+//!
+//! One that comes seldom may be of a moment that healthy servers have, such as a restart. It takes turns only
+//! if it comes again.
 
-use model::kinds::{Changed, ResponseChange};
+use model::kinds::{Cell, Changed, ResponseChange};
 
-use super::{Looks, MISSED, SUBSTANTIAL, Series, sum};
+use super::{ENOUGH, Looks, MISSED, SUBSTANTIAL, Series, sum};
 
 /// How many times fewer turns there must be than in a mix.
 pub(crate) const FEWER_TURNS: f64 = 4.0;
-/// Mean service times that a turn must last: responses that come in bunches, as many as there are
+/// Mean service times that a turn of the rarer kind must last: responses that come in bunches, as many as there are
 /// connections, are no turns.
 const LASTING: f64 = 3.0;
+/// Share of the responses from which on a kind that comes again and again is reported.
+pub(crate) const RARE: f64 = 0.01;
+/// Of a rare kind's responses, the most that any two neighbouring cells of time may hold: one moment fills two cells.
+const AT_ONCE: f64 = 0.5;
 
 impl Looks {
-    /// Two looks that make up most of the responses and came in turns.
+    /// Two looks, the commonest, that came in turns.
     pub(super) fn take_turns(&self) -> Option<ResponseChange> {
         let all = sum(self.all.iter().map(|series| series.responses)) as f64;
         let mut by_count: Vec<&Series> = self.all.iter().collect();
@@ -31,12 +38,22 @@ impl Looks {
         let whole_ns = span(firsts[0].min(firsts[1]), lasts[0].max(lasts[1]));
         // One that only ended where the other began took no turn.
         let both_ns = span(firsts[0].max(firsts[1]), lasts[0].min(lasts[1]));
-        let turn_ns = both_ns.min(whole_ns / (turns + usual.turns as f64));
+        let turn_ns = both_ns.min(share * whole_ns / turns);
         let slowest_ns = usual.mean_ns().max(other.mean_ns());
-        let found = share >= SUBSTANTIAL
+        let often = share >= SUBSTANTIAL || share >= RARE && other.comes_again();
+        let found = often
             && by_chance >= MISSED
             && turns * FEWER_TURNS <= by_chance
             && turn_ns >= LASTING * slowest_ns;
         found.then(|| other.beside(usual, Changed::Turns, share))
+    }
+}
+
+impl Series {
+    /// Whether it came at several times, and not in one moment of the run, with a few stragglers.
+    fn comes_again(&self) -> bool {
+        let of = |cells: &[Cell]| sum(cells.iter().map(|cell| cell.responses));
+        let most = self.cells.windows(2).map(of).max().unwrap_or(self.responses);
+        self.responses >= ENOUGH && most as f64 <= AT_ONCE * self.responses as f64
     }
 }

@@ -17,6 +17,8 @@ pub struct Facts<'a> {
     pub profiled: Option<&'a Profiled>,
     /// Objectives that the run missed, each in words.
     pub missed: Vec<String>,
+    /// What would find the limit where nothing was at it, if the run is a step of something larger.
+    pub onward: Option<&'a str>,
     observed: Option<&'a Observed>,
 }
 
@@ -57,12 +59,13 @@ impl<'a> Facts<'a> {
         let missed = missed.map(|judged| {
             format!("{}: {}", judged.objective, judged.reason.trim_end_matches('.').to_lowercase())
         });
-        Self { run, servers, profiled: None, missed: missed.collect(), observed }
+        Self { run, servers, profiled: None, missed: missed.collect(), onward: None, observed }
     }
 
-    /// These facts, of a run that missed these objectives too.
-    pub fn with_missed(mut self, missed: &[String]) -> Self {
+    /// These facts, of a step of a search that missed these objectives too, with what would find more.
+    pub fn of_step(mut self, missed: &[String], onward: &'a str) -> Self {
         self.missed.extend_from_slice(missed);
+        self.onward = Some(onward);
         self
     }
 

@@ -94,6 +94,7 @@ fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
             "Raise the connections (-c), or let `plimsoll sweep` find the best number.",
         ),
     };
+    let fix = if taken.is_some() { fix } else { facts.onward.unwrap_or(fix) };
     Finding {
         code: "none".to_owned(),
         confidence: if facts.servers.is_empty() { Confidence::Low } else { Confidence::Medium },

@@ -430,7 +430,8 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 fn a_load_that_missed_its_objective_was_not_carried() {
     let run = watched(run(), machine(0.1));
     assert_eq!(codes(&run), ["none"]);
-    let missed = explain_missed(&run, &["p99<100ms: 168ms".to_owned()]);
+    assert_eq!(explain_step(&run, &[], "Search on.").findings[0].fix, "Search on.");
+    let missed = explain_step(&run, &["p99<100ms: 168ms".to_owned()], "Search on.");
     assert_eq!(missed.findings[0].code, "unknown");
     assert!(missed.findings[0].sentence.contains("p99<100ms: 168ms"), "{missed:?}");
     let judged = |objective: &str| {

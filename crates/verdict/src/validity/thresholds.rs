@@ -77,6 +77,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("FASTER_SHARE", share(changes::FASTER_SHARE)),
             ("FASTER", grouped(changes::FASTER, 0)),
             ("FEWER_TURNS", grouped(changes::FEWER_TURNS, 0)),
+            ("RARE", share(changes::RARE)),
         ],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],

@@ -39,7 +39,7 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
         let own = unused(dir, "resumed");
         make_folder(&own)?;
         eprintln!("plimsoll: results go to {}", own.display());
-        Ok(Folder { asked: true, made: Some(own), _lock: lock })
+        Ok(Folder { made: Some(own), _lock: lock })
     })
 }
 

@@ -64,6 +64,12 @@ fn highest(max_level: u64) -> Result<u32, Failure> {
 }
 
 fn concurrencies(list: &str) -> Result<Vec<f64>, Failure> {
+    let list = list.strip_suffix(',').unwrap_or(list);
+    if list.contains("..") {
+        return usage(format!(
+            "--levels {list}: ranges are not understood; auto finds the levels itself, or list them: 1,2,4,8"
+        ));
+    }
     list.split(',').map(concurrency).collect()
 }
 
@@ -99,6 +105,7 @@ mod tests {
             (&[][..], 1.0),
             (&["--levels", "classic"], 200.0),
             (&["--levels", "1k, 500,2k"], 500.0),
+            (&["--levels", "2,4,"], 2.0),
             (&["--rates", "2.5,1k"], 2.5),
         ] {
             assert_eq!(ladder(&args(flags)).unwrap().next(), Step::Run(first), "{flags:?}");
@@ -110,6 +117,7 @@ mod tests {
         for (flags, needle) in [
             (&["--levels", "200,,500"][..], "not a count"),
             (&["--levels", "many"], "auto, classic"),
+            (&["--levels", "1..64"], "list them"),
             (&["--levels", "0"], "from 1 to"),
             (&["--levels", "-5"], "negative"),
             (&["--levels", "2M"], "from 1 to"),

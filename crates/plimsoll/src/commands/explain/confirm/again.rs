@@ -107,6 +107,8 @@ impl Again {
             None => "as it was",
         };
         eprintln!("plimsoll: a run{long} {how}");
+        let dir = self.folder(words);
+        make_folder(&dir)?;
         let sources = args.observe.sources(input.sources())?;
         let mut prepared = prepare(input, &args.load)?;
         prepared.follows_profile = true;
@@ -118,8 +120,6 @@ impl Again {
         let mut run =
             execute_sampled(&launch, environment, extras, &mut live, &mut Steps::default())?;
         run.validity = verdict::judge(&run);
-        let dir = self.folder(words);
-        make_folder(&dir)?;
         write_run(&dir, &run);
         if stopped(&self.stop) {
             return usage("interrupted: nothing was confirmed");
