@@ -21,7 +21,7 @@ mod users;
 mod way;
 mod window;
 
-pub(crate) use generator::connections_for;
+pub(crate) use generator::{SENT_AGAIN_NS, connections_for};
 pub(crate) use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
@@ -139,7 +139,8 @@ pub const RULES: &[Rule] = &[
                     although connections were free",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note when the \
                       generator had time left and the server did not let {TURNED_AWAY} of the \
-                      attempts or more connect",
+                      attempts or more connect, or one connection in a hundred took {SENT_AGAIN} \
+                      or more to open",
         advice: "Lower the rate, or give the generator more workers (-t) and cores.",
         brief: "less was sent than offered: lower the rate",
         check: generator::below_offered,

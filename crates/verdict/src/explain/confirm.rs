@@ -12,6 +12,7 @@ use model::finding::{Confirmation, Confirmed};
 use model::units::show_duration;
 
 use crate::figures::{grouped, percent, rate};
+use crate::validity::SENT_AGAIN_NS;
 
 /// What is done to find out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,9 +155,6 @@ fn trouble(run: &Run) -> f64 {
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);
     failed as f64 / run.totals.attempts.max(1) as f64
 }
-
-/// How long the slowest connection took to open, from which on it was sent again by the kernel.
-const SENT_AGAIN_NS: u64 = 900_000_000;
 
 /// What failed must fail no more: to a tenth, or to none; where half of it stays or more, the cause is another.
 fn less_trouble(code: &str, before: &Run, after: &Run) -> Judged {

@@ -11,6 +11,8 @@ use crate::offered::{at_cap, open_loop, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
+/// How long a connection takes to open, at the least, whose first segment was dropped and sent again after a second.
+pub(crate) const SENT_AGAIN_NS: u64 = 900 * MILLISECOND;
 /// Share of the window spent waiting for a processor that is worth a word.
 const WAITED: f64 = 0.01;
 /// Lateness that never matters, in nanoseconds.
@@ -200,14 +202,25 @@ fn no_time_left(run: &Run) -> bool {
     !run.plan.spin && run.generator.workers.iter().any(|worker| taken(worker) >= BUSY)
 }
 
-/// That the server let nobody in, in words: connects failed, and not for want of anything on this side. A generator
-/// without time left may have been the limit all the same, so then this is `None`.
+/// That the server let nobody in, in words: connections failed, or opened only when the kernel had asked again, and not
+/// for want of anything on this side. A generator without time left may have been the limit all the same, so then this
+/// is `None`.
 fn turned_away(run: &Run) -> Option<String> {
+    if !run.totals.limits.is_empty() || no_time_left(run) {
+        return None;
+    }
     let (failed, attempts) = (run.totals.errors.connect as f64, run.totals.attempts as f64);
-    let refused = run.totals.limits.is_empty() && failed > 0.0 && failed >= TURNED_AWAY * attempts;
-    let refused = refused && !no_time_left(run);
-    refused.then(|| {
-        format!("{} of the attempts could not connect to the server", share(failed / attempts))
+    if failed > 0.0 && failed >= TURNED_AWAY * attempts {
+        return Some(format!(
+            "{} of the attempts could not connect to the server",
+            share(failed / attempts)
+        ));
+    }
+    (run.connect_ns.p99 >= SENT_AGAIN_NS).then(|| {
+        format!(
+            "the server let connections wait: one in a hundred took {} or more to open",
+            show_duration(run.connect_ns.p99)
+        )
     })
 }
 

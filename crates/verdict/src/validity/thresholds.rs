@@ -31,6 +31,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::AchievedBelowOffered => vec![
             ("SHORTFALL", share(offered::SHORTFALL)),
             ("TURNED_AWAY", share(generator::TURNED_AWAY)),
+            ("SENT_AGAIN", time(generator::SENT_AGAIN_NS)),
         ],
         ReasonCode::ConnectionsExhausted => vec![
             ("SHORTFALL", share(offered::SHORTFALL)),

@@ -194,6 +194,17 @@ fn a_server_that_lets_nobody_in_is_not_the_generators_doing() {
             "5.00 % of the attempts could not connect",
         ),
         (
+            "its queue of connections is full, and the kernel asks again",
+            open(),
+            |run| {
+                run.rates.achieved_per_s = 900.0;
+                run.connect_ns.p99 = 1_010 * MILLISECOND;
+            },
+            Verdict::Valid,
+            ReasonCode::AchievedBelowOffered,
+            "one in a hundred took 1.01s or more to open",
+        ),
+        (
             "the same, and connections it closed stay closed",
             open(),
             |run| {
