@@ -120,7 +120,9 @@ fn a_file_is_written_with_its_schema_and_never_over_another() {
     folder.has(&["plimsoll.workload-1.json"]);
     folder.plimsoll("import curl shop.curl --out shop.yaml").refuses(2, "--force");
     folder.plimsoll("import curl shop.curl --out shop.yaml --force").ok();
-    folder.plimsoll("import curl shop.curl --out no/shop.yaml").refuses(1, "no/shop.yaml");
+    folder
+        .plimsoll("import curl shop.curl --out no/shop.yaml")
+        .refuses(2, "make the folder no first");
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn what_is_written_wrongly_is_refused() {
         ("run http://127.0.0.1:1/ --observe web=local", "`web` is no role"),
         ("watch ssh:host", "`ssh` is no source"),
         ("watch local --every 1ms", "50ms or more"),
-        ("explain", "run.json"),
+        ("explain", "measure first, as in `plimsoll run URL`"),
     ] {
         let ended = folder.plimsoll(line);
         assert!(ended.code == 2 || line == "explain" && ended.code == 1, "{line}: {ended:?}");
