@@ -128,7 +128,7 @@ fn sharing(control: &Control) -> Option<Value> {
     let fresh = control.state().shared.is_fresh(net::clock::now());
     Some(
         json!({"server": view.server, "answers": fresh, "answered": view.answered, "failed": view.failed,
-        "error": view.error}),
+        "error": view.error, "gateways": control.state().shared.gateways()}),
     )
 }
 

@@ -28,7 +28,7 @@ use model::loadline::keeps_busy;
 use model::random::Draws;
 
 use super::line::AHEAD_NS;
-use super::{Ceiling, Envelope, Governor, Line};
+use super::{Ceiling, Envelope, Governor, Line, Part};
 
 const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
@@ -78,7 +78,7 @@ impl Held {
             ..Line::default()
         };
         let ceiling = Ceiling::default();
-        ceiling.set(&line, 1.0);
+        ceiling.set(&line, 1.0, Part::WHOLE);
         Self { line, ceiling, governor: Governor::new(rate_per_s, envelope), looks: 0 }
     }
 }
@@ -96,7 +96,7 @@ impl Limiter for Held {
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
             let verdict = self.governor.step(&self.ceiling.look(), 0.5);
-            self.ceiling.set(&self.line, verdict.factor);
+            self.ceiling.set(&self.line, verdict.factor, Part::WHOLE);
         }
     }
 }

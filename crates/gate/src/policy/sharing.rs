@@ -52,7 +52,7 @@ impl Policy {
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
         let found = match &self.line {
             Some(_) => {
-                let most_per_s = self.state.ceiling.rate_per_s().min(carried_per_s);
+                let most_per_s = self.state.ceiling.own_per_s().min(carried_per_s);
                 shares(&mut asked, most_per_s, &priorities)
             }
             None => Vec::new(),
