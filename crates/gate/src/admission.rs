@@ -10,6 +10,7 @@
 mod answers;
 mod carried;
 mod ceiling;
+mod certified;
 mod fair;
 mod governor;
 mod line;
@@ -24,3 +25,6 @@ pub use fair::{Asked, Asking, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};
 pub use part::Part;
+
+#[cfg(test)]
+pub(crate) use overload::queue;
