@@ -1,5 +1,7 @@
 //! Decisions: who is let through, and that a refusal gives back what was taken before it.
 
+mod honest;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
