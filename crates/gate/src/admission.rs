@@ -10,7 +10,6 @@
 mod answers;
 mod carried;
 mod ceiling;
-mod certified;
 mod fair;
 mod governor;
 mod line;

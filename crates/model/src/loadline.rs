@@ -159,6 +159,8 @@ pub fn seldom_exceeded(rate_per_s: f64, in_flight_mean: f64, p99_ns: Nanos) -> f
     by_chance.max(in_p99).max(1.0).ceil()
 }
 
+/// Where a target is kept busy, percentiles are to be within this part of their limits: beside them, chance puts them outside.
+pub const WITHIN: f64 = 0.8;
 /// Numbers in flight that a target is tried with at most.
 const BUSY_TRIES: usize = 5;
 

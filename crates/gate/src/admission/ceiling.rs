@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::certified::Certified;
 use super::{Line, Part};
 use crate::limits::{AtOnce, Gcra};
 use crate::usage::{BUCKETS, Buckets, bucket_of};
@@ -27,7 +26,6 @@ pub struct Seen {
 pub struct Ceiling {
     used: Gcra,
     in_flight: AtOnce,
-    certified: Certified,
     /// Nanoseconds that a thousandth of a mean request takes up, as bits of an `f64`.
     ns_per_milli: AtomicU64,
     /// How far ahead of an even pace the most important requests may be.
@@ -47,7 +45,6 @@ impl Default for Ceiling {
         Self {
             used: Gcra::default(),
             in_flight: AtOnce::default(),
-            certified: Certified::default(),
             ns_per_milli: AtomicU64::new(0),
             ahead_ns: AtomicU64::new(u64::MAX / 4),
             at_once_milli: AtomicU64::new(u64::MAX / 4),
@@ -72,8 +69,6 @@ impl Ceiling {
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
         let own = (at_once * part.own()).max(1.0);
         self.at_once_milli.store((own * 1000.0) as u64, Ordering::Relaxed);
-        let own = factor * part.own();
-        self.certified.set(line.arrivals_per_s * own, line.arrivals_at_once * own);
     }
 
     /// Takes a request of this cost. `share_milli` is how much of the room its priority may use, in thousandths: the
@@ -83,8 +78,7 @@ impl Ceiling {
     /// How long until there is room, in nanoseconds: of the rate, or a guess where too many are in flight.
     pub fn take(&self, cost_milli: u32, share_milli: u32, now_ns: u64) -> Result<(), u64> {
         let part = |whole: u64| whole / 1000 * u64::from(share_milli);
-        let at_once_milli = self.at_once_milli.load(Ordering::Relaxed);
-        let most = part(at_once_milli.max(self.certified.most_milli(cost_milli, now_ns)));
+        let most = part(self.at_once_milli.load(Ordering::Relaxed));
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(self.ahead_ns.load(Ordering::Relaxed));
@@ -94,8 +88,6 @@ impl Ceiling {
         if taken.is_err() {
             self.in_flight.give_back(u64::from(cost_milli));
             self.refused.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.certified.took(cost_milli, now_ns);
         }
         taken
     }

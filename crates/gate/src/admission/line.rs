@@ -98,10 +98,6 @@ pub struct Line {
     /// the mean number that was measured: as many as arrive within the p99 of response times, and at least six deviations
     /// of a Poisson number above the mean.
     pub at_once: f64,
-    /// The rate of random arrivals that the line was certified at, in requests of mean cost per second.
-    pub arrivals_per_s: f64,
-    /// Requests of mean cost that these seldom exceed in flight.
-    pub arrivals_at_once: f64,
     /// How far ahead of an even pace requests may be, in nanoseconds, where that is more than what may be in flight: when
     /// the number in flight was measured it holds the target by itself, and a target that was slow for a moment catches up.
     pub ahead_ns: u64,
@@ -161,18 +157,16 @@ impl Line {
             return Err(LineError::NoCapacity);
         }
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
-        let arrivals_at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
+        let at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
         let saturated = line.saturated.filter(|held| held.requests_per_s > arrivals_per_s);
         let (rate_per_s, at_once, ahead_ns) = saturated
-            .map_or((arrivals_per_s, arrivals_at_once, 0), |held| {
+            .map_or((arrivals_per_s, at_once, 0), |held| {
                 (held.requests_per_s, f64::from(held.concurrency.max(1)), AHEAD_NS)
             });
         let (costs, unknown) = costs(line);
         Ok(Self {
             rate_per_s,
             at_once,
-            arrivals_per_s,
-            arrivals_at_once,
             ahead_ns,
             envelope: envelope(line),
             url: line.target.url.clone(),

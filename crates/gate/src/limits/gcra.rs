@@ -72,14 +72,6 @@ impl Gcra {
         }
     }
 
-    /// Takes it whether there is room or not, but comes no further ahead than `most_ns`.
-    pub fn take_up_to(&self, increment_ns: u64, most_ns: u64, now_ns: u64) {
-        let most = now_ns.saturating_add(most_ns);
-        let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
-            Some(due.max(now_ns).saturating_add(increment_ns).min(most))
-        });
-    }
-
     /// Gives back what was just taken, of a request that another limit refused.
     pub fn give_back(&self, increment_ns: u64) {
         // What lies in the past counts as nothing anyway.

@@ -9,8 +9,8 @@
 //! server busy they come in clusters that are. So the largest number that holds the objectives is looked for.
 
 use model::LevelKind;
-use model::capacity::{Outcome, Purpose, Step};
-use model::loadline::{Saturated, busy_next, seldom_exceeded};
+use model::capacity::{Margin, Outcome, Purpose, Step, Unit};
+use model::loadline::{Saturated, WITHIN, busy_next, seldom_exceeded};
 use model::units::SECOND;
 
 use super::{Fed, Search, reverse};
@@ -43,13 +43,23 @@ pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
 
 /// What held its objectives so.
 pub(super) fn found(search: &Search) -> Option<Saturated> {
-    let held = of_hold(search).find(|fed| fed.judged.outcome == Outcome::Held)?;
+    let held = of_hold(search).find(|fed| is_well_held(fed))?;
     Some(Saturated {
         concurrency: held.step.level as u32,
         requests_per_s: held.judged.succeeded_per_s,
         mean_ns: held.judged.mean_ns.max(0.0) as u64,
         held_for_ns: held.step.window_ns,
     })
+}
+
+/// Whether the objectives held, those on percentiles with some room: whoever holds requests back moves by these, and near
+/// their limits chance moves it.
+fn is_well_held(fed: &Fed) -> bool {
+    let near = |margin: &Margin| {
+        let percentile = margin.unit == Unit::Nanoseconds && margin.objective.starts_with('p');
+        percentile && margin.value > WITHIN * margin.limit
+    };
+    fed.judged.outcome == Outcome::Held && !fed.judged.margins.iter().any(near)
 }
 
 /// The closed loops since the last hold.
