@@ -39,7 +39,7 @@ pub(crate) use tree::PathTree;
 use finder::Finder;
 use limits_of::KeyLimits;
 
-use crate::admission::Line;
+use crate::admission::{Line, Part};
 use crate::keys::{Digester, Entry, Keys};
 use crate::path::Trust;
 
@@ -144,6 +144,8 @@ pub struct Policy {
     all: Limits,
     address: Limits,
     line: Option<Arc<Line>>,
+    /// Before the same API, as configured.
+    gateways: u32,
     trust: Option<Trust>,
 }
 
@@ -207,6 +209,17 @@ impl Policy {
     /// What all policies share.
     pub fn state(&self) -> &Arc<State> {
         &self.state
+    }
+
+    /// The part of the load line that this gateway holds. Gateways that share limits count themselves; while that cannot
+    /// be done, as many are taken for granted as were counted last, and as are configured.
+    pub fn part(&self, now_ns: u64) -> Part {
+        let shared = &self.state.shared;
+        match shared.gateways() {
+            0 => Part::of(self.gateways, false),
+            counted if shared.is_fresh(now_ns) => Part::of(counted, true),
+            counted => Part::of(counted.max(self.gateways), false),
+        }
     }
 
     /// The limits of a key.

@@ -10,6 +10,12 @@
 //! time W, where D is the longest time that a gateway takes to be told what the others did once it has let half of b
 //! through: [`NEAR_NS`] and the way to the server and back. What was let through too much is counted, so that the
 //! following time has as much less: the excess does not grow with W.
+//!
+//! The number in flight of a load line cannot be told in time. The server counts the gateways by their signs of life, and
+//! each holds its part: of K in flight, N gateways that know of each other have K together, or one each where that is more.
+//! M that begin add K / g each at most, g as their configuration says (`gateways`), until they were counted and the others
+//! heard of them: within a quarter of a second from one sign of life to the next, a tenth of a second and the way. One that
+//! ends leaves its part to the others once its last sign of life is forgotten.
 
 mod link;
 mod meter;

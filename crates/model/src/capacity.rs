@@ -213,6 +213,9 @@ pub struct Judged {
     pub succeeded_per_s: f64,
     /// Mean response time.
     pub mean_ns: f64,
+    /// 99th percentile of response times; 0 in searches of before it was kept.
+    #[serde(default)]
+    pub p99_ns: Nanos,
     /// A remark, such as how the generator was the limit.
     pub note: Option<String>,
     /// Why the run is not VALID; empty where it is.

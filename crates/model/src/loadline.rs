@@ -140,12 +140,37 @@ pub struct Saturated {
     pub held_for_ns: Nanos,
 }
 
-/// Standard deviations of a Poisson number above its mean.
-const DEVIATIONS: f64 = 3.0;
+/// Standard deviations of a Poisson number above its mean: enough for a target never to be idle,
+const BUSY_DEVIATIONS: f64 = 3.0;
+/// and so many that more come once in a billion.
+const SELDOM_DEVIATIONS: f64 = 6.0;
 
 /// How many requests in flight keep a target busy that works on so many at a time at its capacity.
 pub fn keeps_busy(at_a_time: f64) -> f64 {
-    (at_a_time + DEVIATIONS * at_a_time.sqrt()).max(1.0).ceil()
+    (at_a_time + BUSY_DEVIATIONS * at_a_time.sqrt()).max(1.0).ceil()
+}
+
+/// How many requests of random arrivals at a rate are seldom exceeded in flight, where their mean number was measured and
+/// the p99 of their response times: as many as arrive within that, and at least six deviations of a Poisson number
+/// above the mean.
+pub fn seldom_exceeded(rate_per_s: f64, in_flight_mean: f64, p99_ns: Nanos) -> f64 {
+    let in_p99 = rate_per_s * p99_ns as f64 / 1e9;
+    let by_chance = in_flight_mean + SELDOM_DEVIATIONS * in_flight_mean.sqrt();
+    by_chance.max(in_p99).max(1.0).ceil()
+}
+
+/// Where a target is kept busy, percentiles are to be within this part of their limits: beside them, chance puts them outside.
+pub const WITHIN: f64 = 0.8;
+/// Numbers in flight that a target is tried with at most.
+const BUSY_TRIES: usize = 5;
+
+/// The number in flight to try a target with next that is kept busy, if one, after those `tried` that were too many: first
+/// what lets all random arrivals wait (`most`, of [`seldom_exceeded`]), then always half of the way down to the number that
+/// it works on at a time.
+pub fn busy_next(most: f64, at_a_time: f64, tried: &[f64]) -> Option<f64> {
+    let Some(last) = tried.last() else { return Some(most.max(keeps_busy(at_a_time))) };
+    let next = f64::midpoint(at_a_time, *last).floor();
+    (tried.len() < BUSY_TRIES && (1.0..*last).contains(&next)).then_some(next)
 }
 
 /// One endpoint in the load.
@@ -187,4 +212,32 @@ pub struct TargetPrint {
     /// The commonest response.
     #[serde(rename = "answer")]
     pub commonest_response: Option<CommonestResponse>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seldom_exceeded_is_six_deviations_or_arrives_within_the_p99() {
+        assert_eq!(seldom_exceeded(941.0, 11.0, 40_000_000), 38.0);
+        assert_eq!(seldom_exceeded(941.0, 11.0, 0), 31.0);
+        assert_eq!(seldom_exceeded(1.0, 0.0, 0), 1.0);
+    }
+
+    #[test]
+    fn fewer_are_tried_where_more_are_too_many() {
+        let all = |most, at_a_time| {
+            let mut tried = Vec::new();
+            while let Some(next) = busy_next(most, at_a_time, &tried) {
+                tried.push(next);
+            }
+            tried
+        };
+        assert_eq!(all(38.0, 3.8), [38.0, 20.0, 11.0, 7.0, 5.0]);
+        // Nothing waits at the line.
+        assert_eq!(all(3.0, 3.8)[0], 10.0);
+        assert_eq!(all(112.0, 60.0), [112.0, 86.0, 73.0, 66.0, 63.0]);
+        assert_eq!(all(1.0, 0.0), [1.0]);
+    }
 }

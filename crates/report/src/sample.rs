@@ -132,6 +132,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         requests_per_s: level.min(13_000.0),
         succeeded_per_s: level.min(13_000.0),
         mean_ns: p99_ms * 2.5e5,
+        p99_ns: (p99_ms * 1e6) as u64,
         note: None,
         reasons: Vec::new(),
     }

@@ -1,7 +1,8 @@
 //! What the admin API shows, as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use model::quote::plain;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -12,6 +13,8 @@ use crate::usage::{Second, Sum};
 
 /// Rows of usage that are shown.
 const ROWS: usize = 200;
+/// Columns of an owner's name that are shown.
+const OWNER: usize = 60;
 
 /// The gateway as it stands.
 #[derive(Debug, Serialize)]
@@ -53,7 +56,7 @@ struct LineView {
 pub(super) fn state(control: &Control) -> StateView {
     let policy = control.policy();
     let shared = control.state();
-    let (account, sink_error, seconds, usage) = control.usage().read(|snapshot| {
+    let (account, sink_error, seconds, mut usage) = control.usage().read(|snapshot| {
         let account = &snapshot.account;
         (
             json!({"served": account.served, "reported": account.reported, "pending": account.pending,
@@ -63,6 +66,7 @@ pub(super) fn state(control: &Control) -> StateView {
             usage(&policy, &snapshot.since_start),
         )
     });
+    name_owners(control, &mut usage);
     StateView {
         schema: "plimsoll.gatestate/1",
         keys_asked: policy.asks_for_keys(),
@@ -124,7 +128,7 @@ fn sharing(control: &Control) -> Option<Value> {
     let fresh = control.state().shared.is_fresh(net::clock::now());
     Some(
         json!({"server": view.server, "answers": fresh, "answered": view.answered, "failed": view.failed,
-        "error": view.error}),
+        "error": view.error, "gateways": control.state().shared.gateways()}),
     )
 }
 
@@ -154,6 +158,22 @@ fn usage(policy: &Policy, sums: &BTreeMap<(u64, u32), Sum>) -> Vec<Value> {
             "p99_ns": sum.latency.at_quantile(0.99)})
     };
     rows.into_iter().take(ROWS).map(row).collect()
+}
+
+/// Says whose the keys of rows are. The store is asked, since the table of keys holds no names; a page that cannot be told
+/// shows numbers.
+fn name_owners(control: &Control, rows: &mut [Value]) {
+    let mut owners: BTreeMap<u64, String> = BTreeMap::new();
+    let keys = rows.iter().filter_map(|row| row["key"].as_u64()).filter(|key| *key > 0);
+    let keys: BTreeSet<u64> = keys.collect();
+    control.with_store(|store| {
+        let owner = |key: u64| Some((key, plain(&store.owner(key).ok()??, OWNER)));
+        owners.extend(keys.into_iter().filter_map(owner));
+    });
+    for row in rows {
+        let owner = row["key"].as_u64().and_then(|key| owners.get(&key));
+        row["owner"] = owner.map_or("", String::as_str).into();
+    }
 }
 
 fn refused(sum: &Sum) -> BTreeMap<&'static str, u64> {

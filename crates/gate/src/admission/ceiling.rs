@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::Line;
+use super::{Line, Part};
 use crate::limits::{AtOnce, Gcra};
 use crate::usage::{BUCKETS, Buckets, bucket_of};
 
@@ -31,6 +31,8 @@ pub struct Ceiling {
     /// How far ahead of an even pace the most important requests may be.
     ahead_ns: AtomicU64,
     at_once_milli: AtomicU64,
+    /// This gateway's part of the rate if all are asked for as much, as bits of an `f64`.
+    own_per_s: AtomicU64,
     latency: Box<[AtomicU32]>,
     completed_milli: AtomicU64,
     refused: AtomicU64,
@@ -46,6 +48,7 @@ impl Default for Ceiling {
             ns_per_milli: AtomicU64::new(0),
             ahead_ns: AtomicU64::new(u64::MAX / 4),
             at_once_milli: AtomicU64::new(u64::MAX / 4),
+            own_per_s: AtomicU64::new(f64::INFINITY.to_bits()),
             latency: (0..BUCKETS).map(|_| AtomicU32::new(0)).collect(),
             completed_milli: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -56,15 +59,16 @@ impl Default for Ceiling {
 }
 
 impl Ceiling {
-    /// Puts the ceiling at a share of a line, 0..=1.
-    pub fn set(&self, line: &Line, factor: f64) {
-        let rate = line.rate_per_s * factor;
-        let at_once = (line.at_once * factor).max(1.0);
-        self.ns_per_milli.store((1e6 / rate).to_bits(), Ordering::Relaxed);
+    /// Puts the ceiling at a share of a line, 0..=1, of which this gateway holds a part.
+    pub fn set(&self, line: &Line, factor: f64, part: Part) {
+        let (rate, at_once) = (line.rate_per_s * factor, (line.at_once * factor).max(1.0));
+        self.ns_per_milli.store((1e6 / (rate * part.of_rate())).to_bits(), Ordering::Relaxed);
+        self.own_per_s.store((rate * part.own()).to_bits(), Ordering::Relaxed);
         // As many at once after a pause as may be in flight.
         let ahead_ns = ((at_once / rate * 1e9) as u64).max(line.ahead_ns);
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
-        self.at_once_milli.store((at_once * 1000.0) as u64, Ordering::Relaxed);
+        let own = (at_once * part.own()).max(1.0);
+        self.at_once_milli.store((own * 1000.0) as u64, Ordering::Relaxed);
     }
 
     /// Takes a request of this cost. `share_milli` is how much of the room its priority may use, in thousandths: the
@@ -121,6 +125,11 @@ impl Ceiling {
     /// Mean requests per second that are let through at most.
     pub fn rate_per_s(&self) -> f64 {
         1e6 / f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))
+    }
+
+    /// Mean requests per second that this gateway lets through if all gateways are asked for as much.
+    pub fn own_per_s(&self) -> f64 {
+        f64::from_bits(self.own_per_s.load(Ordering::Relaxed))
     }
 
     /// Cost in flight, in mean requests.

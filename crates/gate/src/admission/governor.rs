@@ -89,7 +89,7 @@ impl Governor {
     fn is_outside(&self) -> bool {
         let (share, latency) = (self.envelope.share, &self.gathered.latency);
         let deviation = (share * (1.0 - share) / latency.count() as f64).sqrt();
-        latency.at_quantile((share - BY_CHANCE * deviation).max(0.0)) > self.envelope.limit_ns
+        latency.share_above(self.envelope.limit_ns) > 1.0 - share + BY_CHANCE * deviation
     }
 
     fn move_by(&mut self, latency: Option<u64>) {

@@ -1,15 +1,15 @@
 //! A load line (`capacity.json`) in the terms of decisions.
 
+mod saturated;
+
 use std::fmt;
 
+use model::loadline::seldom_exceeded;
 use model::units::parse_duration;
 use model::{LevelKind, LoadLine};
 
 use crate::policy::{PathPattern, PathTree};
 
-/// Standard deviations above the mean number in flight that are let through: of a Poisson number, more come once in
-/// a billion.
-const DEVIATIONS: f64 = 6.0;
 /// How far ahead of an even pace requests may be where the number in flight was measured.
 pub(super) const AHEAD_NS: u64 = 1_000_000_000;
 /// Without an objective on latency, the envelope ends so far above the p99 that was measured.
@@ -26,6 +26,15 @@ pub enum LineError {
     Schema(String),
     /// It found no capacity.
     NoCapacity,
+    /// It says of a target that was kept busy what cannot have been measured.
+    Impossible {
+        /// The field of `saturated`.
+        field: &'static str,
+        /// What it says.
+        value: String,
+        /// What it may say, in words.
+        possible: String,
+    },
 }
 
 impl fmt::Display for LineError {
@@ -46,6 +55,13 @@ impl fmt::Display for LineError {
             }
             Self::NoCapacity => {
                 f.write_str("says no rate above 0: there is nothing to hold traffic to")
+            }
+            Self::Impossible { field, value, possible } => {
+                write!(
+                    f,
+                    "cannot have been measured: saturated.{field} is {value}, but {possible}; take the file as \
+                     `plimsoll capacity` wrote it, or remove `saturated` from it"
+                )
             }
         }
     }
@@ -122,6 +138,7 @@ impl Line {
             Some(other) => return Err(LineError::Schema(other.chars().take(60).collect())),
             None => return Err(LineError::Unreadable("it names no schema".into())),
         }
+        saturated::check(&value)?;
         Self::of(&serde_json::from_value(value).map_err(unreadable)?)
     }
 
@@ -140,7 +157,7 @@ impl Line {
             return Err(LineError::NoCapacity);
         }
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
-        let at_once = at_once(arrivals_per_s, mean, line.response_ns.p99);
+        let at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
         let saturated = line.saturated.filter(|held| held.requests_per_s > arrivals_per_s);
         let (rate_per_s, at_once, ahead_ns) = saturated
             .map_or((arrivals_per_s, at_once, 0), |held| {
@@ -176,12 +193,6 @@ impl Line {
     pub fn endpoints(&self) -> impl Iterator<Item = (&str, &PathPattern, u32)> {
         self.costs.iter().map(|cost| (cost.method.as_str(), &cost.path, cost.milli))
     }
-}
-
-/// How many may be in flight where so many were, mean.
-fn at_once(rate_per_s: f64, mean: f64, p99_ns: u64) -> f64 {
-    let in_p99 = rate_per_s * p99_ns as f64 / 1e9;
-    (mean + DEVIATIONS * mean.sqrt()).max(in_p99).max(1.0).ceil()
 }
 
 /// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
@@ -291,7 +302,7 @@ mod tests {
             let line = Line::parse(&line.to_string()).unwrap();
             (line.rate_per_s, line.at_once)
         };
-        let saturated = |requests_per_s: f64| json!({"concurrency": 12, "requests_per_s": requests_per_s, "mean_ns": 1, "held_for_ns": 1});
+        let saturated = |requests_per_s: f64| json!({"concurrency": 12, "requests_per_s": requests_per_s, "mean_ns": 38_000_000, "held_for_ns": 1});
         assert_eq!(with(saturated(310.0)), (310.0, 12.0));
         assert_eq!(with(saturated(290.0)), (300.0, 16.0));
         assert_eq!(with(serde_json::Value::Null), (300.0, 16.0));

@@ -22,6 +22,8 @@ use crate::shared::Place;
 use crate::usage::HttpSink;
 
 const SECOND: u64 = 1_000_000_000;
+/// Gateways before one API at most.
+const GATEWAYS_MOST: u32 = 1000;
 /// The file of keys and usage.
 pub const STORE: &str = "plimsoll-gate.db";
 
@@ -129,6 +131,7 @@ impl Built {
             all: builder.limits(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
+            gateways: builder.gateways(config)?,
             trust: None,
         };
         if let Some(every) = config.usage.every.as_ref().filter(|every| every.get_ref().0 < SECOND)
@@ -166,6 +169,18 @@ impl Builder<'_> {
             ));
         }
         Ok(listeners)
+    }
+
+    /// How many gateways stand before the same API.
+    fn gateways(&self, config: &Config) -> Result<u32, ConfigError> {
+        let Some(written) = &config.gateways else { return Ok(1) };
+        match *written.get_ref() {
+            count if (1..=GATEWAYS_MOST).contains(&count) => Ok(count),
+            count => Err(self.wrong(
+                written,
+                format!("gateways are 1 to {GATEWAYS_MOST} before one API, this one included; not {count}"),
+            )),
+        }
     }
 
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {

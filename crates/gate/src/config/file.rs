@@ -34,6 +34,10 @@ pub struct Config {
     /// A load line (capacity.json of `plimsoll capacity`) that all requests are held to.
     #[schemars(with = "Option<String>")]
     pub loadline: Option<Spanned<PathBuf>>,
+    /// Gateways that stand before the same API, this one included (default 1): each holds its part of the load line. With
+    /// `[shared]` they count themselves, and this is the number until they could.
+    #[schemars(with = "Option<u32>")]
+    pub gateways: Option<Spanned<u32>>,
     /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
     pub authorities: Option<PathBuf>,
     /// What clients are held to.
@@ -403,6 +407,7 @@ impl Config {
             keys,
             limits: _,
             loadline,
+            gateways: _,
             authorities: _,
             client: _,
             usage,

@@ -7,7 +7,7 @@ use std::ops::Range;
 const NEAR: usize = 3;
 
 /// Settings of the whole: TOML takes them for one of a table where they stand below its name.
-const OF_THE_WHOLE: [&str; 3] = ["loadline", "authorities", "workers"];
+const OF_THE_WHOLE: [&str; 4] = ["loadline", "gateways", "authorities", "workers"];
 
 /// What is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -141,7 +141,7 @@ impl Control {
         settings.digester = (!open && count > 0).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
-            state.ceiling.set(line, 1.0);
+            state.ceiling.set(line, 1.0, policy.part(net::clock::now()));
         }
         let (collector, reporter) =
             Collector::new(Arc::clone(&state.usage), report_every_s(config));
@@ -233,7 +233,9 @@ impl Control {
         self.troubles.set("usage", sink);
         self.troubles.set("load line", self.standing().misfit);
         let alone = self.link.as_ref().and_then(|link| link.view().error);
-        self.troubles.set("shared limits", alone.as_deref().map(troubles::of_shared));
+        let own = self.policy().part(net::clock::now()).own();
+        let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
+        self.troubles.set("shared limits", alone);
     }
 
     /// Makes a key, in force at once; it and its number.
@@ -312,10 +314,8 @@ impl Control {
         let (before, _) = self.current.get();
         let policy = Policy::new(&self.state, changing.settings.clone(), Some(&before))
             .map_err(GatewayError::Names)?;
-        if let Some(line) = policy.line() {
-            self.state.ceiling.set(line, self.standing().factor);
-        }
         self.current.replace(Arc::new(policy));
+        self.hold();
         Ok(())
     }
 
@@ -374,6 +374,15 @@ impl Control {
     /// Where the ceiling stands.
     pub fn standing(&self) -> Standing {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts the ceiling where it stands, by the part of the line that this gateway holds now.
+    pub(super) fn hold(&self) {
+        let policy = self.policy();
+        if let Some(line) = policy.line() {
+            let part = policy.part(net::clock::now());
+            self.state.ceiling.set(line, self.standing().factor, part);
+        }
     }
 
     pub(super) fn stand(&self, standing: Standing) {

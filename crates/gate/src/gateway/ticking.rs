@@ -35,6 +35,8 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
             last_look = now;
             govern(control, &mut governed, since.as_secs_f64());
         }
+        // How many gateways hold the line may have changed meanwhile.
+        control.hold();
         collect(control, collector);
         asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
         last_collect = now;
@@ -68,7 +70,7 @@ struct Governed {
 fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
-    let seen = ceiling.look();
+    let mut seen = ceiling.look();
     let Some(line) = policy.line() else {
         *governed = Governed::default();
         control.stand(Standing { factor: 1.0, ..Standing::default() });
@@ -79,9 +81,11 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
         *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
     let Some((_, governor)) = &mut governed.line else { return };
-    governed.carried.learn(&seen, seconds, ceiling.rate_per_s(), ceiling.at_once());
+    governed.carried.learn(&seen, seconds, ceiling.own_per_s(), ceiling.at_once());
+    // The factor is of the whole line, of which all gateways complete as much as this one.
+    let own = policy.part(net::clock::now()).own();
+    seen.completed_milli = (seen.completed_milli as f64 / own) as u64;
     let verdict = governor.step(&seen, seconds);
-    ceiling.set(line, verdict.factor);
     let mostly = governed.answers.learn(&seen);
     let misfit = if verdict.fits {
         notes::mostly_errors(line, mostly)

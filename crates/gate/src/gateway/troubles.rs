@@ -85,11 +85,13 @@ pub(super) fn of_store(path: &Path, opened: Option<(u64, u64)>) -> Option<String
     ))
 }
 
-/// What follows where the server that limits are shared by does not answer, and why it does not.
-pub(super) fn of_shared(why: &str) -> String {
+/// What follows where the server that limits are shared by does not answer, and why it does not. `own` is the part of the
+/// load line that this gateway holds.
+pub(super) fn of_shared(why: &str, own: f64) -> String {
     format!(
         "limits are not shared: {why}; keys of tiers with `unshared = \"closed\"` are refused, the others are held by \
-         this gateway alone"
+         this gateway alone, and of a load line it holds {:.0} %",
+        own * 100.0
     )
 }
 

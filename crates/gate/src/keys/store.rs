@@ -273,6 +273,16 @@ impl Store {
         Ok(self.connection.query_row(&query, [saturated(id)], record).optional()?)
     }
 
+    /// Whose a key is, where there is one with this number.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn owner(&self, id: u64) -> Result<Option<String>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT owner FROM keys WHERE id = ?1")?;
+        Ok(statement.query_row([saturated(id)], |row| row.get(0)).optional()?)
+    }
+
     /// How many keys there are, revoked ones included.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::caps::Caps;
 use super::shared::{Counts, Entrance, RUN, Shared};
 use super::worker::{UP, Worker};
 use crate::access::Shelf;
-use crate::admission::Line;
+use crate::admission::{Line, Part};
 use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
 use crate::limits::Rate;
@@ -77,7 +77,7 @@ impl Wires {
 /// A policy that has something to do at every step.
 fn busy(state: &Arc<State>) -> Policy {
     let line = Line { rate_per_s: 1e6, at_once: 1e4, ..Line::default() };
-    state.ceiling.set(&line, 1.0);
+    state.ceiling.set(&line, 1.0, Part::WHOLE);
     let digester = Digester::new(b"secret");
     state.keys.put(
         &digester.digest(b"good"),

@@ -32,6 +32,8 @@ pub struct PolicySettings {
     pub address: Limits,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
+    /// Gateways before the same API, as far as nobody counts them: 1 or more.
+    pub gateways: u32,
     /// Whom upstreams are checked against that speak TLS; without it none may.
     pub trust: Option<Trust>,
 }
@@ -49,6 +51,7 @@ impl PolicySettings {
             all: Limits::default(),
             address: Limits::default(),
             line: None,
+            gateways: 1,
             trust: None,
         }
     }
@@ -89,6 +92,7 @@ impl Policy {
             all,
             address,
             line,
+            gateways,
             trust,
             ..
         } = settings;
@@ -142,6 +146,7 @@ impl Policy {
             all,
             address,
             line,
+            gateways,
             trust,
         })
     }

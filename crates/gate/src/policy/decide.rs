@@ -1,5 +1,6 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
+use super::sharing::Spent;
 use super::{
     Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
     Route, Ticket, Tier,
@@ -14,6 +15,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
+/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
+const GREEDY_LEAVES_MILLI: u32 = 250;
 /// Limits that one request may take from.
 const TAKES: usize = 16;
 
@@ -74,7 +77,7 @@ impl Policy {
         {
             return Err(taken.refuse(Problem::KeyNotForRoute));
         }
-        let (tier, limits, share_milli) = self.tier(key.map_or(0, Entry::tier));
+        let (tier, limits, mut share_milli) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
@@ -98,8 +101,10 @@ impl Policy {
         if let Some(entry) = key {
             let share = &state.tiers[tier as usize].share;
             match share.take(entry, asked.cost_milli, now_ns) {
-                Ok(0) => {}
-                Ok(increment_ns) => taken.note(Take::Rate(&entry.shared, increment_ns)),
+                // What a key asks counts, whether there is room or not: who tries again at once has no more chances than
+                // its share.
+                Ok(Spent::Little) => {}
+                Ok(Spent::Much) => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
                 Err(wait_ns) => return Err(self.at_line(&taken, wait_ns)),
             }
         }

@@ -19,24 +19,35 @@ const AHEAD_LEAST: f64 = 10.0;
 #[derive(Debug, Default)]
 pub(super) struct Share(AtomicU64);
 
+/// How much of its share a key has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spent {
+    /// It asks for less, or keys are not held to shares.
+    Little,
+    /// It has come more than half as far ahead of an even pace as it may: it asks for as much as its share, or more.
+    Much,
+}
+
 impl Share {
     fn set(&self, per_s: Option<f64>) {
         let ns = per_s.map_or(0.0, |per_s| 1e9 / per_s);
         self.0.store(ns.to_bits(), Ordering::Relaxed);
     }
 
-    /// Takes a request of a key; what it took of [`Entry::shared`], 0 where keys are not held to a share.
+    /// Takes a request of a key.
     ///
     /// # Errors
     /// How long until there is room, in nanoseconds.
-    pub(super) fn take(&self, entry: &Entry, cost_milli: u32, now_ns: u64) -> Result<u64, u64> {
+    pub(super) fn take(&self, entry: &Entry, cost_milli: u32, now_ns: u64) -> Result<Spent, u64> {
         let ns = f64::from_bits(self.0.load(Ordering::Relaxed));
         if ns == 0.0 {
-            return Ok(0);
+            return Ok(Spent::Little);
         }
         let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
         let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
-        entry.shared.take_within(increment_ns, ahead_ns, now_ns).map(|()| increment_ns)
+        entry.shared.take_within(increment_ns, ahead_ns, now_ns)?;
+        let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
+        Ok(if much { Spent::Much } else { Spent::Little })
     }
 }
 
@@ -52,7 +63,7 @@ impl Policy {
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
         let found = match &self.line {
             Some(_) => {
-                let most_per_s = self.state.ceiling.rate_per_s().min(carried_per_s);
+                let most_per_s = self.state.ceiling.own_per_s().min(carried_per_s);
                 shares(&mut asked, most_per_s, &priorities)
             }
             None => Vec::new(),

@@ -1,10 +1,12 @@
 //! Decisions: who is let through, and that a refusal gives back what was taken before it.
 
+mod honest;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use super::*;
-use crate::admission::Asking;
+use crate::admission::{Asking, Part};
 use crate::keys::{Digester, Settings};
 use crate::limits::Rate;
 use crate::usage::{Collector, Local};
@@ -32,6 +34,7 @@ impl Desk {
             all: Limits::default(),
             address: Limits::default(),
             line: None,
+            gateways: 1,
             trust: None,
         };
         let usage = Local::new(Arc::clone(&state.usage));
@@ -235,7 +238,7 @@ fn a_ticket_is_finished_under_a_later_policy() {
 fn under_pressure_the_lowest_tier_is_refused_first() {
     let mut desk = Desk::new();
     let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
-    desk.state.ceiling.set(&line, 1.0);
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
     desk.settings.line = Some(Arc::new(line));
     desk.settings.tiers =
         vec![Tier::unlimited("free"), Tier { priority: 1, ..Tier::unlimited("gold") }];
@@ -307,7 +310,7 @@ fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) 
 fn a_greedy_key_takes_nothing_from_honest_ones() {
     let mut desk = Desk::new();
     let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
-    desk.state.ceiling.set(&line, 1.0);
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
     desk.settings.line = Some(Arc::new(line));
     let rates = [("a", 150), ("b", 150), ("c", 20), ("greedy", 5000)];
     for (key, _) in rates {

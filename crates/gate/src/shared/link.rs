@@ -14,17 +14,21 @@ use crate::policy::{Current, State};
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// Between two attempts to reach it, and between two signs of life where there is nothing to tell.
-const AGAIN_NS: u64 = 250_000_000;
+pub(super) const AGAIN_NS: u64 = 250_000_000;
+/// A gateway counts for so long after its last sign of life.
+pub(super) const COUNTS_US: u64 = 1_500_000;
 /// What is under this name on the server belongs to gateways.
 const PREFIX: &str = "plimsoll:gate:";
 
 /// Adds to rates (`r`, microseconds) and quotas (`q`, requests), by the server's own clock. What it returns of a rate
 /// is how far ahead it is; of a quota its count. A rate is forgotten once it is no longer ahead, a quota after 40 days.
+/// The last key holds the gateways with their last signs of life; how many there are comes last.
 const SCRIPT: &[u8] = b"
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local out = {}
-for i = 1, #KEYS do
+local last = #KEYS
+for i = 1, last - 1 do
   local add = tonumber(ARGV[2 * i])
   if ARGV[2 * i - 1] == 'r' then
     local due = tonumber(redis.call('GET', KEYS[i]) or '0')
@@ -39,6 +43,10 @@ for i = 1, #KEYS do
     redis.call('EXPIRE', KEYS[i], 3456000)
   end
 end
+redis.call('ZADD', KEYS[last], string.format('%.0f', now), ARGV[2 * last - 1])
+redis.call('ZREMRANGEBYSCORE', KEYS[last], '-inf', string.format('(%.0f', now - tonumber(ARGV[2 * last])))
+redis.call('PEXPIRE', KEYS[last], 60000)
+out[last] = redis.call('ZCARD', KEYS[last])
 return out
 ";
 
@@ -146,12 +154,12 @@ impl Link {
                 continue;
             }
             next_ns = now_ns.saturating_add(AGAIN_NS);
-            let answers = self.exchange(&mut stream, &tells);
+            let answers = self.exchange(&mut stream, &tells, &state.via);
             let now_ns = net::clock::now();
             match self.noted(answers) {
-                Some(answers) => {
+                Some((answers, gateways)) => {
                     syncer.answered(&policy, &answers, now_ns);
-                    state.shared.answered(now_ns);
+                    state.shared.answered(gateways, now_ns);
                 }
                 None => {
                     stream = None;
@@ -161,23 +169,27 @@ impl Link {
         }
     }
 
-    /// Tells, over the connection there is or a new one.
+    /// Tells, over the connection there is or a new one; the answers, and how many gateways there are.
     fn exchange(
         &self,
         stream: &mut Option<TcpStream>,
         tells: &[Tell],
-    ) -> Result<Vec<Answer>, String> {
+        name: &str,
+    ) -> Result<(Vec<Answer>, u32), String> {
         let stream = match stream {
             Some(stream) => stream,
             None => stream.insert(self.connect()?),
         };
         let mut command = Vec::new();
-        write_tells(&mut command, tells);
+        write_tells(&mut command, tells, name);
         match call(stream, &command)? {
-            Reply::List(list) => list.iter().zip(tells).map(answer_of).collect(),
-            Reply::Text(_) if tells.is_empty() => Ok(Vec::new()),
+            Reply::List(list) if list.len() == tells.len() + 1 => {
+                let answers = list.iter().zip(tells).map(answer_of).collect::<Result<_, _>>()?;
+                let Some(Reply::Number(count)) = list.last() else { return Err(OTHERWISE.into()) };
+                Ok((answers, u32::try_from(*count).unwrap_or(u32::MAX).max(1)))
+            }
             Reply::Error(why) => Err(why),
-            _ => Err("it answers in another way than asked".into()),
+            _ => Err(OTHERWISE.into()),
         }
     }
 
@@ -219,17 +231,18 @@ impl Link {
     }
 }
 
-/// The command that tells; a sign of life where there is nothing to tell.
-fn write_tells(out: &mut Vec<u8>, tells: &[Tell]) {
-    if tells.is_empty() {
-        return write_command(out, &[b"PING"]);
-    }
+/// What is wrong with a server that is none.
+const OTHERWISE: &str = "it answers in another way than asked";
+
+/// The command that tells, as the gateway of this name; a sign of life where there is nothing to tell.
+fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str) {
     let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
-    words.push(tells.len().to_string().into_bytes());
+    words.push((tells.len() + 1).to_string().into_bytes());
     for tell in tells {
         let (Tell::Rate { name, .. } | Tell::Quota { name, .. }) = tell;
         words.push(format!("{PREFIX}{name}").into_bytes());
     }
+    words.push(format!("{PREFIX}gateways").into_bytes());
     for tell in tells {
         let (kind, number) = match tell {
             Tell::Rate { micros, .. } => (b"r", micros),
@@ -238,6 +251,8 @@ fn write_tells(out: &mut Vec<u8>, tells: &[Tell]) {
         words.push(kind.to_vec());
         words.push(number.to_string().into_bytes());
     }
+    words.push(gateway.as_bytes().to_vec());
+    words.push(COUNTS_US.to_string().into_bytes());
     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     write_command(out, &words);
 }
@@ -247,7 +262,7 @@ fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
         (Reply::Number(n), Tell::Rate { .. }) => Ok(Answer::Ahead((*n).max(0) as u64)),
         (Reply::Number(n), Tell::Quota { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
         (Reply::Error(why), _) => Err(why.clone()),
-        _ => Err("it answers in another way than asked".into()),
+        _ => Err(OTHERWISE.into()),
     }
 }
 

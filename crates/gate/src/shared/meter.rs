@@ -1,6 +1,6 @@
 //! What decisions ask of shared limits, and tell them. Never waits.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,6 +19,8 @@ pub(super) const LINE: u32 = u32::MAX;
 pub struct Meter {
     on: AtomicBool,
     answered_ns: AtomicU64,
+    /// Gateways that share, as the server counted them last; 0 before.
+    gateways: AtomicU32,
     /// What was let through of the load line and not told, in thousandths of a mean request.
     pub(super) line_milli: AtomicU64,
     tell: SyncSender<u32>,
@@ -31,6 +33,7 @@ impl Default for Meter {
         Self {
             on: AtomicBool::new(false),
             answered_ns: AtomicU64::new(0),
+            gateways: AtomicU32::new(0),
             line_milli: AtomicU64::new(0),
             tell,
             heard: Mutex::new(Some(heard)),
@@ -66,8 +69,14 @@ impl Meter {
         }
     }
 
-    /// The server has answered.
-    pub(super) fn answered(&self, now_ns: u64) {
+    /// Gateways that share limits, this one included, as the server counted them last; 0 before it did.
+    pub fn gateways(&self) -> u32 {
+        self.gateways.load(Ordering::Relaxed)
+    }
+
+    /// The server has answered, and counted so many gateways.
+    pub(super) fn answered(&self, gateways: u32, now_ns: u64) {
+        self.gateways.store(gateways, Ordering::Relaxed);
         self.answered_ns.store(now_ns, Ordering::Relaxed);
     }
 

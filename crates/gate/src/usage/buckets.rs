@@ -64,6 +64,16 @@ impl Buckets {
         sum / self.count().max(1) as f64
     }
 
+    /// The share of the samples above a time, of the bucket that it lies in as much as lies above it; 0 without samples.
+    pub fn share_above(&self, nanos: u64) -> f64 {
+        let straddling = bucket_of(nanos);
+        let shortest = if straddling == 0 { 0 } else { longest_ns(straddling - 1) };
+        let longest = longest_ns(straddling);
+        let part = longest.saturating_sub(nanos) as f64 / (longest - shortest).max(1) as f64;
+        let above: u64 = self.0[straddling + 1..].iter().sum();
+        (above as f64 + part * self.0[straddling] as f64) / self.count().max(1) as f64
+    }
+
     /// A time that this share of the samples does not exceed, at most 12.5 % above the smallest such; 0 without
     /// samples.
     pub fn at_quantile(&self, share: f64) -> u64 {
@@ -112,5 +122,11 @@ mod tests {
         }
         assert_eq!(buckets.at_quantile(0.75), longest_ns(bucket_of(2_000)));
         assert_eq!(buckets.at_quantile(0.99), longest_ns(bucket_of(1_000_000)));
+        assert_eq!(Buckets::default().share_above(5), 0.0);
+        assert_eq!(buckets.share_above(10_000), 0.25);
+        let longest = longest_ns(bucket_of(1_000_000));
+        assert_eq!((buckets.share_above(longest), buckets.share_above(u64::MAX)), (0.0, 0.0));
+        let middle = buckets.share_above(longest - (longest >> 5));
+        assert!(middle > 0.0 && middle < 0.25, "{middle}");
     }
 }

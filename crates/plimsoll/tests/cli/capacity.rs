@@ -178,6 +178,30 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     drop(target);
 }
 
+/// Killed before the last closed loop of a search that was taken up again: what was found stays, confirmed where it was.
+#[test]
+fn a_target_that_dies_at_the_end_keeps_what_was_found() {
+    let (folder, target) = (Folder::new(), Target::start());
+    answered(folder.plimsoll(&format!("capacity {} {SHORT}", target.url(QUEUE))));
+    let before = json(&folder, "out/capacity.json");
+    let mut search = json(&folder, "out/search.json");
+    search["outcome"].take();
+    let steps = search["steps"].as_array_mut().unwrap();
+    let kept_busy = |step: &Value| step["step"]["purpose"] == "saturated";
+    // Of a machine too busy for a confirmed capacity there is none.
+    let Some(at) = steps.iter().position(kept_busy) else { return };
+    steps.truncate(at);
+    folder.put("out/search.json", search.to_string());
+    drop(target);
+    let ended = folder.plimsoll("capacity --resume out --budget 60s").ends(98);
+    let text = unwrapped(&ended.stdout);
+    assert!(text.contains("stopped answering and did not come back"), "{text}");
+    let after = json(&folder, "out/capacity.json");
+    for figure in ["rate_per_s", "confirmed_for_ns", "concurrency"] {
+        assert_eq!(after[figure], before[figure], "{figure}");
+    }
+}
+
 #[test]
 fn connections_that_are_all_in_use_are_never_taken_for_the_server() {
     let (folder, target) = (Folder::new(), Target::start());

@@ -312,6 +312,19 @@ fn what_cannot_be_served_is_refused_in_one_line() {
             "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --loadline capacity.json",
         )
         .refuses(2, "capacity.json: is no load line");
+    let mut line: serde_json::Value = serde_json::from_str(&load_line(100.0)).expect("JSON");
+    line["saturated"] = serde_json::json!(
+        {"concurrency": 10, "requests_per_s": 1e12, "mean_ns": 10_000_000, "held_for_ns": 1_000_000_000}
+    );
+    folder.put("capacity.json", line.to_string());
+    folder
+        .plimsoll(
+            "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --loadline capacity.json",
+        )
+        .refuses(
+            2,
+            "capacity.json: cannot have been measured: saturated.requests_per_s is 1000000000000.0",
+        );
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("its address");
     folder

@@ -55,6 +55,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         requests_per_s: run.rates.requests_per_s,
         succeeded_per_s: if seconds > 0.0 { run.totals.succeeded as f64 / seconds } else { 0.0 },
         mean_ns: run.response_ns.mean as f64,
+        p99_ns: run.response_ns.p99,
         note: blamed.or_else(|| failure(run)),
         reasons: against.cloned().collect(),
     }

@@ -121,14 +121,9 @@ fn settle(search: &Search) -> Settled {
     if !hurt || looks.first().is_some_and(|fed| calm(search, fed)) {
         return Settled::Yes;
     }
-    let look = looks.len() as u32;
-    let window_ns = (search.settings.step_ns / 4).min(LOOK);
-    let rest_ns = match (search.fed.is_empty(), look) {
-        (true, _) => 0,
-        (false, look) => search.settings.rest_ns.max(window_ns / 2).saturating_mul(1 << look),
-    };
-    let step = Step { purpose: Purpose::Idle, level: 1.0, rest_ns, warmup_ns: 0, window_ns };
-    if look < MOST_LOOKS && affords(search, &[step]) {
+    let nth = looks.len() as u32;
+    let step = look(search, nth);
+    if nth < MOST_LOOKS && affords(search, &[step]) {
         return Settled::Not(step);
     }
     let answered = looks.iter().any(|fed| fed.judged.succeeded_per_s > 0.0);
@@ -136,10 +131,26 @@ fn settle(search: &Search) -> Settled {
     match (answered, ever) {
         // It is back; whether it is slower, the next levels show.
         (true, _) => Settled::Yes,
-        (false, true) if look > 0 => Settled::Never(Ending::Died),
+        (false, true) if nth > 0 || silent(search) => Settled::Never(Ending::Died),
         (false, true) => Settled::Never(Ending::OutOfBudget),
         (false, false) => Settled::Never(Ending::NeverMet),
     }
+}
+
+/// The look at the idle server after so many of them: each waits twice as long as the one before.
+fn look(search: &Search, nth: u32) -> Step {
+    let window_ns = (search.settings.step_ns / 4).min(LOOK);
+    let rest_ns = if search.fed.is_empty() {
+        0
+    } else {
+        search.settings.rest_ns.max(window_ns / 2).saturating_mul(1 << nth)
+    };
+    Step { purpose: Purpose::Idle, level: 1.0, rest_ns, warmup_ns: 0, window_ns }
+}
+
+/// Whether the last step had no response at all.
+fn silent(search: &Search) -> bool {
+    search.fed.last().is_some_and(|fed| fed.judged.requests_per_s == 0.0)
 }
 
 fn may_hurt(fed: &Fed) -> bool {
@@ -280,7 +291,9 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
     if let Some(step) = reverse.filter(|step| affords(search, &[*step, *step])) {
         return Next::Run(step);
     }
-    let saturated = saturated::next(search, held).filter(|step| affords(search, &[*step]));
+    // Whether the server survived it is looked at too.
+    let saturated =
+        saturated::next(search, held).filter(|step| affords(search, &[*step, look(search, 0)]));
     saturated.map_or(Next::Done(Ending::Found), Next::Run)
 }
 

@@ -4,16 +4,16 @@
 //! than what the server completes. Who bounds the number in flight, as a gateway does, makes no queue longer than that:
 //! the server is never idle, and no response waits behind more than these. A closed loop of as many connections is
 //! the same to the server, and measures it.
+//!
+//! Of a large number, random arrivals at the capacity are let wait and hardly ever refused; of one that just keeps the
+//! server busy they come in clusters that are. So the largest number that holds the objectives is looked for.
 
 use model::LevelKind;
-use model::capacity::{Outcome, Purpose, Step};
-use model::loadline::{Saturated, keeps_busy};
+use model::capacity::{Margin, Outcome, Purpose, Step, Unit};
+use model::loadline::{Saturated, WITHIN, busy_next, seldom_exceeded};
 use model::units::SECOND;
 
 use super::{Fed, Search, reverse};
-
-/// Numbers of requests in flight that are tried.
-const MOST: usize = 3;
 
 /// The closed loop that is to be run next after a level is confirmed, if one is.
 pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
@@ -21,22 +21,18 @@ pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
     let collapses = reverse::overload(search).is_some_and(|overload| overload.collapses);
     // A line that the user drew, in arrivals, says nothing of a closed loop; it would be crossed.
     let allowed = search.settings.kind == LevelKind::Rate && search.settings.most.is_none();
-    if !limit_is_known || collapses || !allowed {
+    if !limit_is_known || collapses || !allowed || found(search).is_some() {
         return None;
     }
-    let at_a_time = worked_on(search, held);
-    let tried: Vec<&Fed> = of_hold(search).collect();
-    let wanted = match tried.last() {
-        None => keeps_busy(at_a_time),
-        Some(last) if last.judged.outcome != Outcome::Held && tried.len() < MOST => {
-            f64::midpoint(at_a_time.max(1.0), last.step.level).floor()
-        }
-        Some(_) => return None,
-    };
-    let level = wanted.clamp(1.0, f64::from(search.settings.connections.max(1)));
-    let again = tried.iter().any(|fed| fed.step.level == level);
+    let judged = &held.judged;
+    let in_flight = judged.requests_per_s * judged.mean_ns / SECOND as f64;
+    let connections = f64::from(search.settings.connections.max(1));
+    let most = seldom_exceeded(judged.requests_per_s, in_flight, judged.p99_ns);
+    let tried: Vec<f64> = of_hold(search).map(|fed| fed.step.level).collect();
+    let level = busy_next(most.min(connections), worked_on(search, held), &tried)?;
+    let level = level.min(connections);
     let settings = search.settings();
-    (!again).then_some(Step {
+    Some(Step {
         purpose: Purpose::Saturated,
         level,
         rest_ns: settings.rest_ns,
@@ -47,13 +43,23 @@ pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
 
 /// What held its objectives so.
 pub(super) fn found(search: &Search) -> Option<Saturated> {
-    let held = of_hold(search).find(|fed| fed.judged.outcome == Outcome::Held)?;
+    let held = of_hold(search).find(|fed| is_well_held(fed))?;
     Some(Saturated {
         concurrency: held.step.level as u32,
         requests_per_s: held.judged.succeeded_per_s,
         mean_ns: held.judged.mean_ns.max(0.0) as u64,
         held_for_ns: held.step.window_ns,
     })
+}
+
+/// Whether the objectives held, those on percentiles with some room: whoever holds requests back moves by these, and near
+/// their limits chance moves it.
+fn is_well_held(fed: &Fed) -> bool {
+    let near = |margin: &Margin| {
+        let percentile = margin.unit == Unit::Nanoseconds && margin.objective.starts_with('p');
+        percentile && margin.value > WITHIN * margin.limit
+    };
+    fed.judged.outcome == Outcome::Held && !fed.judged.margins.iter().any(near)
 }
 
 /// The closed loops since the last hold.

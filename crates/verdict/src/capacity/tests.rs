@@ -1,6 +1,7 @@
 //! The way of a search by scripted servers; [`simulated`] has servers with noise, by the hundred.
 
 mod queues;
+mod saturated;
 mod simulated;
 
 use model::capacity::{Judged, Margin, Outcome, Purpose, SearchStep, Settings, Step, Unit};
@@ -41,6 +42,7 @@ fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
         requests_per_s: per_s,
         succeeded_per_s: per_s,
         mean_ns,
+        p99_ns: (2.0 * mean_ns) as u64,
         note: None,
         reasons: Vec::new(),
     }
@@ -102,39 +104,6 @@ fn an_exact_server_is_found_confirmed_and_explained() {
     assert!(text.contains("limited by mean<=100ms; confirmed over 60.0s"), "{text}");
     assert!(words::why_not_more(&search, &answer).contains("50.0ms at"));
     assert!(words::after_overload(&search, &answer).unwrap().ends_with("no collapse"));
-}
-
-/// A closed loop of so many as the server works on at its capacity and some that wait, and fewer where these are too many.
-#[test]
-fn a_bounded_number_in_flight_keeps_the_server_busy_at_the_end() {
-    let carries_with = |most: f64| {
-        let mut server = exact(40_000.0);
-        let (search, ending) = search(settings(LevelKind::Rate), |step| match step.purpose {
-            Purpose::Saturated if step.level <= most => judged(Outcome::Held, 41_000.0, 1.5e6),
-            Purpose::Saturated => judged(Outcome::Broke, 41_000.0, 2e8),
-            _ => server(step),
-        });
-        assert_eq!(ending, Ending::Found);
-        let levels = search.of(Purpose::Saturated).map(|fed| fed.step.level).collect::<Vec<_>>();
-        (levels, search.answer().unwrap().saturated)
-    };
-    // 1 ms at rest at nearly 40,000/s: some 40 at a time, and three deviations of 6.
-    let (levels, found) = carries_with(100.0);
-    assert!(levels.len() == 1 && (54.0..60.0).contains(&levels[0]), "{levels:?}");
-    let found = found.unwrap();
-    assert_eq!((f64::from(found.concurrency), found.requests_per_s), (levels[0], 41_000.0));
-    let (levels, found) = carries_with(50.0);
-    assert!(levels.len() == 2 && found.unwrap().concurrency <= 50, "{levels:?}");
-    let (levels, found) = carries_with(10.0);
-    assert_eq!((levels.len(), found), (3, None));
-}
-
-/// A line that the user drew is not crossed, and a server that collapses is not pushed.
-#[test]
-fn nothing_is_kept_busy_that_should_not_be() {
-    let drawn = Settings { most: Some(14_000.0), ..settings(LevelKind::Rate) };
-    let (search, _) = search(drawn, exact(12_400.0));
-    assert_eq!(search.of(Purpose::Saturated).count(), 0);
 }
 
 #[test]

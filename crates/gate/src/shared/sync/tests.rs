@@ -1,5 +1,7 @@
 //! Several gateways, a server and a network in virtual time: what all let through together stays within the formula.
 
+mod flight;
+
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -77,7 +79,7 @@ impl Gateway {
         let policy = Policy::new(&state, policy, None).unwrap();
         let usage = Local::new(Arc::clone(&state.usage));
         let heard = state.shared.switch_on().unwrap();
-        state.shared.answered(SECOND);
+        state.shared.answered(1, SECOND);
         Self {
             state,
             policy,
@@ -110,7 +112,7 @@ impl Gateway {
             && let Some((_, answers)) = self.coming.take()
         {
             self.syncer.answered(&self.policy, &answers, now_ns);
-            self.state.shared.answered(now_ns);
+            self.state.shared.answered(1, now_ns);
         }
         if self.on_the_way.as_ref().is_some_and(|(at, _)| *at <= now_ns)
             && let Some((_, tells)) = self.on_the_way.take()

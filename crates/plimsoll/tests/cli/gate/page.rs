@@ -36,8 +36,8 @@ fn the_page_shows_what_is_served_and_refused() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let key =
-        folder.plimsoll("gate keys add --rate 5/h --burst 5").ok().stdout.trim_end().to_owned();
+    let added = folder.plimsoll("gate keys add --owner <b>ada</b> --rate 5/h --burst 5").ok();
+    let key = added.stdout.trim_end().to_owned();
     // A name is text on the page, whatever it looks like.
     let config = format!(
         "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[[route]]\nname = \
@@ -55,7 +55,8 @@ fn the_page_shows_what_is_served_and_refused() {
     assert_eq!(console, "");
     assert!(page.contains("Live, every second."), "{page}");
     let cells = row(&page, "src=x");
-    assert_eq!(cells[..5], ["1", "&lt;img src=x&gt;", "5", "2", "0"].map(str::to_owned));
+    let (owner, route) = ("&lt;b&gt;ada&lt;/b&gt;", "&lt;img src=x&gt;");
+    assert_eq!(cells[..6], ["1", owner, route, "5", "2", "0"].map(str::to_owned));
     assert!(page.contains("<polyline class=\"forwarded\" points=\""), "the chart is drawn");
     assert!(page.contains("7 served = ") && page.contains("No load line."), "{page}");
     assert!(!page.contains(&gate.token) && !page.contains(&key));

@@ -84,6 +84,14 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
         soon(|| gate.get("/healthz", &closed).status == 200);
     }
 
+    // They know of each other.
+    let gateways = |gate: &Gate| {
+        gate.admin("GET", "/v1/state", "").json()["shared"]["gateways"].as_u64().expect("a count")
+    };
+    for gate in [&a, &b, &c] {
+        soon(|| gateways(gate) == 3);
+    }
+
     // What one gateway let through, another knows once it has asked.
     let ask = |gate: &Gate, key: &str| gate.get("/healthz", key).status;
     assert!((0..30).all(|_| ask(&a, &open) == 200));
@@ -119,6 +127,7 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
 
     // One of the gateways is killed: nobody waits for it.
     drop(c);
+    soon(|| gateways(&a) == 2 && gateways(&b) == 2);
     assert_eq!((ask(&a, &closed), ask(&b, &closed)), (200, 200));
     let state = a.admin("GET", "/v1/state", "").json();
     assert_eq!(state["shared"]["answers"], true, "{state}");

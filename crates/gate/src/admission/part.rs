@@ -1,0 +1,31 @@
+//! The part of a load line that one of several gateways before the same API holds.
+//!
+//! Each holds the same part of the number in flight, since nobody can ask the others in time; and of the rate, unless all
+//! take it from a limit that they share. Whoever spreads the requests has to spread them evenly.
+
+/// What one gateway holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    gateways: f64,
+    rate_is_shared: bool,
+}
+
+impl Part {
+    /// Of the only gateway.
+    pub const WHOLE: Self = Self { gateways: 1.0, rate_is_shared: false };
+
+    /// Of one of so many gateways, 1 or more; `rate_is_shared` where these take from one rate.
+    pub fn of(gateways: u32, rate_is_shared: bool) -> Self {
+        Self { gateways: f64::from(gateways.max(1)), rate_is_shared }
+    }
+
+    /// What this gateway holds of the number in flight, and of the rate if all are asked for as much: 0..=1.
+    pub fn own(self) -> f64 {
+        1.0 / self.gateways
+    }
+
+    /// What it lets through of the rate at most: all of one that is shared.
+    pub(super) fn of_rate(self) -> f64 {
+        if self.rate_is_shared { 1.0 } else { self.own() }
+    }
+}
