@@ -240,7 +240,6 @@ fn the_line_is_given_without_probing() {
         .map(|limiter| goodput(limiter, server, seconds));
         let at_once = found.at_once;
         let all = format!("{name}: line {line:.3}, {at_once}, {held:?} {pinned:?} {unpinned:?}");
-        println!("{all}");
         assert!(held.mean >= 0.95 * line, "it gives the line: {all}");
         assert!(held.worst_second >= worst * line, "its worst second: {all}");
         assert!(held.p99_ms * MS as f64 <= OBJECTIVE_NS as f64, "inside the objective: {all}");
@@ -277,7 +276,6 @@ fn the_line_itself_is_hardly_refused() {
                 "{name}, {} at once, {factor} x: goodput {least:.3}, p99 {p99_ms:.1} ms, refused {refused:.4}",
                 found.at_once
             );
-            println!("{all}");
             // A number that random arrivals at the line exceed refuses their clusters.
             let few = factor == 1.0 && found.at_once < found.arrivals_at_once;
             assert!(least >= if few { 0.93 } else { 0.95 }, "{all}");
