@@ -1,6 +1,9 @@
 //! Rigs of a blind author: someone who had read neither the rules of `explain`, nor their pages and thresholds, nor the
-//! rigs kept back, and who changed no rule when they were judged. They are set-ups as an engineer meets them, proved by
-//! what is not Plimsoll's: the kernel's counters, the servers' logs and counts, and the same load with the fault taken out.
+//! rigs kept back. They are set-ups as an engineer meets them, proved by what is not Plimsoll's: the kernel's counters, the
+//! servers' logs and counts, and the same load with the fault taken out.
+//!
+//! When they were first judged, 22 of 30 single faults had the right code first. Rules were mended by what they showed
+//! since, so that they judge no more than the others whether rules hold for what nobody looked at: that takes new rigs.
 
 mod programs;
 
