@@ -178,8 +178,18 @@ fn is_drawn(value: &str, shortest: usize) -> bool {
     match value.len() {
         // `login2fa`, `sha256sum`: a few letters with a number are a word still.
         ..16 => changes * 3 >= value.len(),
-        _ => changes * 6 >= value.len(),
+        _ => changes * 6 >= value.len() || changes * 8 >= value.len() && is_no_word(value),
     }
+}
+
+/// Whether letters and digits are no words, though their kind changes seldom: digits at two places or more, or hardly a
+/// vowel, and no sign that would part words.
+fn is_no_word(value: &str) -> bool {
+    let numbers = value.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    let vowels = value.bytes().filter(|byte| b"aeiouAEIOU".contains(byte)).count();
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && (numbers.count() >= 2 || vowels * 10 < letters * 3)
 }
 
 /// Whether two neighbours are of different kinds. A capital before a small letter begins a word, and a sign parts
@@ -220,6 +230,8 @@ mod tests {
             "/reset/MQ/bxyz12-5d41402abc4b2a76b9719d911017c592",
             "/reset/alice/5d41402abc4b2a76b9719d911017c592",
             "/auth/magic/Zk3JsP0aQ9xTbR7u",
+            // Drawn at random too, though the kind of character changes four times only.
+            "/reset/Z942YNChbxPMLQyerSJfrkgbr",
             "/sessions/507f1f77bcf86cd799439011",
             "/api/webhooks/123456789012345678/h3Kd8sJ2mQ0pLr7XzB1v",
         ] {
@@ -238,6 +250,7 @@ mod tests {
             "/verify/email-address",
             "/auth/login2fa",
             "/auth/oauth2callback",
+            "/verify/emailAddressV2Confirmation",
             "/unsubscribe/weekly-newsletter-2024-issue-17",
             "/token/0xdac17f958d2ee523a2206206994597c13d831ec7",
             "/join/room-12",
