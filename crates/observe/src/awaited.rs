@@ -89,7 +89,14 @@ fn connections() -> io::Result<(BTreeSet<u16>, Vec<Connection>)> {
             listeners.extend(sockets::listener(message).map(|listener| listener.address.port()));
             found.extend(sockets::connection(message));
         };
-        ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take)?;
+        ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::FileTooLarge => {
+                    io::Error::other("this machine has too many to look through each (some 5,000)")
+                }
+                _ => error,
+            }
+        })?;
     }
     Ok((listeners, found))
 }

@@ -308,8 +308,8 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
         .collect();
     // Connections that were refused are counted, and not a consequence alone.
     let counted = |(nth, cause): &(usize, Cause)| {
-        let few = RULES[*nth].code == "db.connections" && cause.confidence == Confidence::High;
-        few && !codes.contains(&"db.locks")
+        let refused = RULES[*nth].code == "db.connections" && cause.confidence == Confidence::High;
+        refused && !codes.contains(&"db.locks")
     };
     found.retain(|each| counted(each) || !explained.contains(&RULES[each.0].code));
 }

@@ -125,10 +125,12 @@ fn waits(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
 /// The server asked somebody else, and most of its requests wait for the answer: by its own connections, whatever is at
 /// their other end.
 fn awaited(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
-    let mut ends: Vec<_> = server.source.labelled("process.awaits").collect();
-    if ends.is_empty() && server.source.figure("process.held_up{locking a file}").is_none() {
+    let source = server.source;
+    // Without a process nothing was looked at, and what could not be read is no sign that nobody is waited for.
+    if source.figure("process.count").is_none() || source.missing.contains_key("process.awaits") {
         return None;
     }
+    let mut ends: Vec<_> = source.labelled("process.awaits").collect();
     ends.retain(|(end, _)| !is_watched(facts, end));
     let longest = ends.into_iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
     let (Some((end, waiting)), Some(in_flight), Some(per_s)) =
@@ -168,7 +170,11 @@ fn awaited(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
 
 /// Whether what is at an end of a connection is watched by itself: rules about it say more.
 fn is_watched(facts: &Facts<'_>, end: &str) -> bool {
-    facts.servers.iter().any(|server| server.source.read_from.contains(end))
+    // The end of a number: port 80 is not in 8080.
+    let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_at =
+        |from: &str| from.match_indices(end).any(|(at, _)| is_whole(&from[at + end.len()..]));
+    facts.servers.iter().any(|server| is_at(&server.source.read_from))
 }
 
 #[cfg(test)]
@@ -189,7 +195,7 @@ mod tests {
         let figures = [
             ("process.awaits{10.0.0.9:443}", waiting),
             ("process.connections_to{10.0.0.9:443}", 10.0),
-            ("process.held_up{locking a file}", 0.0),
+            ("process.count", 1.0),
         ];
         let sources = vec![
             source("generator", Role::Generator, "local", []),
@@ -228,10 +234,28 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_read_is_not_called_absent() {
+        let abstains = |run: &Run| {
+            let abstained = crate::explain::explain(run).abstained;
+            abstained.iter().any(|one| one.code == "dependency.slow")
+        };
+        let mut run = asks(3.0);
+        assert!(!abstains(&run));
+        let server = &mut run.observed.as_mut().expect("watched").sources[1];
+        server.missing.insert("process.awaits".to_owned(), "no permission".to_owned());
+        assert!(abstains(&run));
+    }
+
+    #[test]
     fn what_is_watched_by_itself_is_not_told_twice() {
         let mut run = asks(9.0);
         let db = source("db", Role::Db, "postgres://shop@10.0.0.9:443/shop", []);
         run.observed.as_mut().expect("watched").sources.push(db);
         assert!(!found(&run));
+        let mut other = asks(9.0);
+        let page = "nginx:http://10.0.0.9:4430/status";
+        let proxy = source("proxy", Role::Proxy, page, []);
+        other.observed.as_mut().expect("watched").sources.push(proxy);
+        assert!(found(&other), "another port that begins alike");
     }
 }
