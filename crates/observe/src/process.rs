@@ -265,9 +265,16 @@ impl Processes {
         Ok(())
     }
 
-    /// How many threads are held up by what. Of processes of other users the kernel tells nothing, which looks as if
-    /// nothing held them up.
+    /// How many threads are held up by what.
     fn look_at_what_holds_up(&self, sample: &mut Sample) {
+        // What a thread waits in reads as nothing where it may not be looked at; this link may not be read then.
+        let refused = self.known.keys().find_map(|pid| {
+            let link = fs::read_link(format!("/proc/{pid}/exe"));
+            link.err().filter(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        });
+        if let Some(error) = refused {
+            return sample.miss("process.held_up", why("/proc/PID/wchan", &error));
+        }
         let mut held_up = [0_u32; HELD_UP.len()];
         let tasks =
             self.known.keys().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok());

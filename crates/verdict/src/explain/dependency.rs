@@ -1,5 +1,7 @@
 //! What a server waits for: its database, its cache, the server behind a proxy.
 
+use std::net::{IpAddr, SocketAddr};
+
 use model::finding::Confidence::{High, Medium};
 use model::observed::ObservedSource;
 use model::units::{MILLISECOND, SECOND, show_duration};
@@ -168,13 +170,44 @@ fn awaited(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     }))
 }
 
+/// Ports where sources listen whose URL names none.
+const DEFAULT_PORTS: [(&str, u16); 10] = [
+    ("postgres", 5432),
+    ("postgresql", 5432),
+    ("mysql", 3306),
+    ("mariadb", 3306),
+    ("redis", 6379),
+    ("rediss", 6379),
+    ("memcached", 11211),
+    ("mongodb", 27017),
+    ("http", 80),
+    ("https", 443),
+];
+
 /// Whether what is at an end of a connection is watched by itself: rules about it say more.
 fn is_watched(facts: &Facts<'_>, end: &str) -> bool {
-    // The end of a number: port 80 is not in 8080.
-    let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
-    let is_at =
-        |from: &str| from.match_indices(end).any(|(at, _)| is_whole(&from[at + end.len()..]));
-    facts.servers.iter().any(|server| is_at(&server.source.read_from))
+    let Ok(end) = end.parse::<SocketAddr>() else { return false };
+    facts.servers.iter().any(|server| is_read_at(&server.source.read_from, end))
+}
+
+/// Whether a source is read from this address; of a host that is named, the port decides, for a name has no address here.
+fn is_read_at(read_from: &str, end: SocketAddr) -> bool {
+    let Some((kind, rest)) = read_from.split_once("://") else { return false };
+    let kind = kind.rsplit(':').next().unwrap_or_default();
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = authority.rsplit('@').next().unwrap_or_default();
+    let (host, port) = match authority.rsplit_once(':') {
+        // The last colon of an IPv6 address is no port's.
+        Some((host, port)) if !port.contains(']') => (host, port.parse().ok()),
+        _ => (authority, None),
+    };
+    let default = || DEFAULT_PORTS.iter().find(|(name, _)| *name == kind).map(|(_, port)| *port);
+    let is_host = match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => address == end.ip().to_canonical(),
+        Err(_) if host.eq_ignore_ascii_case("localhost") => end.ip().to_canonical().is_loopback(),
+        Err(_) => !host.is_empty(),
+    };
+    is_host && port.or_else(default) == Some(end.port())
 }
 
 #[cfg(test)]
@@ -257,5 +290,20 @@ mod tests {
         let proxy = source("proxy", Role::Proxy, page, []);
         other.observed.as_mut().expect("watched").sources.push(proxy);
         assert!(found(&other), "another port that begins alike");
+    }
+
+    #[test]
+    fn sources_are_recognised_by_name_and_by_default_port() {
+        let at =
+            |read_from: &str, end: &str| is_read_at(read_from, end.parse().expect("an address"));
+        assert!(at("postgres://shop@localhost/shop", "127.0.0.1:5432"));
+        assert!(at("postgres://shop@localhost/shop", "[::1]:5432"));
+        assert!(!at("postgres://shop@localhost/shop", "10.0.0.9:5432"));
+        assert!(at("mysql://db.internal/shop?ssl=1", "10.0.0.9:3306"));
+        assert!(!at("mysql://db.internal:3307/shop", "10.0.0.9:3306"));
+        assert!(at("redis://[fd00::9]", "[fd00::9]:6379"));
+        assert!(at("nginx:http://127.0.0.1/status", "127.0.0.1:80"));
+        assert!(!at("exec:ssh app1 plimsoll watch --stdio", "10.0.0.9:22"));
+        assert!(!at("postgres:///shop?host=/run/postgresql", "127.0.0.1:5432"));
     }
 }

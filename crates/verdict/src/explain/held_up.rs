@@ -18,8 +18,7 @@ pub(super) fn by(server: &Server<'_>, what: &str) -> Option<f64> {
 /// A server that waits for whoever reads what it writes: of a proxy, its access log; of another, its log. `proxies` says
 /// which of the two is asked for.
 pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
-    let proxied = facts.servers.iter().any(|server| server.source.role == Role::Proxy);
-    if proxied != proxies {
+    if proxied(facts) != proxies {
         return None;
     }
     let held_up =
@@ -46,9 +45,21 @@ pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
     )
 }
 
+fn proxied(facts: &Facts<'_>) -> bool {
+    facts.servers.iter().any(|server| server.source.role == Role::Proxy)
+}
+
+/// Why it is not known what holds the threads of a server up, where it could not be looked at.
+fn not_seen<'a>(facts: &Facts<'a>) -> Option<&'a String> {
+    facts.servers.iter().find_map(|server| server.source.missing.get("process.held_up"))
+}
+
 /// An outcome with what is written into a pipe in front.
 pub(super) fn or_writing(facts: &Facts<'_>, proxies: bool, outcome: Outcome) -> Outcome {
     match (writing(facts, proxies), outcome) {
+        (None, Outcome::Absent) if proxied(facts) == proxies => {
+            not_seen(facts).map_or(Outcome::Absent, |why| Outcome::Lacking(why.clone()))
+        }
         (None, outcome) => outcome,
         (Some(cause), Outcome::Found(mut causes)) => {
             causes.insert(0, cause);
@@ -63,6 +74,7 @@ mod tests {
     use model::Role;
     use model::observed::Observed;
 
+    use super::*;
     use crate::explain::tests::{codes, run, source};
 
     #[test]
@@ -88,5 +100,17 @@ mod tests {
                 "{codes:?}"
             );
         }
+    }
+
+    #[test]
+    fn who_may_not_look_at_a_proxy_abstains() {
+        let mut run = run();
+        let mut proxy = source("proxy", Role::Proxy, "local:name=nginx", []);
+        proxy.missing.insert("process.held_up".to_owned(), "no permission".to_owned());
+        run.observed = Some(Observed { sources: vec![proxy] });
+        let facts = Facts::of(&run);
+        let told = or_writing(&facts, true, Outcome::Absent);
+        assert!(matches!(told, Outcome::Lacking(why) if why == "no permission"));
+        assert!(matches!(or_writing(&facts, false, Outcome::Absent), Outcome::Absent));
     }
 }
