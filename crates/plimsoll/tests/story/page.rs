@@ -12,6 +12,7 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
   color: #1d2430; background: #fff; }
 h1 { line-height: 1.2; } h2 { margin-top: 2.5rem; }
 pre { background: #f3f5f8; color: #1d2430; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
+.scroll { overflow-x: auto; } code { overflow-wrap: anywhere; }
 table { border-collapse: collapse; } th, td { padding: .25rem .9rem .25rem 0; text-align: left; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 tr + tr { border-top: 1px solid #c9d0da; }
@@ -48,16 +49,16 @@ pub fn html(story: &Story) -> String {
 <h2>What is it doing?</h2>
 <p>Sixty-four connections, and a profile of the server taken inside the measured window.
 <code>plimsoll run http://…/healthz -c 64 --profile http://…</code>, then <code>plimsoll profile</code>:</p>
-<pre>{profile}</pre>
+<pre tabindex=\"0\">{profile}</pre>
 {before_flame}
 <p><code>plimsoll explain</code> says what limits it:</p>
-<pre>{explained}</pre>
+<pre tabindex=\"0\">{explained}</pre>
 
 <h2>What would each change bring, and what did it bring?</h2>
 <p>Each change was predicted from the profile before it was made (<code>plimsoll tune predict</code>), then measured in turns with the
 server before it and with the baseline (<code>plimsoll tune try</code>).</p>
 {steps}
-<pre>{told}</pre>
+<pre tabindex=\"0\">{told}</pre>
 <p>Where the processor's time of a request went, from the first server to the last (<code>plimsoll profile diff</code>): blue is what
 costs less now, red what costs more.</p>
 {change_flame}
@@ -65,7 +66,7 @@ costs less now, red what costs more.</p>
 <h2>Before, after and the upper bound</h2>
 <p>The same three servers over levels of concurrency, <code>plimsoll sweep</code> and <code>plimsoll diff</code>:</p>
 {charts}
-<pre>{diff}</pre>
+<pre tabindex=\"0\">{diff}</pre>
 <p>A level of a sweep is one run, and runs minutes apart differ. So each server was measured again at its best level, in turns:</p>
 {best}
 
@@ -138,7 +139,10 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     };
     let head: Vec<String> = head.iter().map(|&cell| cell.to_owned()).collect();
     let rows: String = rows.iter().map(|row| line("td", row)).collect();
-    format!("<table>\n{}{rows}</table>", line("th", &head))
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n{}{rows}</table></div>",
+        line("th", &head)
+    )
 }
 
 fn steps(tuning: &Value) -> String {
