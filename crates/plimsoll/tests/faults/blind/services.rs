@@ -7,9 +7,6 @@ const util = require('util');
 const env = process.env, kept = [];
 const rows = Array.from({ length: 400 }, (_, n) => ({ id: n, name: 'row ' + n, price: n / 7 }));
 const page = crypto.randomBytes(50000);
-// What lives in the heap, and the entries of the last requests, which leave it as others come.
-const live = [], recent = [];
-for (let n = 0; n < Number(env.LIVE || 0); n++) live.push({ n, next: live[n - 1] });
 let second = 0, left = 0;
 const agent = new http.Agent({ keepAlive: true });
 const redis = () => net.connect(6379, env.REDIS || '127.0.0.1');
@@ -32,12 +29,6 @@ const serves = {
     to.end('too many requests');
   },
   keep: (to, bytes) => { kept.push(Buffer.alloc(Number(bytes), 7)); to.end('ok'); },
-  entries: (to) => {
-    if (!live[recent.length]) return to.destroy();
-    recent.push(Array.from({ length: 4000 }, (_, n) => ({ n, text: [n] })));
-    if (recent.length > 20) recent.shift();
-    to.end('ok');
-  },
   // Asks another service.
   stock: (to) => http.get({ port: 9100, path: '/wait/' + env.STOCK, agent }, (from) => {
     from.resume();
