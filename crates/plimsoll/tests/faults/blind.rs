@@ -6,6 +6,8 @@
 //! since, so that they judge no more than the others whether rules hold for what nobody looked at: that takes new rigs.
 
 mod programs;
+pub mod second;
+mod services;
 
 use crate::programs::LINK;
 use crate::rig::Rig;

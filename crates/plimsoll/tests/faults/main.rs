@@ -9,6 +9,7 @@
 //! * [`databases`]: the same, of what a server waits for.
 //! * [`kept_back`]: rigs that no threshold was chosen on, judged by themselves too, and the guide's stories.
 //! * [`blind`]: rigs of an author who knew no rule, judged by themselves; rules were mended by them since.
+//! * [`blind::second`]: rigs of a second such author, with other servers and mechanisms, judged by themselves.
 //! * [`programs`]: what rigs start.
 //! * [`rig`]: how a rig is carried out.
 //!
@@ -155,12 +156,15 @@ fn single_faults_are_named_first() {
     let chosen_on = all(REPEATS.0, &[rigs::SINGLE, databases::SINGLE]);
     let kept_back = all(REPEATS.0, &[kept_back::SINGLE]);
     let blind = all(REPEATS.0, &[blind::SINGLE]);
+    let second = all(REPEATS.0, &[blind::second::SINGLE]);
     let mut met = first("right code first, rigs that thresholds were chosen on", &chosen_on);
     met &= first("right code first, rigs of a blind author", &blind);
+    met &= first("right code first, rigs of a second blind author", &second);
     met &= first("right code first, rigs kept back", &kept_back);
     let stories = all(REPEATS.0, &[kept_back::STORIES]);
     met &= first("right code first, the guide's stories", &stories);
-    let done: Done = chosen_on.into_iter().chain(kept_back).chain(blind).chain(stories).collect();
+    let done: Done =
+        chosen_on.into_iter().chain(kept_back).chain(blind).chain(second).chain(stories).collect();
     met &= first("right code first, single faults", &done);
     let generator = done.iter().filter(|(rig, _)| rig.codes[0].starts_with("generator."));
     let accuses = |code: &String| OF_SERVERS.iter().any(|kind| code.starts_with(kind));
@@ -179,6 +183,9 @@ fn both_of_two_faults_are_among_the_first_three() {
     let blind = all(REPEATS.0, &[blind::DOUBLE]);
     let mut met = both("both in the first three, double faults of a blind author", &blind);
     done.extend(blind);
+    let second = all(REPEATS.0, &[blind::second::DOUBLE]);
+    met &= both("both in the first three, double faults of a second blind author", &second);
+    done.extend(second);
     met &= both("both in the first three, double faults", &done);
     assert!(met, "a claim is not met");
 }
@@ -190,6 +197,9 @@ fn healthy_servers_are_not_accused() {
     let blind = all(REPEATS.1, &[blind::HEALTHY]);
     let mut met = none_accused("healthy set-ups of a blind author accused", &blind);
     done.extend(blind);
+    let second = all(REPEATS.1, &[blind::second::HEALTHY]);
+    met &= none_accused("healthy set-ups of a second blind author accused", &second);
+    done.extend(second);
     met &= none_accused("healthy set-ups accused", &done);
     met &= experiments(&done);
     assert!(met, "a claim is not met");
