@@ -363,7 +363,7 @@ pub const HEALTHY: &[Rig] = &[
         "second: Node at 70 % of its loop",
         &[],
         r#"alone; node_on; URL=http://127.0.0.1:9000/hash/16000
-        MOST=$("$P" run -q -t 1 -c 4 -d 2s --format json $URL 2> /dev/null | grep -o '"requests_per_s": [0-9]*' | grep -o '[0-9]*$')
+        MOST=$("$P" run -q -t 1 -c 4 -d 2s --format json $URL 2> /dev/null | grep -o '"requests_per_s": [0-9]*' | grep -o '[0-9]*$' | head -n 1)
         load -c 40 -R $((MOST * 7 / 10)) --arrivals poisson -d 6s $URL"#,
     ),
     node(
