@@ -110,6 +110,14 @@ impl Host {
     }
 }
 
+/// How many ports a connection to one address and port may begin at.
+fn local_ports() -> Option<f64> {
+    let range = read("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut ends = range.split_whitespace().map(str::parse::<f64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    (first <= last).then_some(last - first + 1.0)
+}
+
 /// Limits of the kernel that connections meet, and speeds of interfaces.
 fn limits(sample: &mut Sample) {
     for (name, path) in [
@@ -120,6 +128,9 @@ fn limits(sample: &mut Sample) {
         if let Some(value) = number::<u64>(path) {
             sample.gauge(name, value as f64);
         }
+    }
+    if let Some(ports) = local_ports() {
+        sample.gauge("tcp.local_ports", ports);
     }
     let interfaces: Vec<String> = sample
         .counters

@@ -20,6 +20,7 @@ mod proxy;
 mod rules;
 mod server;
 mod statement;
+mod written;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -92,7 +92,7 @@ fn impossible(source: &ObservedSource) -> Vec<(String, String)> {
         None => add("cpu.cores", "a machine has from 1 to 65,536 cores".to_owned()),
     }
     for (name, figure) in &source.figures {
-        let is_time = if name.ends_with("_ns") { SECOND as f64 } else { 1.0 };
+        let is_time = if stem(name).ends_with("_ns") { SECOND as f64 } else { 1.0 };
         if OF_TIME.contains(&stem(name)) && figure.mean / is_time > SLACK {
             add(name, "it cannot be more than all of the time".to_owned());
         } else if figure.min < 0.0 && OURS.iter().any(|ours| name.starts_with(ours)) {
@@ -133,6 +133,7 @@ mod tests {
             (&[two, ("cpu.user_ns", 2e9), ("cpu.idle_ns", 2e9)], &["cpu.idle_ns", "cpu.user_ns"]),
             (&[("cpu.cores", 0.0)], &["cpu.cores"]),
             (&[("cpu.busy_ns{1}", 3e9), ("disk.busy_ns{a}", 3e9)], &["cpu.busy_ns{1}"]),
+            (&[("cpu.busy_ns{0}", 0.9e9), ("cpu.busy_ns{1}", 1.01e9)], &[]),
             (&[("tcp.time_wait", -1.0), ("temperature", -1.0)], &["tcp.time_wait"]),
             (
                 &[("memory.available_bytes", 2.0), ("memory.total_bytes", 1.0)],

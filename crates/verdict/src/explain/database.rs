@@ -397,7 +397,7 @@ pub(super) fn locks(facts: &Facts<'_>) -> Outcome {
     each(facts, "no database tells who waits for locks", |source| {
         let waiting = source.mean("db.lock_waiters")?;
         let waited = source.mean("db.lock_wait_ns").map_or(0.0, |ns| ns / SECOND as f64);
-        let waiting = waiting.max(waited);
+        let waiting = waiting.max(waited).max(for_tables(source));
         let share = waiting / facts.in_flight()?;
         if waiting < 0.5 || share < LOCKED {
             return Some(Vec::new());
@@ -413,6 +413,14 @@ pub(super) fn locks(facts: &Facts<'_>) -> Outcome {
             holders.first().and_then(|(who, _)| who.strip_prefix("session ")?.split(',').next());
         Some(vec![cause.fixed_by(locks_fix(source, holder))])
     })
+}
+
+/// Statements of MySQL and MariaDB that wait for a whole table, which no count of row locks tells.
+fn for_tables(source: &ObservedSource) -> f64 {
+    let is_lock = |state: &str| {
+        state.starts_with("Waiting for") && (state.ends_with(" lock") || state.ends_with(" locks"))
+    };
+    source.labelled("db.waits").filter(|(state, _)| is_lock(state)).map(|(_, n)| n.mean).sum()
 }
 
 fn locks_fix(source: &ObservedSource, holder: Option<&str>) -> String {

@@ -18,6 +18,8 @@ const EVEN: f64 = 0.03;
 const EVEN_FOR: (u64, f64, f64) = (4, 100_000.0, 3.0);
 /// The share of a response's time that must pass between its first byte and its last.
 const BODY: f64 = 0.6;
+/// The share of the requests on their way that must wait in this machine's memory to be sent, or to be acknowledged.
+const UNSENT: f64 = 0.5;
 /// The share of a server's processors, and of one of its threads, from which on it may be the one that sends no faster.
 const BUSY: f64 = 0.85;
 /// The share of segments with data sent again, or come out of order, from which on loss bounds what TCP carries
@@ -59,36 +61,46 @@ pub(super) fn bandwidth(facts: &Facts<'_>) -> Outcome {
     }
 }
 
-/// A line between the two ends that is full: as many bytes come each second, and responses take their time to come in.
+/// A line between the two ends that is full: as many bytes cross it each second, and wait for one another before it.
 fn even(facts: &Facts<'_>) -> Option<Cause> {
     let (run, generator) = (facts.run, facts.generator()?);
     if is_here(run) || waits(&run.plan) || facts.some_failed() {
         return None;
     }
-    let by_mean = |a: &(&str, &Figure), b: &(&str, &Figure)| a.1.mean.total_cmp(&b.1.mean);
-    let received = generator.labelled("net.received_bytes").filter(|(name, _)| *name != "lo");
-    let (interface, received) = received.max_by(by_mean)?;
-    let spread = (received.max - received.min) / received.mean.max(1.0);
-    let (samples, fewest, in_flight) = EVEN_FOR;
-    let (whole, first) = (run.service_ns.mean as f64, run.first_byte_ns.mean as f64);
-    let body = 1.0 - first / whole.max(1.0);
-    let on_their_way = facts.in_flight()?;
+    let (samples, _, in_flight) = EVEN_FOR;
     let busy = facts.servers.iter().any(|server| {
         let thread = server.source.mean("process.thread_share").unwrap_or(0.0);
         server.used().unwrap_or(0.0).max(thread) >= BUSY
     });
-    let found = generator.samples > samples
-        && received.mean >= fewest
-        && spread <= EVEN
-        && body >= BODY
-        && on_their_way >= in_flight
-        && !busy;
-    found.then(|| {
+    if busy || generator.samples <= samples || facts.in_flight()? < in_flight {
+        return None;
+    }
+    let unknown = facts.servers.iter().all(|server| server.used().is_none());
+    let cause =
+        responses_in_line(facts, generator).or_else(|| requests_in_line(facts, generator))?;
+    Some(cause.against(unknown.then(|| "what the server's processors did is not known".to_owned())))
+}
+
+/// The interface over which most bytes cross one way, where they are as many each second.
+fn evenly<'a>(generator: &'a ObservedSource, stem: &'a str) -> Option<(&'a str, &'a Figure)> {
+    let by_mean = |a: &(&str, &Figure), b: &(&str, &Figure)| a.1.mean.total_cmp(&b.1.mean);
+    let crossed = generator.labelled(stem).filter(|(name, _)| *name != "lo").max_by(by_mean)?;
+    let (_, bytes) = crossed;
+    let spread = (bytes.max - bytes.min) / bytes.mean.max(1.0);
+    (bytes.mean >= EVEN_FOR.1 && spread <= EVEN).then_some(crossed)
+}
+
+/// Responses that take their time to come in.
+fn responses_in_line(facts: &Facts<'_>, generator: &ObservedSource) -> Option<Cause> {
+    let run = facts.run;
+    let (interface, received) = evenly(generator, "net.received_bytes")?;
+    let (whole, first) = (run.service_ns.mean as f64, run.first_byte_ns.mean as f64);
+    let body = 1.0 - first / whole.max(1.0);
+    (body >= BODY).then(|| {
         let sentence = format!(
             "A line on the way is full: {} Mbit/s come in, each second as many, and responses wait for one another.",
             grouped(received.mean * 8e-6, 1)
         );
-        let unknown = facts.servers.iter().all(|server| server.used().is_none());
         Cause::new(Medium, "network", sentence)
             .weighing(body)
             .with(format!(
@@ -103,7 +115,35 @@ fn even(facts: &Facts<'_>) -> Option<Cause> {
                 show_duration(whole as u64)
             ))
             .against(Some("a server or proxy that sends at a fixed pace looks the same (limit_rate)".to_owned()))
-            .against(unknown.then(|| "what the server's processors did is not known".to_owned()))
+    })
+}
+
+/// Requests that wait in this machine's memory to get out: those that a server was slow to answer would have left it.
+fn requests_in_line(facts: &Facts<'_>, generator: &ObservedSource) -> Option<Cause> {
+    let (interface, sent) = evenly(generator, "net.sent_bytes")?;
+    let totals = &facts.run.totals;
+    let on_their_way =
+        totals.bytes_written as f64 / totals.requests.max(1) as f64 * facts.in_flight()?;
+    let held = generator.mean("tcp.memory_bytes")?;
+    let waiting = held / on_their_way.max(1.0);
+    (waiting >= UNSENT && sent.mean > generator.mean(&format!("net.received_bytes{{{interface}}}"))?).then(|| {
+        let sentence = format!(
+            "A line on the way is full: {} Mbit/s go out, each second as many, and requests wait for one another.",
+            grouped(sent.mean * 8e-6, 1)
+        );
+        Cause::new(Medium, "network", sentence)
+            .weighing(waiting.min(0.9))
+            .with(format!(
+                "{} to {} Mbit/s sent by {interface} in any second",
+                grouped(sent.min * 8e-6, 2),
+                grouped(sent.max * 8e-6, 2)
+            ))
+            .with(format!(
+                "connections of this machine hold {} kB, and the requests on their way are {} kB",
+                grouped(held * 1e-3, 0),
+                grouped(on_their_way * 1e-3, 0)
+            ))
+            .against(Some("a server that reads at a fixed pace looks the same".to_owned()))
     })
 }
 
@@ -299,6 +339,26 @@ mod tests {
         let app = source("app", Role::App, "exec:ssh app1 plimsoll watch --stdio", thread);
         busy.observed.as_mut().expect("watched").sources.push(app);
         assert!(!found(&busy), "the server may be what sends no faster");
+    }
+
+    #[test]
+    fn requests_that_wait_to_be_sent_fill_a_line() {
+        // Ten requests of 60 kB are on their way.
+        let found = |least: f64, held: f64| {
+            let mut run = from_afar(95, 5e4, 6e4);
+            run.totals.bytes_written = run.totals.requests * 60_000;
+            let per_s = run.totals.requests as f64 / (run.totals.duration_ns as f64 * 1e-9);
+            run.service_ns.mean = (10.0 / per_s * 1e9) as u64;
+            let host = &mut run.observed.as_mut().expect("watched").sources[0];
+            let figure =
+                |min: f64, max: f64| Figure { mean: (min + max) / 2.0, min, max, growth: None };
+            host.figures.insert("net.sent_bytes{eth0}".to_owned(), figure(least, 2.49e6));
+            host.figures.insert("tcp.memory_bytes".to_owned(), figure(held, held));
+            codes(&run)[0] == "network.bandwidth"
+        };
+        assert!(found(2.47e6, 9e5));
+        assert!(!found(2.2e6, 9e5), "what computes is uneven");
+        assert!(!found(2.47e6, 8e3), "the server has them");
     }
 
     #[test]

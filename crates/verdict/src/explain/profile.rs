@@ -4,7 +4,7 @@ use model::finding::Confidence::{High, Medium};
 use model::profiled::{FunctionCost, Owner, Profiled};
 
 use super::facts::Facts;
-use super::{Cause, Outcome, held_up};
+use super::{Cause, Outcome, held_up, written};
 use crate::figures::percent;
 
 /// Samples below which a share of some hundredths is chance.
@@ -78,7 +78,7 @@ pub(super) fn chatty(profiled: &Profiled) -> Option<&FunctionCost> {
 }
 
 pub(super) fn debug_options(facts: &Facts<'_>) -> Outcome {
-    held_up::or_writing(facts, false, by_profile(facts))
+    held_up::or_writing(facts, false, written::or_much(facts, by_profile(facts)))
 }
 
 fn by_profile(facts: &Facts<'_>) -> Outcome {

@@ -176,7 +176,9 @@ pub const RULES: &[Rule] = &[
         evidence: "a profile of the server's processor taken in the window, of 200 samples or more, shows 2 % or more of the \
                    time in writing whole requests, responses or stacks down (nobody does that under load on purpose), or \
                    15 % or more in a logger (a line for each request takes some hundredths to a tenth); or its threads wait in \
-                   the kernel to write their output to a pipe, half of one or more on average",
+                   the kernel to write their output to a pipe, half of one or more on average; or, with little \
+                   confidence, a server that is no database writes 2 kB to disk or more for each request, 1 MB a second or \
+                   more, and 1.5 times what requests and responses hold",
         fix: "Turn the dump off, set the log's level to info or warn and the framework's mode to release, or log a sample \
               of the requests. Risk: what is not logged cannot be looked up later.",
         experiment: "A second profile shows it again, 10 samples or more (--confirm takes it), and half of the threshold \
@@ -288,7 +290,9 @@ pub const RULES: &[Rule] = &[
         code: "server.time_wait",
         symptom: "`TCP: time wait bucket table overflow` in the kernel log, resets now and then",
         mechanism: "the side that closes a connection remembers it for 60 s; the table has room for tcp_max_tw_buckets",
-        evidence: "the table reaches 95 % of its maximum, or TCPTimeWaitOverflow grows by 10 or more",
+        evidence: "the table reaches 95 % of its maximum, or TCPTimeWaitOverflow grows by 10 or more; or, on a machine that \
+                   opens more than twice the connections that others open to it, as many are in TIME_WAIT as 95 % of its \
+                   local ports (ip_local_port_range)",
         fix: "Keep connections alive; else sysctl -w net.ipv4.tcp_max_tw_buckets=500000 (about 250 bytes each).",
         experiment: "Run it again with keep-alive: the number in TIME_WAIT falls to next to none.",
         check: server::time_wait,
@@ -342,8 +346,8 @@ pub const RULES: &[Rule] = &[
         code: "db.locks",
         symptom: "requests hang for seconds while all processors are idle, most of all writes to the same rows",
         mechanism: "a transaction holds rows or tables until it ends, and others wait for them",
-        evidence: "every second sample or more shows a session that waits for a lock, and they make up 20 % of the requests \
-                   on their way or more",
+        evidence: "every second sample or more shows a session that waits for a lock (of rows, or of a whole table in MySQL \
+                   and MariaDB), and they make up 20 % of the requests on their way or more",
         fix: "End the transaction that holds them, then make transactions shorter.",
         experiment: "End the session that holds the locks and run it again: nobody waits.",
         check: database::locks,
@@ -401,7 +405,8 @@ pub const RULES: &[Rule] = &[
         evidence: "90 % or more of an interface's speed is used over the window; headers take the rest. Or, on the way to another \
                    machine in a closed loop: the bytes that come in differ by 3 % or less from second to second, 60 % of a \
                    response's time or more pass between its first byte and its last, three or more are on their way, and \
-                   nothing of the server that was watched is busy",
+                   nothing of the server that was watched is busy; or the bytes that go out are as even, and connections of \
+                   the generator's machine hold half of the requests on their way or more",
         fix: "Compress responses (gzip on), send smaller ones, or use a faster network.",
         experiment: "Run it again with Accept-Encoding: gzip: QPS rises by the factor of compression.",
         check: network::bandwidth,

@@ -1,7 +1,7 @@
 //! Rules about servers and their machines, by what was watched there.
 
 use model::finding::Confidence::{High, Medium};
-use model::observed::ObservedSource;
+use model::observed::{Figure, ObservedSource};
 use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Role, Silence};
 
@@ -278,6 +278,9 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
         let overflows = host.growth("tcp.time_wait_overflows").unwrap_or(0.0);
         let full = waiting.max >= REACHED * most.max;
         let said = kernel_said(host, "TIME_WAIT overflow");
+        if let Some(cause) = no_ports_left(name, host, waiting) {
+            return Some(Some(cause));
+        }
         Some((full || overflows >= FEWEST).then(|| {
             let sentence = format!(
                 "The table of connections in TIME_WAIT is full: {} of {}.",
@@ -291,6 +294,30 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
                 false => cause,
             }
         }))
+    })
+}
+
+/// A machine that opens connections to another, and closes them, until each of its local ports is in TIME_WAIT.
+fn no_ports_left(name: &str, host: &ObservedSource, waiting: &Figure) -> Option<Cause> {
+    let ports = host.figure("tcp.local_ports")?.min;
+    let opened = host.growth("tcp.active_opens")?;
+    // Those that others opened wait at the listener's port, and use none of these.
+    let own = opened > 2.0 * host.growth("tcp.passive_opens")?;
+    (own && waiting.max >= REACHED * ports).then(|| {
+        let sentence = format!(
+            "The server's machine has no local ports left: {} connections that it closed are in TIME_WAIT, of {} ports.",
+            grouped(waiting.max, 0),
+            grouped(ports, 0)
+        );
+        Cause::new(High, name, sentence)
+            .weighing(0.9)
+            .with(format!("it opened {} connections to others", grouped(opened, 0)))
+            .fixed_by(
+                "Keep the connections to what it asks open (a pool, keep-alive), or widen the range: sysctl -w \
+                 net.ipv4.ip_local_port_range='1024 65535'. Risk of the range: a port that another service wants to \
+                 listen on may be taken."
+                    .to_owned(),
+            )
     })
 }
 

@@ -118,6 +118,13 @@ fn of_processes() -> Vec<Case> {
     ]
 }
 
+/// A machine whose connections in TIME_WAIT are as many as its local ports, by how many it opened and others opened.
+fn no_ports_left(opened: f64, by_others: f64) -> Figures {
+    let table = [("tcp.time_wait", 600.0), ("tcp.time_wait_max", 131_072.0)];
+    let opens = [("tcp.active_opens", opened), ("tcp.passive_opens", by_others)];
+    with(machine(0.1), &[&table[..], &opens, &[("tcp.local_ports", 600.0)]].concat())
+}
+
 fn of_machines() -> Vec<Case> {
     let core = SECOND as f64;
     vec![
@@ -136,6 +143,7 @@ fn of_machines() -> Vec<Case> {
             with(machine(0.1), &[("tcp.time_wait", 8_192.0), ("tcp.time_wait_max", 8_192.0)]),
             with(machine(0.1), &[("tcp.time_wait", 7_000.0), ("tcp.time_wait_max", 8_192.0)]),
         ),
+        ("server.time_wait", no_ports_left(200.0, 1.0), no_ports_left(1.0, 200.0)),
         (
             "server.memory",
             with(machine(0.1), &[("swap.in_pages", 90.0), ("swap.out_pages", 20.0)]),
@@ -199,6 +207,11 @@ fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
             vec![("db.seq_rows{public.orders}", 5e6), ("db.table_rows{public.orders}", 5_000.0)],
         ),
         ("db.locks", vec![("db.lock_waiters", 1.2)], vec![("db.lock_waiters", 0.1)]),
+        (
+            "db.locks",
+            vec![("db.waits{Waiting for table metadata lock}", 1.2)],
+            vec![("db.waits{Waiting for next activation}", 1.2)],
+        ),
         (
             "db.slow_statement",
             // Of 100 requests a second in flight for 20 ms.

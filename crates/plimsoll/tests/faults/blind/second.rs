@@ -188,7 +188,7 @@ pub const SINGLE: &[Rig] = &[
         "second: a backlog of two for bursts",
         &["server.accept_queue"],
         r#"export BACKLOG=2; node_on
-        load -c 80 -R 110 --arrivals poisson --no-keepalive -T 5s -d 8s http://127.0.0.1:9000/hash/16000"#,
+        load -c 80 -R 200 --arrivals poisson --no-keepalive -T 5s -d 8s http://127.0.0.1:9000/hash/16000"#,
     ),
     apart(
         "second: a connection to Redis for each request, and few ports",
