@@ -329,9 +329,11 @@ const PROCESSOR: &[&str] = &["server.cpu", "server.single_thread", "server.too_f
 /// Puts reasons before what they are the reason for.
 fn reasons_first(found: &mut Vec<(usize, Cause)>) {
     for (reason, effects) in REASONS {
-        let Some(at) = found.iter().position(|(nth, _)| RULES[*nth].code == reason) else {
-            continue;
+        // What is only suspected explains nothing else.
+        let is_reason = |(nth, cause): &(usize, Cause)| {
+            RULES[*nth].code == reason && cause.confidence > Confidence::Low
         };
+        let Some(at) = found.iter().position(is_reason) else { continue };
         // A proxy's handshakes keep itself busy: whoever listens at the target's address.
         let own =
             |cause: &Cause| reason != "proxy.upstream_keepalive" || cause.place == THE_TARGETS;
