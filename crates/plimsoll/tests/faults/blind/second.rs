@@ -4,10 +4,14 @@
 //!
 //! Each single fault was proved by what is not `explain`: the same load with the fault taken out gave clearly more
 //! throughput, less latency or no errors, and the kernel's counters and the servers' logs told the mechanism (overflows,
-//! retransmits, connections opened and left waiting, processes killed for memory, refusals). Two were
-//! proved by less: the closed connections by counts of them, the hashed passwords by the time of one. Faults in pairs and
-//! healthy set-ups were not carried out by their author: they are to be proved before they are judged. What a rig says of
-//! its fault was fixed before it was first judged.
+//! retransmits, connections opened and left waiting, processes killed for memory, refusals). Two were proved by less: the
+//! closed connections by counts of them, the hashed passwords by the time of one. Pairs were not proved by twins.
+//!
+//! When they were first judged, each once, 24 of 36 single faults had the right code first, 4 of 4 pairs both, and none of
+//! 9 healthy set-ups was accused. Rules were mended for five of the twelve; the bursts at a backlog of two were too few on
+//! a machine that did nothing else, and are more now. Not found since: a pool of threads and a lock inside of Java (the
+//! window says nothing of how long a request takes alone), workers that poll (the busy processor comes first), an nginx
+//! that lets requests wait, handshakes that HAProxy makes behind it, and who asks another event loop that answers late.
 
 use super::services::{APP, POLLS, POOL, WRITER};
 use super::{Files, mariadb, postgres, rig};
