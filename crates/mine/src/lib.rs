@@ -10,12 +10,14 @@
 //! are hashed as they are read, and no part of them leaves this crate.
 
 mod distinct;
+mod each;
 mod filter;
 mod format;
 mod hit;
 mod lines;
 mod outcome;
 mod pools;
+mod repeated;
 mod rows;
 mod sample;
 mod scale;
@@ -29,6 +31,7 @@ mod trie;
 mod visits;
 mod words;
 
+pub use each::{Each, in_turn};
 pub use filter::Filter;
 pub use format::{Format, NAMES, Reader};
 pub use hit::{Bad, Hit};

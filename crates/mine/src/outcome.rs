@@ -1,25 +1,28 @@
 //! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
 
 mod figures;
+mod prepared;
 
 use std::collections::{BTreeMap, HashSet};
 
-use model::mined::{Mined, MinedEndpoint, MinedFlow};
+use model::Workload;
+use model::mined::{Mined, MinedFlow};
 use model::schedule::Arrivals;
-use model::secret::MASK;
 use model::units::Nanos;
 use model::workload::{
     Count, Fields, FileFormat, Flow, LoadSpec, Order, Pool, Rate, Step, Time, Today,
 };
-use model::{Latencies, Workload};
 
-use crate::pools::{Content, Table, free, parameters, plain};
+use crate::each::{Each, map};
+use crate::pools::{Content, Table, free, plain};
+use crate::rows::Rows;
 use crate::scale::{Observed, Scale, Scaled};
 use crate::survey::Surveyed;
 use crate::tally::{Endpoint, Tally, Variant};
 use crate::template::{Piece, Template, printable};
 use crate::time::SECOND;
 use crate::visits::{Sessions, Way};
+use prepared::{Prepared, summary};
 
 /// What is wanted of a log.
 #[derive(Debug, Clone, Default)]
@@ -63,14 +66,19 @@ pub struct Outcome {
     pub environment: BTreeMap<String, String>,
 }
 
-/// Makes the result of both readings.
+/// Makes the result of both readings; `each` carries its parts out.
 ///
 /// # Errors
 /// In words, when the load cannot be computed.
-pub fn outcome(surveyed: &Surveyed, mut tally: Tally, wanted: &Wanted) -> Result<Outcome, String> {
+pub fn outcome(
+    surveyed: &Surveyed,
+    mut tally: Tally,
+    wanted: &Wanted,
+    each: Each,
+) -> Result<Outcome, String> {
     tally.close();
     let visits = std::mem::take(&mut tally.visits);
-    let sessions = visits.sessions(wanted.session_gap_ns as i64, surveyed.peak_ns());
+    let sessions = visits.sessions(wanted.session_gap_ns as i64, surveyed.peak_ns(), each);
     let peak = &surveyed.peak;
     let seconds = peak.to - peak.from;
     let mean = peak.requests as f64 / seconds.max(1) as f64;
@@ -81,18 +89,23 @@ pub fn outcome(surveyed: &Surveyed, mut tally: Tally, wanted: &Wanted) -> Result
         daily_users: tally.daily_users(),
     };
     let scaled = wanted.scale.apply(&observed)?;
+    let rows_of = |endpoint: &mut Endpoint| -> Vec<Rows> {
+        endpoint.variants.iter_mut().map(|variant| std::mem::take(&mut variant.rows)).collect()
+    };
+    let rows = tally.endpoints.iter_mut().map(rows_of).collect();
     let mut making = Making {
         surveyed,
         tally: &tally,
         wanted,
         scaled: &scaled,
         seconds: seconds as f64,
+        rows,
         names: HashSet::new(),
         pool_names: HashSet::new(),
         made: Outcome::default(),
         ways_in: BTreeMap::new(),
     };
-    making.endpoints();
+    making.endpoints(each);
     making.load(&sessions);
     making.figures(&observed, &sessions);
     Ok(making.made)
@@ -105,6 +118,8 @@ struct Making<'a> {
     scaled: &'a Scaled,
     /// Length of the peak.
     seconds: f64,
+    /// The values of each endpoint's variants, by its number in the tally.
+    rows: Vec<Vec<Rows>>,
     names: HashSet<String>,
     pool_names: HashSet<String>,
     made: Outcome,
@@ -118,7 +133,7 @@ impl Making<'_> {
     }
 
     /// Endpoints, those with the most requests in the peak first: the figures of all, requests of the first.
-    fn endpoints(&mut self) {
+    fn endpoints(&mut self, each: Each) {
         let mut order: Vec<usize> = (0..self.tally.endpoints.len()).collect();
         let key = |at: &usize| {
             let endpoint = &self.tally.endpoints[*at];
@@ -126,36 +141,19 @@ impl Making<'_> {
             (std::cmp::Reverse((endpoint.peak, endpoint.count)), endpoint.method.clone(), text)
         };
         order.sort_by_cached_key(key);
+        let mut rows = std::mem::take(&mut self.rows);
+        let with_rows = |(rank, at): (usize, &usize)| (rank, *at, std::mem::take(&mut rows[*at]));
+        let ranked: Vec<(usize, usize, Vec<Rows>)> =
+            order.iter().enumerate().map(with_rows).collect();
+        // Rows are many: who reads them clears them away.
+        let prepared = map(each, ranked, |(rank, at, rows)| self.prepared(rank, at, &rows));
         let peak = self.surveyed.peak.requests.max(1) as f64;
         let mut covered = 0;
-        for (rank, at) in order.into_iter().enumerate() {
-            let endpoint = &self.tally.endpoints[at];
-            let template = self.template(endpoint).clone();
-            let tables: Vec<Table> = endpoint
-                .variants
-                .iter()
-                .map(|variant| Table::of(variant, &template, &self.wanted.keep_secrets))
-                .collect();
-            let chosen = rank < self.wanted.top && endpoint.peak > 0;
-            let path = self.mapped(&endpoint.method, &template);
-            let mut mined = MinedEndpoint {
-                method: endpoint.method.clone(),
-                path: path.text(),
-                count: endpoint.count,
-                peak: endpoint.peak,
-                share: endpoint.peak as f64 / peak,
-                rate_per_s: endpoint.peak as f64 / self.seconds,
-                statuses: endpoint.statuses.clone(),
-                bytes: endpoint.bytes,
-                parameters: parameters(&tables, &template.kinds),
-                latency_ns: (endpoint.took.count() > 0).then(|| summary(endpoint)),
-                latency_step_ns: (endpoint.took.count() > 0).then_some(endpoint.step_ns),
-                examples: examples(&template, &tables),
-                workload_name: None,
-            };
-            if chosen {
-                covered += endpoint.peak;
-                mined.workload_name = Some(self.requests(at, &path, &tables));
+        for (at, prepared) in order.into_iter().zip(prepared) {
+            let Prepared { mut mined, tables, files, path } = prepared;
+            if let Some(files) = files {
+                covered += mined.peak;
+                mined.workload_name = Some(self.requests(at, &path, &tables, files));
             }
             self.made.mined.endpoints.push(mined);
         }
@@ -201,12 +199,18 @@ impl Making<'_> {
     }
 
     /// The requests of an endpoint in the workload, one for each set of names in its query; the name of the first.
-    fn requests(&mut self, at: usize, template: &Template, tables: &[Table]) -> String {
+    fn requests(
+        &mut self,
+        at: usize,
+        template: &Template,
+        tables: &[Table],
+        files: Vec<Option<String>>,
+    ) -> String {
         let endpoint = &self.tally.endpoints[at];
         let variants: Vec<(&Variant, &Table)> = endpoint.variants.iter().zip(tables).collect();
         let in_variants: u64 = variants.iter().map(|(variant, _)| variant.peak).sum();
         let mut first = None;
-        for (variant, table) in variants {
+        for ((variant, table), file) in variants.into_iter().zip(files) {
             if variant.peak == 0 && first.is_some() {
                 continue;
             }
@@ -214,7 +218,7 @@ impl Making<'_> {
             let share = variant.peak as f64 / in_variants.max(1) as f64;
             let requests = endpoint.peak as f64 * share;
             let name = self.name(&endpoint.method, template, variant);
-            let pool = self.pool(&name, table);
+            let pool = self.pool(&name, table, file);
             let mut made = self.request(&endpoint.method, template, table, pool.as_deref());
             made.name = Some(name.clone());
             if first.is_none() {
@@ -241,15 +245,13 @@ impl Making<'_> {
         free(&mut self.names, &name)
     }
 
-    /// Writes the pool of a table, if it has one; its name.
-    fn pool(&mut self, of: &str, table: &Table) -> Option<String> {
-        if table.rows.is_empty() {
-            return None;
-        }
+    /// Takes the pool of a table with its text, if it has one; its name.
+    fn pool(&mut self, of: &str, table: &Table, text: Option<String>) -> Option<String> {
+        let text = text?;
         let short: String = plain(of).chars().take(60).collect();
         let name = free(&mut self.pool_names, &short);
         let file = format!("{}/{name}.csv", self.wanted.pools);
-        self.made.files.insert(file.clone(), table.csv());
+        self.made.files.insert(file.clone(), text);
         let pool = Pool {
             file: Some(file),
             format: Some(FileFormat::Csv),
@@ -424,49 +426,6 @@ fn today(endpoint: &Endpoint) -> Option<Today> {
     // What the log writes as 0 took less than its smallest step, and nothing is known finer than that.
     let time = |taken: Nanos| Some(Time(((taken + step / 2) / step).max(1) * step));
     Some(Today { p50: time(summary.p50), p99: time(summary.p99) })
-}
-
-fn summary(endpoint: &Endpoint) -> model::Summary {
-    let mut latencies = Latencies::new();
-    endpoint.took.fill(&mut latencies);
-    latencies.summary()
-}
-
-/// Requests as they came, put together from values of the pools; credentials are masked.
-fn examples(template: &Template, tables: &[Table]) -> Vec<String> {
-    const EXAMPLES: usize = 3;
-    const LONGEST: usize = 120;
-    let mut examples = Vec::new();
-    for table in tables {
-        let row = |at: usize| table.rows.get(at).map(|(row, _)| row.as_slice()).unwrap_or_default();
-        for at in 0..table.rows.len().clamp(1, EXAMPLES) {
-            let mut cells = row(at).iter();
-            let mut of_path = Vec::new();
-            let mut query = Vec::new();
-            for column in &table.columns {
-                let text = match &column.content {
-                    Content::Fixed(text) => text.clone(),
-                    Content::Secret => MASK.to_owned(),
-                    Content::Column(_) => cells.next().cloned().unwrap_or_default(),
-                };
-                match column.in_path {
-                    true => of_path.push(text),
-                    false => query.push(format!("{}={text}", column.name)),
-                }
-            }
-            let piece = |piece: &Piece| match piece {
-                Piece::Fixed(text) => text.clone(),
-                Piece::Parameter(at) => of_path.get(*at).cloned().unwrap_or_default(),
-            };
-            let mut text: String = template.pieces.iter().map(piece).collect();
-            if !query.is_empty() {
-                text += &format!("?{}", query.join("&"));
-            }
-            examples.push(text.chars().take(LONGEST).collect());
-        }
-    }
-    examples.truncate(EXAMPLES);
-    examples
 }
 
 /// Six significant digits.

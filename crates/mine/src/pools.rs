@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 use model::mined::Parameter;
 use model::secret::{Neighbour, holds_secret};
 
+use crate::rows::Rows;
 use crate::segment;
 use crate::tally::{SECRET, SEPARATOR, Variant};
 use crate::template::{Piece, Template};
@@ -55,14 +56,19 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// The table of a variant.
-    pub(crate) fn of(variant: &Variant, template: &Template, keep_secrets: &[String]) -> Self {
+    /// The table of a variant with its rows.
+    pub(crate) fn of(
+        variant: &Variant,
+        from: &Rows,
+        template: &Template,
+        keep_secrets: &[String],
+    ) -> Self {
         let names = names(variant, template);
-        let exact = variant.rows.is_exact();
+        let exact = from.is_exact();
         let kept = |name: &str| keep_secrets.iter().any(|kept| kept == name);
         let mut table = Self::default();
         let mut decoded: Vec<(Vec<String>, f64)> = Vec::new();
-        for (weight, row) in variant.rows.weighted(MOST_ROWS) {
+        for (weight, row) in from.weighted(MOST_ROWS) {
             let cells: Vec<&[u8]> = row.split(|byte| *byte == SEPARATOR).collect();
             let in_path = template.parameters.len();
             let texts: Option<Vec<String>> = cells[..cells.len() - 1]
@@ -98,8 +104,7 @@ impl Table {
         decoded.retain(|_| marks.next().is_some_and(|marks| marks & open == 0));
         table.left_out += before - decoded.len();
         let rows = decoded.len().max(1) as f64;
-        table.stands_for =
-            if exact { 1.0 } else { (variant.rows.distinct() as f64 / rows).max(1.0) };
+        table.stands_for = if exact { 1.0 } else { (from.distinct() as f64 / rows).max(1.0) };
         table.fill(template, names, &secrets, decoded, exact);
         table
     }

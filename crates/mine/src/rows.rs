@@ -1,8 +1,8 @@
 //! Values with how often each came, in bounded memory.
 //!
 //! While they fit, all are kept and the counts are exact. Beyond, those stay whose hash begins with zeros (each with
-//! its exact count: a sample of the distinct values), and beside them the values that came most often (Misra and
-//! Gries 1982, with the error that this has).
+//! its exact count: a sample of the distinct values), and beside them, with exact counts too, those of requests that
+//! the first reading found to be frequent. What is kept depends on what came, and not on its order.
 
 use std::collections::HashMap;
 
@@ -14,63 +14,51 @@ use crate::trie::hash;
 const MOST: usize = 8_192;
 /// Bytes of values kept.
 const MOST_BYTES: usize = 1 << 20;
-/// Frequent values counted beside the sample.
-const FREQUENT: usize = 1_024;
 
 /// A value and its count.
-type Counted = (u64, Box<[u8]>);
+#[derive(Debug, Clone)]
+struct Counted {
+    times: u64,
+    /// Those of them that were frequent requests.
+    often: u64,
+    value: Box<[u8]>,
+}
+
+/// Values by their hash.
+type Table = HashMap<u64, Counted, FixedState>;
 
 /// A table of values.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Rows {
     /// Zeros that a hash begins with to be kept.
     level: u32,
-    rows: HashMap<u64, Counted, FixedState>,
+    rows: Table,
     bytes: usize,
-    frequent: HashMap<u64, Counted, FixedState>,
-    /// What every count in `frequent` may be too low by.
-    lost: u64,
+    /// Values of frequent requests, once others are left out.
+    frequent: Table,
     total: u64,
 }
 
 impl Rows {
-    /// Counts a value.
-    pub(crate) fn add(&mut self, value: &[u8]) {
-        let hash = hash(value);
+    /// Counts a value; `often` says that its request is a frequent one.
+    pub(crate) fn add(&mut self, value: &[u8], often: bool) {
+        self.add_hashed(hash(value), often, || value.into());
+    }
+
+    /// Counts a value of which the hash is known.
+    pub(crate) fn add_hashed(&mut self, hash: u64, often: bool, value: impl Fn() -> Box<[u8]>) {
+        let often = u64::from(often);
         self.total += 1;
-        if self.level > 0 {
-            self.add_frequent(hash, value, 1);
+        if self.level > 0 && often > 0 {
+            count(&mut self.frequent, hash, (1, 1), &value);
         }
-        if !self.keeps(hash) {
+        if hash.leading_zeros() < self.level {
             return;
         }
-        let row = self.rows.entry(hash).or_insert_with(|| {
-            self.bytes += value.len() + size_of::<(u64, Counted)>();
-            (0, value.into())
-        });
-        row.0 += 1;
-        self.shrink();
-    }
-
-    fn keeps(&self, hash: u64) -> bool {
-        hash.leading_zeros() >= self.level
-    }
-
-    fn add_frequent(&mut self, hash: u64, value: &[u8], times: u64) {
-        if let Some(known) = self.frequent.get_mut(&hash) {
-            known.0 += times;
-        } else if self.frequent.len() < FREQUENT {
-            self.frequent.insert(hash, (times, value.into()));
-        } else {
-            let least = self.frequent.values().map(|row| row.0).min().unwrap_or(0).min(times);
-            self.lost += least;
-            self.frequent.retain(|_, row| {
-                row.0 -= least;
-                row.0 > 0
-            });
-            if times > least {
-                self.frequent.insert(hash, (times - least, value.into()));
-            }
+        let row = count(&mut self.rows, hash, (1, often), value);
+        if row.times == 1 {
+            self.bytes += size(&row.value);
+            self.shrink();
         }
     }
 
@@ -82,20 +70,23 @@ impl Rows {
 
     /// Leaves about half of the values.
     pub(crate) fn halve(&mut self) {
-        if self.level == 0 {
-            self.frequent = self.rows.clone();
-            self.keep_most_frequent();
-        }
+        self.note_frequent();
         self.level += 1;
         self.thin_out();
+    }
+
+    /// Takes the frequent ones out of values that are all there still.
+    fn note_frequent(&mut self) {
+        if self.level == 0 {
+            self.frequent = frequent_of(&self.rows).collect();
+        }
     }
 
     /// Leaves the values that the level keeps.
     fn thin_out(&mut self) {
         let level = self.level;
         self.rows.retain(|hash, _| hash.leading_zeros() >= level);
-        let size = |row: &Counted| row.1.len() + size_of::<(u64, Counted)>();
-        self.bytes = self.rows.values().map(size).sum();
+        self.bytes = self.rows.values().map(|row| size(&row.value)).sum();
     }
 
     /// Bytes of the values kept, about.
@@ -103,40 +94,29 @@ impl Rows {
         self.bytes
     }
 
-    /// Leaves the most frequent values of too many.
-    fn keep_most_frequent(&mut self) {
-        if self.frequent.len() <= FREQUENT {
-            return;
-        }
-        let mut counts: Vec<u64> = self.frequent.values().map(|row| row.0).collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        let bar = counts[FREQUENT];
-        self.lost += bar;
-        self.frequent.retain(|_, row| {
-            row.0 -= bar.min(row.0);
-            row.0 > 0
-        });
-    }
-
     pub(crate) fn absorb(&mut self, other: Self) {
-        let (own_exact, exact) = (self.level == 0, other.level == 0);
         self.total += other.total;
-        // The counts of one that is exact are frequent values of the other.
-        if own_exact && !exact {
-            self.frequent = self.rows.clone();
-        }
-        self.level = self.level.max(other.level);
-        if self.level > 0 {
-            let theirs = if exact { &other.rows } else { &other.frequent };
-            for (hash, (times, value)) in theirs {
-                let row = self.frequent.entry(*hash).or_insert_with(|| (0, value.clone()));
-                row.0 += times;
+        let level = self.level.max(other.level);
+        if level > 0 {
+            self.note_frequent();
+            let exact = other.level == 0;
+            let theirs: Table =
+                if exact { frequent_of(&other.rows).collect() } else { other.frequent };
+            for (hash, row) in theirs {
+                count(&mut self.frequent, hash, (row.times, row.often), || row.value.clone());
             }
-            self.lost += other.lost;
-            self.keep_most_frequent();
         }
-        for (hash, (times, value)) in other.rows {
-            self.rows.entry(hash).or_insert((0, value)).0 += times;
+        self.level = level;
+        for (hash, row) in other.rows {
+            if hash.leading_zeros() < level {
+                continue;
+            }
+            let own = self.rows.entry(hash);
+            own.and_modify(|own| {
+                own.times += row.times;
+                own.often += row.often;
+            })
+            .or_insert(row);
         }
         self.thin_out();
         self.shrink();
@@ -154,31 +134,46 @@ impl Rows {
 
     /// Values with weights that add up to about the total, the heaviest first, at most `most` of them.
     pub(crate) fn weighted(&self, most: usize) -> Vec<(f64, &[u8])> {
-        // A value is frequent if its count is well beyond what the count may be wrong by.
-        let heavy = |row: &&Counted| row.0 > 2 * self.lost.max(4);
+        let counted = |row: &'_ Counted| row.times as f64;
         let mut rows: Vec<(f64, &[u8])> = Vec::new();
-        let mut mass = 0.0;
-        if !self.is_exact() {
-            for row in self.frequent.values().filter(heavy) {
-                let count = row.0 as f64 + self.lost as f64 / 2.0;
-                mass += count;
-                rows.push((count, &row.1));
-            }
-        }
-        let is_frequent =
-            |hash: &u64| !self.is_exact() && self.frequent.get(hash).as_ref().is_some_and(heavy);
-        let rest: Vec<&Counted> =
-            self.rows.iter().filter(|(hash, _)| !is_frequent(hash)).map(|(_, row)| row).collect();
-        let sampled: u64 = rest.iter().map(|row| row.0).sum();
+        rows.extend(self.frequent.values().map(|row| (counted(row), row.value.as_ref())));
+        let frequent: u64 = self.frequent.values().map(|row| row.times).sum();
+        let rest = self.rows.iter().filter(|(hash, _)| !self.frequent.contains_key(hash));
+        let rest: Vec<&Counted> = rest.map(|(_, row)| row).collect();
+        let sampled: u64 = rest.iter().map(|row| row.times).sum();
         let scale = match self.is_exact() {
             true => 1.0,
-            false => ((self.total as f64 - mass) / (sampled as f64).max(1.0)).max(0.0),
+            false => self.total.saturating_sub(frequent) as f64 / (sampled as f64).max(1.0),
         };
-        rows.extend(rest.iter().map(|row| (row.0 as f64 * scale, row.1.as_ref())));
-        rows.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        rows.extend(rest.iter().map(|row| (counted(row) * scale, row.value.as_ref())));
+        rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         rows.truncate(most);
         rows
     }
+}
+
+/// Adds to the count of a value.
+fn count(
+    to: &mut Table,
+    hash: u64,
+    (times, often): (u64, u64),
+    value: impl FnOnce() -> Box<[u8]>,
+) -> &Counted {
+    let new = || Counted { times: 0, often: 0, value: value() };
+    let row = to.entry(hash).or_insert_with(new);
+    row.times += times;
+    row.often += often;
+    row
+}
+
+/// Those of exact counts that frequent requests have, with the count of those.
+fn frequent_of(rows: &Table) -> impl Iterator<Item = (u64, Counted)> {
+    let frequent = rows.iter().filter(|(_, row)| row.often > 0);
+    frequent.map(|(hash, row)| (*hash, Counted { times: row.often, ..row.clone() }))
+}
+
+fn size(value: &[u8]) -> usize {
+    value.len() + size_of::<(u64, Counted)>()
 }
 
 #[cfg(test)]
@@ -200,7 +195,7 @@ mod tests {
     fn few_values_are_counted_exactly() {
         let mut rows = Rows::default();
         let values = skewed(500);
-        values.iter().for_each(|value| rows.add(value.as_bytes()));
+        values.iter().for_each(|value| rows.add(value.as_bytes(), false));
         let weighted = rows.weighted(1_000);
         assert!(rows.is_exact());
         assert_eq!(weighted.len(), 500);
@@ -211,12 +206,15 @@ mod tests {
     #[test]
     fn many_values_keep_their_skew() {
         let values = skewed(60_000);
-        let mut halves = [Rows::default(), Rows::default()];
+        let often = |value: &str| value.len() <= 3;
+        let (mut halves, mut all) = ([Rows::default(), Rows::default()], Rows::default());
         for (at, value) in values.iter().enumerate() {
-            halves[at % 2].add(value.as_bytes());
+            halves[at % 2].add(value.as_bytes(), often(value));
+            all.add(value.as_bytes(), often(value));
         }
         let [mut rows, other] = halves;
         rows.absorb(other);
+        assert_eq!(rows.weighted(usize::MAX), all.weighted(usize::MAX));
         let off = |found: f64, wanted: f64| (found - wanted).abs() / wanted;
         assert!(off(rows.distinct() as f64, 60_000.0) < 0.1, "{}", rows.distinct());
         let weighted = rows.weighted(usize::MAX);
@@ -225,7 +223,7 @@ mod tests {
         for (rank, row) in weighted.iter().take(5).enumerate() {
             let wanted = (120_000 / (rank + 1)) as f64;
             assert_eq!(row.1, format!("v{rank}").as_bytes());
-            assert!(off(row.0, wanted) < 0.1, "{} of {wanted}", row.0);
+            assert_eq!(row.0, wanted);
         }
     }
 }

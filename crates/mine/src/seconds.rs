@@ -21,7 +21,7 @@ pub(crate) struct Seconds {
 #[derive(Debug)]
 struct Hour {
     counts: Box<[u32]>,
-    /// The zone that the log had in it.
+    /// The zone that the log had in it; the one further ahead where there were two.
     offset_s: i32,
 }
 
@@ -54,6 +54,7 @@ impl Seconds {
             self.open = Some((hour, known.unwrap_or_else(new)));
         }
         if let Some((_, open)) = &mut self.open {
+            open.offset_s = open.offset_s.max(at.offset_s);
             let count = &mut open.counts[second.rem_euclid(HOUR) as usize];
             *count = count.saturating_add(1);
         }
@@ -73,6 +74,7 @@ impl Seconds {
             let full = self.hours.len() >= MOST_HOURS;
             match self.hours.get_mut(&at) {
                 Some(own) => {
+                    own.offset_s = own.offset_s.max(hour.offset_s);
                     for (own, count) in own.counts.iter_mut().zip(&hour.counts) {
                         *own = own.saturating_add(*count);
                     }

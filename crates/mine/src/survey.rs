@@ -4,6 +4,7 @@
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Bad;
+use crate::repeated::{Frequent, Repeated};
 use crate::seconds::{Busiest, Seconds};
 use crate::template::Templates;
 use crate::time::{SECOND, Stamp};
@@ -16,18 +17,23 @@ const MOST_POINTS: usize = 400;
 /// Bytes of a bad line that are kept.
 const SAMPLE: usize = 200;
 
+/// A line with its place in the log.
+type First = (u64, Vec<u8>);
+
 /// A log in its first reading. Parts of a log may be read by several, in any order, and put together.
 #[derive(Debug)]
 pub struct Survey {
     sorter: Sorter,
     lines: u64,
-    bad: [(u64, Option<Vec<u8>>); Bad::ALL.len()],
+    /// How many there are of each kind, and the first of them.
+    bad: [(u64, Option<First>); Bad::ALL.len()],
     first: Option<Stamp>,
     last: Option<Stamp>,
     requests: u64,
     counted: u64,
     seconds: Seconds,
     trie: Trie,
+    repeated: Repeated,
 }
 
 /// What the first reading found.
@@ -43,6 +49,8 @@ pub struct Surveyed {
     pub(crate) by_hour: [u64; 24],
     pub(crate) peak: Busiest,
     pub(crate) templates: Templates,
+    /// Paths with methods, and whole requests, that come again and again.
+    pub(crate) frequent: (Frequent, Frequent),
 }
 
 impl Survey {
@@ -58,41 +66,43 @@ impl Survey {
             counted: 0,
             seconds: Seconds::default(),
             trie: Trie::default(),
+            repeated: Repeated::default(),
         }
     }
 
-    /// Reads whole lines.
-    pub fn read(&mut self, text: &[u8], reader: &mut Reader) {
-        for line in lines::each(text) {
-            self.line(line, reader);
+    /// Reads whole lines; `order` is the place of the first in the log.
+    pub fn read(&mut self, text: &[u8], order: u64, reader: &mut Reader) {
+        for (at, line) in lines::each(text).enumerate() {
+            self.line(line, order + at as u64, reader);
         }
     }
 
-    /// Counts a line that was too long to be kept.
-    pub fn too_long(&mut self, start: &[u8]) {
+    /// Counts a line that was too long to be kept; `order` is its place in the log.
+    pub fn too_long(&mut self, start: &[u8], order: u64) {
         self.lines += 1;
-        self.note(Bad::TooLong, start);
+        self.note(Bad::TooLong, start, order);
     }
 
-    fn line(&mut self, line: &[u8], reader: &mut Reader) {
+    fn line(&mut self, line: &[u8], order: u64, reader: &mut Reader) {
         if line.len() > LONGEST_LINE {
-            return self.too_long(line);
+            return self.too_long(line, order);
         }
         let hit = match reader.read(line) {
             Ok(Some(hit)) => hit,
             Ok(None) => return,
             Err(bad) => {
                 self.lines += 1;
-                return self.note(bad, line);
+                return self.note(bad, line, order);
             }
         };
         self.lines += 1;
         self.requests += 1;
+        self.repeated.add(&hit, order);
         let at = hit.at;
-        if self.first.is_none_or(|first| at.ns < first.ns) {
+        if self.first.is_none_or(|first| key(&at) < key(&first)) {
             self.first = Some(at);
         }
-        if self.last.is_none_or(|last| at.ns > last.ns) {
+        if self.last.is_none_or(|last| key(&at) > key(&last)) {
             self.last = Some(at);
         }
         if self.sorter.kind(&hit) == Kind::Counted {
@@ -102,10 +112,12 @@ impl Survey {
         }
     }
 
-    fn note(&mut self, bad: Bad, line: &[u8]) {
+    fn note(&mut self, bad: Bad, line: &[u8], order: u64) {
         let (count, sample) = &mut self.bad[bad.index()];
         *count += 1;
-        sample.get_or_insert_with(|| start_of(line).to_vec());
+        if sample.as_ref().is_none_or(|(first, _)| order < *first) {
+            *sample = Some((order, start_of(line).to_vec()));
+        }
     }
 
     /// Adds what another part of the log held.
@@ -115,12 +127,13 @@ impl Survey {
         self.counted += other.counted;
         for ((count, sample), (more, other)) in self.bad.iter_mut().zip(other.bad) {
             *count += more;
-            *sample = sample.take().or(other);
+            *sample = sample.take().into_iter().chain(other).min();
         }
-        self.first = self.first.into_iter().chain(other.first).min_by_key(|stamp| stamp.ns);
-        self.last = self.last.into_iter().chain(other.last).max_by_key(|stamp| stamp.ns);
+        self.first = self.first.into_iter().chain(other.first).min_by_key(key);
+        self.last = self.last.into_iter().chain(other.last).max_by_key(key);
         self.seconds.absorb(other.seconds);
         self.trie.absorb(&other.trie);
+        self.repeated.absorb(other.repeated);
     }
 
     /// Lines so far, and bad ones among them.
@@ -131,7 +144,9 @@ impl Survey {
     /// The bad lines: what is wrong, how many, and the beginning of one of them.
     pub fn bad(&self) -> impl Iterator<Item = (Bad, u64, &[u8])> {
         let kinds = Bad::ALL.into_iter().zip(&self.bad).filter(|(_, (count, _))| *count > 0);
-        kinds.map(|(bad, (count, sample))| (bad, *count, sample.as_deref().unwrap_or_default()))
+        kinds.map(|(bad, (count, sample))| {
+            (bad, *count, sample.as_ref().map_or(b"".as_slice(), |(_, sample)| sample))
+        })
     }
 
     /// What was found; `window_s` is the length of the peak that is looked for.
@@ -160,8 +175,14 @@ impl Survey {
             seconds: self.seconds,
             peak,
             templates: self.trie.templates(),
+            frequent: self.repeated.frequent(),
         })
     }
+}
+
+/// What stamps are ordered by.
+fn key(stamp: &Stamp) -> (i64, i32) {
+    (stamp.ns, stamp.offset_s)
 }
 
 /// The beginning of a line, up to a blank: half of a credential would not be recognised as one.

@@ -1,25 +1,27 @@
 //! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
 
+mod endpoint;
+
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::FixedState;
 use model::Latencies;
-use model::histogram::SparseLatencies;
-use model::secret::{is_secret_parameter, is_secret_value, looks_random};
+use model::secret::{is_secret_value, looks_random};
 use model::units::SECOND;
 
 use crate::distinct::Distinct;
+use crate::each::{Each, map};
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Hit;
-use crate::pools::decode;
+use crate::repeated::{of_path, of_request};
 use crate::rows::Rows;
 use crate::survey::Surveyed;
-use crate::template::Template;
 use crate::time::{DAY, Stamp};
 use crate::trie::hash;
 use crate::visits::Visits;
 use crate::{LONGEST_LINE, lines};
+pub(crate) use endpoint::{Endpoint, Variant};
 
 /// Parts of a row are separated by this: it cannot be in a path or a query.
 pub(crate) const SEPARATOR: u8 = 0x1f;
@@ -28,8 +30,6 @@ pub(crate) const SECRET: &[u8] = &[0x1e];
 
 /// Endpoints that are told apart; the requests of others are counted together.
 const MOST_ENDPOINTS: usize = 2_000;
-/// Sets of query names of an endpoint.
-const MOST_VARIANTS: usize = 12;
 /// Names in a query that are looked at.
 const MOST_NAMES: usize = 24;
 /// Bytes of all rows of values.
@@ -42,37 +42,6 @@ const MOST_DAYS: usize = 800;
 const MOST_ARRIVALS: usize = 5_000_000;
 /// Latencies that are put together at a time.
 const LATENCIES: usize = 512;
-
-/// An endpoint in the making.
-#[derive(Debug, Default)]
-pub(crate) struct Endpoint {
-    pub(crate) template: usize,
-    /// Which parameters of the path hold credentials that are not to be kept.
-    secrets: Vec<bool>,
-    pub(crate) method: String,
-    pub(crate) count: u64,
-    pub(crate) peak: u64,
-    pub(crate) bytes: u64,
-    pub(crate) statuses: BTreeMap<u16, u64>,
-    pub(crate) took: SparseLatencies,
-    waiting: Vec<u64>,
-    /// All times taken are multiples of this: a second, or a thousandth, millionth ... of one.
-    pub(crate) step_ns: u64,
-    pub(crate) variants: Vec<Variant>,
-    /// Requests with names in their queries that are beyond the bound.
-    pub(crate) rare: Variant,
-}
-
-/// Requests of an endpoint with the same names in their queries.
-#[derive(Debug, Default)]
-pub(crate) struct Variant {
-    /// The names, sorted, each as often as it comes; with whether its values are credentials.
-    pub(crate) names: Vec<(Vec<u8>, bool)>,
-    pub(crate) count: u64,
-    pub(crate) peak: u64,
-    /// Values of the path's parameters and of the query's, joined.
-    pub(crate) rows: Rows,
-}
 
 /// A log in its second reading.
 #[derive(Debug)]
@@ -157,24 +126,22 @@ impl<'s> Tally<'s> {
         self.requests += 1;
         self.bytes += hit.bytes;
         *self.statuses.entry(hit.status).or_insert(0) += 1;
-        self.count_path(hit);
+        let path = of_path(hit);
+        let often = self.surveyed.frequent.0.contains(&path);
+        self.paths
+            .add_hashed(path, often, || [hit.method, b" ".as_slice(), hit.path].concat().into());
         match self.sorter.kind(hit) {
             Kind::Bot => self.bots += 1,
             Kind::StaticFile => self.static_files += 1,
             Kind::LeftOut => self.left_out += 1,
-            Kind::Counted => self.count(hit, order),
+            Kind::Counted => {
+                let often = self.surveyed.frequent.1.contains(&of_request(path, hit));
+                self.count(hit, order, often);
+            }
         }
     }
 
-    fn count_path(&mut self, hit: &Hit) {
-        self.row.clear();
-        self.row.extend_from_slice(hit.method);
-        self.row.push(b' ');
-        self.row.extend_from_slice(hit.path);
-        self.paths.add(&self.row);
-    }
-
-    fn count(&mut self, hit: &Hit, order: u64) {
+    fn count(&mut self, hit: &Hit, order: u64, often: bool) {
         self.counted += 1;
         self.reads += u64::from(matches!(hit.method, b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"));
         let user = user(hit);
@@ -196,7 +163,7 @@ impl<'s> Tally<'s> {
             return;
         };
         self.visits.add(user, hit.at.ns, order, at as u32);
-        self.count_endpoint(at, hit, &values, in_peak);
+        self.count_endpoint(at, hit, &values, (in_peak, often));
     }
 
     fn count_day(&mut self, at: Stamp, user: u64) {
@@ -226,7 +193,14 @@ impl<'s> Tally<'s> {
         Some(self.endpoints.len() - 1)
     }
 
-    fn count_endpoint(&mut self, at: usize, hit: &Hit, values: &[&[u8]], in_peak: bool) {
+    /// Counts a request of an endpoint; it may be in the peak, and be one that comes again and again.
+    fn count_endpoint(
+        &mut self,
+        at: usize,
+        hit: &Hit,
+        values: &[&[u8]],
+        (in_peak, often): (bool, bool),
+    ) {
         let endpoint = &mut self.endpoints[at];
         endpoint.count += 1;
         endpoint.peak += u64::from(in_peak);
@@ -257,7 +231,7 @@ impl<'s> Tally<'s> {
             self.row.extend_from_slice(if *secret { SECRET } else { value });
             self.row.push(SEPARATOR);
         }
-        variant.rows.add(&self.row);
+        variant.rows.add(&self.row, often);
     }
 
     /// Thins the largest tables of values out where all are too large together.
@@ -279,8 +253,30 @@ impl<'s> Tally<'s> {
         }
     }
 
-    /// Adds what another part of the log held.
-    pub fn absorb(&mut self, other: Self) {
+    /// Adds what other parts of the log held; `each` carries the parts of that out.
+    pub fn absorb(&mut self, others: Vec<Self>, each: Each) {
+        let mut endpoints: Vec<(Endpoint, Vec<Endpoint>)> =
+            std::mem::take(&mut self.endpoints).into_iter().map(|own| (own, Vec::new())).collect();
+        let mut paths = Vec::new();
+        for other in others {
+            paths.push(self.absorb_one(other, &mut endpoints));
+        }
+        let own = std::mem::take(&mut self.paths);
+        let mut tasks = vec![Task::Paths(own, paths)];
+        let task = |(own, others)| Task::Endpoint(Box::new(own), others);
+        tasks.extend(endpoints.into_iter().map(task));
+        let ruler = &self.ruler;
+        for done in map(each, tasks, |task| task.carried_out(ruler)) {
+            match done {
+                Task::Paths(rows, _) => self.paths = rows,
+                Task::Endpoint(endpoint, _) => self.endpoints.push(*endpoint),
+            }
+        }
+        self.make_room();
+    }
+
+    /// Adds what is quick to add of another part, and puts its endpoints beside these; its paths.
+    fn absorb_one(&mut self, other: Self, endpoints: &mut Vec<(Endpoint, Vec<Endpoint>)>) -> Rows {
         self.lines += other.lines;
         self.requests += other.requests;
         self.bytes += other.bytes;
@@ -294,39 +290,56 @@ impl<'s> Tally<'s> {
         for (day, users) in other.days {
             self.days.entry(day).or_default().absorb(&users);
         }
-        self.paths.absorb(other.paths);
         if let (Some(own), Some(theirs)) = (&mut self.arrivals, other.arrivals) {
             own.extend(theirs);
         }
         let mut moved = Vec::new();
         for endpoint in other.endpoints {
-            let at = self.place(endpoint.template, endpoint.method.as_bytes());
-            moved.push(at);
-            match at {
-                Some(at) => self.endpoints[at].absorb(endpoint, &self.ruler),
+            let key = (endpoint.template, hash(endpoint.method.as_bytes()));
+            let at = match self.places.get(&key) {
+                Some(at) => {
+                    endpoints[*at].1.push(endpoint);
+                    Some(*at as u32)
+                }
+                None if endpoints.len() < MOST_ENDPOINTS => {
+                    self.places.insert(key, endpoints.len());
+                    endpoints.push((endpoint, Vec::new()));
+                    Some(endpoints.len() as u32 - 1)
+                }
                 None => {
                     self.others.0 += endpoint.count;
                     self.others.1 += endpoint.peak;
+                    None
                 }
-            }
+            };
+            moved.push(at);
         }
         self.others.0 += other.others.0;
         self.others.1 += other.others.1;
-        let renumber = |endpoint: u32| Some(moved.get(endpoint as usize).copied()?? as u32);
+        let renumber = |endpoint: u32| moved.get(endpoint as usize).copied()?;
         self.visits.absorb(other.visits.renumbered(renumber));
-        self.make_room();
+        other.paths
     }
 
-    /// Puts what is still waiting where it belongs, and the variants of endpoints in their order.
+    /// Puts what is still waiting where it belongs, and endpoints and their variants in an order that does not depend on
+    /// which came first.
     pub(crate) fn close(&mut self) {
         for endpoint in &mut self.endpoints {
-            endpoint.add_waiting(&self.ruler);
-            endpoint.waiting.clear();
-            // In an order that does not depend on which came first.
-            endpoint.variants.sort_by(|a, b| {
-                (b.peak, b.count).cmp(&(a.peak, a.count)).then_with(|| a.names.cmp(&b.names))
-            });
+            endpoint.close(&self.ruler);
         }
+        let mut order: Vec<usize> = (0..self.endpoints.len()).collect();
+        let key = |at: &usize| (self.endpoints[*at].template, &self.endpoints[*at].method);
+        order.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        let mut moved = vec![0; order.len()];
+        let mut endpoints = Vec::with_capacity(order.len());
+        for (to, from) in order.into_iter().enumerate() {
+            moved[from] = to as u32;
+            endpoints.push(std::mem::take(&mut self.endpoints[from]));
+        }
+        self.endpoints = endpoints;
+        let visits = std::mem::take(&mut self.visits);
+        self.visits = visits.renumbered(|endpoint| moved.get(endpoint as usize).copied());
+        self.places.clear();
     }
 
     /// Lines read.
@@ -340,83 +353,25 @@ impl<'s> Tally<'s> {
     }
 }
 
-impl Endpoint {
-    /// The place of the variant with these names, sorted; beyond all where there are too many.
-    fn variant(
-        &mut self,
-        pairs: &[(&[u8], &[u8])],
-        template: &Template,
-        keep_secrets: &[String],
-    ) -> usize {
-        let same = |variant: &Variant| {
-            variant.names.len() == pairs.len()
-                && variant.names.iter().zip(pairs).all(|((name, _), (other, _))| name == other)
-        };
-        if let Some(at) = self.variants.iter().position(same) {
-            return at;
-        }
-        if self.variants.len() < MOST_VARIANTS {
-            self.variants.push(Variant::named(pairs, template, keep_secrets));
-            return self.variants.len() - 1;
-        }
-        MOST_VARIANTS
-    }
-
-    /// Puts the times that wait with the others.
-    fn add_waiting(&mut self, ruler: &Latencies) {
-        for took in &self.waiting {
-            while took % self.step_ns != 0 {
-                self.step_ns /= 1000;
-            }
-        }
-        self.took.add(&mut self.waiting, ruler);
-        self.waiting.clear();
-    }
-
-    fn absorb(&mut self, mut other: Self, ruler: &Latencies) {
-        self.count += other.count;
-        self.peak += other.peak;
-        self.bytes += other.bytes;
-        other.add_waiting(ruler);
-        add_counts(&mut self.statuses, other.statuses);
-        self.took.append(&other.took);
-        self.step_ns = self.step_ns.min(other.step_ns);
-        for variant in other.variants {
-            match self.variants.iter().position(|own| own.names == variant.names) {
-                Some(at) => {
-                    let own = &mut self.variants[at];
-                    own.count += variant.count;
-                    own.peak += variant.peak;
-                    own.rows.absorb(variant.rows);
-                }
-                None if self.variants.len() < MOST_VARIANTS => self.variants.push(variant),
-                None => self.rare.add_counts(&variant),
-            }
-        }
-        self.rare.add_counts(&other.rare);
-    }
+/// What of several parts is put together by itself.
+enum Task {
+    Paths(Rows, Vec<Rows>),
+    Endpoint(Box<Endpoint>, Vec<Endpoint>),
 }
 
-impl Variant {
-    /// A variant of these names, of which none has come yet.
-    fn named(pairs: &[(&[u8], &[u8])], template: &Template, keep_secrets: &[String]) -> Self {
-        // `pass%77ord` is a password too.
-        let text = |name: &[u8]| {
-            decode(name, true).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
-        };
-        let texts: Vec<String> = pairs.iter().map(|(name, _)| text(name)).collect();
-        let all: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let path = template.text();
-        let secret =
-            |name: &String| is_secret_parameter(name, &all, &path) && !keep_secrets.contains(name);
-        let named = |((name, _), text): (&(&[u8], &[u8]), &String)| (name.to_vec(), secret(text));
-        let names = pairs.iter().zip(&texts).map(named).collect();
-        Self { names, ..Self::default() }
-    }
-
-    fn add_counts(&mut self, other: &Self) {
-        self.count += other.count;
-        self.peak += other.peak;
+impl Task {
+    /// With the others in the first.
+    fn carried_out(self, ruler: &Latencies) -> Self {
+        match self {
+            Self::Paths(mut own, others) => {
+                others.into_iter().for_each(|other| own.absorb(other));
+                Self::Paths(own, Vec::new())
+            }
+            Self::Endpoint(mut own, others) => {
+                others.into_iter().for_each(|other| own.absorb(other, ruler));
+                Self::Endpoint(own, Vec::new())
+            }
+        }
     }
 }
 

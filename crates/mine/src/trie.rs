@@ -37,7 +37,7 @@ const END: Marks = 1;
 const WAYS: usize = 8;
 
 /// A segment, or a set of segments that are values of one parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Fixed(Box<[u8]>),
     Values {
@@ -182,7 +182,7 @@ impl Trie {
                 Label::Fixed(text) => self.child(own, text),
                 Label::Values { prefix, class, suffix, .. } => {
                     let shape = Shape { prefix, class: *class, suffix };
-                    self.generalise(own, &shape, |_, _| true)
+                    self.generalise(own, &shape, |trie, child| !trie.stays(child))
                 }
             };
             self.absorb_below(into, other, *child);
@@ -223,6 +223,14 @@ impl Trie {
     /// Whether a word may stand beside values: there are only so many that may be fixed.
     fn has_room(&self, node: u32) -> bool {
         self.nodes[node as usize].children.len() < MOST_CHILDREN / 4
+    }
+
+    /// Whether a child is a fixed word that stays where others of its shape are put together.
+    fn stays(&self, child: u32) -> bool {
+        match &self.nodes[child as usize].label {
+            Label::Fixed(text) => may_be_fixed(text),
+            Label::Values { .. } => true,
+        }
     }
 
     /// The shape of a segment below a node.
@@ -366,6 +374,16 @@ impl Trie {
             if !(may_be_fixed(text) || (heavy && words::is_common(text))) {
                 self.move_into(node, child, into);
             }
+        }
+    }
+
+    /// Puts children in an order that does not depend on which came first.
+    fn arrange(&mut self) {
+        for at in 0..self.nodes.len() {
+            let mut children = std::mem::take(&mut self.nodes[at].children);
+            let label = |child: &u32| &self.nodes[*child as usize].label;
+            children.sort_unstable_by(|a, b| label(a).cmp(label(b)));
+            self.nodes[at].children = children;
         }
     }
 

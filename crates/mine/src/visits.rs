@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+use foldhash::fast::FixedState;
 use model::Latencies;
+
+use crate::each::{Each, map};
 
 /// Requests kept.
 const MOST: usize = 300_000;
@@ -99,40 +102,73 @@ impl Visits {
     }
 
     /// The sessions, ended by a pause of more than `gap_ns`; `peak` in nanoseconds.
-    pub(crate) fn sessions(mut self, gap_ns: i64, peak: (i64, i64)) -> Sessions {
-        self.visits.sort_unstable();
-        let mut found = Sessions::default();
-        let mut chain = Chain::default();
-        let mut open: Vec<(i64, i64)> = Vec::new();
-        let new =
-            |pair: &[Visit]| pair[0].user != pair[1].user || pair[1].at_ns - pair[0].at_ns > gap_ns;
-        let mut begin = 0;
-        for at in 0..self.visits.len() {
-            let last = at + 1 == self.visits.len() || new(&self.visits[at..=at + 1]);
-            if !last {
-                continue;
-            }
-            let session = &self.visits[begin..=at];
-            begin = at + 1;
-            found.count += 1;
+    pub(crate) fn sessions(self, gap_ns: i64, peak: (i64, i64), each: Each) -> Sessions {
+        let some = self.visits.len() * 9 / 8 / PARTS;
+        let mut parts: Vec<Vec<Visit>> = (0..PARTS).map(|_| Vec::with_capacity(some)).collect();
+        for visit in self.visits {
+            parts[(visit.user >> (u64::BITS - PARTS.ilog2())) as usize].push(visit);
+        }
+        let parts = map(each, parts, |visits| Part::of(visits, gap_ns, peak));
+        let mut all = Part::default();
+        parts.into_iter().for_each(|part| all.append(part));
+        all.finish(self.level)
+    }
+}
+
+/// Users are divided by their hash into so many parts, in the order of their hashes.
+const PARTS: usize = 8;
+
+/// The sessions of some of the users.
+#[derive(Debug, Default)]
+struct Part {
+    found: Sessions,
+    visits: u64,
+    chain: Chain,
+    /// Where sessions that reach into the peak begin and end.
+    open: Vec<(i64, i64)>,
+}
+
+impl Part {
+    fn of(mut visits: Vec<Visit>, gap_ns: i64, peak: (i64, i64)) -> Self {
+        visits.sort_unstable();
+        let mut part = Self { visits: visits.len() as u64, ..Self::default() };
+        let same =
+            |a: &Visit, b: &Visit| a.user == b.user && b.at_ns.saturating_sub(a.at_ns) <= gap_ns;
+        for session in visits.chunk_by(same) {
+            part.found.count += 1;
             for pair in session.windows(2) {
-                found.think.record((pair[1].at_ns - pair[0].at_ns).max(0) as u64);
+                part.found.think.record((pair[1].at_ns - pair[0].at_ns).max(0) as u64);
             }
             let (from, to) = (session[0].at_ns, session[session.len() - 1].at_ns);
-            found.begun_in_peak += u64::from((peak.0..peak.1).contains(&from));
+            part.found.begun_in_peak += u64::from((peak.0..peak.1).contains(&from));
             if from < peak.1 && to >= peak.0 {
-                open.push((from, 1));
-                open.push((to + 1, -1));
+                part.open.push((from, 1));
+                part.open.push((to + 1, -1));
             }
-            chain.add(session);
+            part.chain.add(session);
         }
-        let scale = 1_u64 << self.level;
-        found.requests = self.visits.len() as f64 / (found.count as f64).max(1.0);
+        part
+    }
+
+    /// Adds the sessions of users behind those that are here.
+    fn append(&mut self, other: Self) {
+        self.found.count += other.found.count;
+        self.found.begun_in_peak += other.found.begun_in_peak;
+        self.found.think.merge(&other.found.think);
+        self.visits += other.visits;
+        self.open.extend(other.open);
+        self.chain.append(other.chain);
+    }
+
+    fn finish(self, level: u32) -> Sessions {
+        let mut found = self.found;
+        let scale = 1_u64 << level;
+        found.requests = self.visits as f64 / (found.count as f64).max(1.0);
         found.count *= scale;
         found.begun_in_peak *= scale;
-        found.most_open = most_open(open) * scale;
+        found.most_open = most_open(self.open) * scale;
         found.sampled = 1.0 / scale as f64;
-        found.ways = chain.ways();
+        found.ways = self.chain.ways();
         found
     }
 }
@@ -153,8 +189,8 @@ fn most_open(mut changes: Vec<(i64, i64)>) -> u64 {
 struct Chain {
     sessions: u64,
     /// By endpoint (nothing before the first) and the next (nothing behind the last).
-    next: HashMap<Option<u32>, BTreeMap<Option<u32>, u64>>,
-    pauses: HashMap<(u32, u32), Vec<u64>>,
+    next: HashMap<Option<u32>, BTreeMap<Option<u32>, u64>, FixedState>,
+    pauses: HashMap<(u32, u32), Vec<u64>, FixedState>,
 }
 
 /// Pauses between two endpoints that are kept.
@@ -174,6 +210,20 @@ impl Chain {
             if pauses.len() < MOST_PAUSES {
                 pauses.push((pair[1].at_ns - pair[0].at_ns).max(0) as u64);
             }
+        }
+    }
+
+    /// Adds the sessions of users behind those that are here.
+    fn append(&mut self, other: Self) {
+        self.sessions += other.sessions;
+        for (from, next) in other.next {
+            let own = self.next.entry(from).or_default();
+            next.into_iter().for_each(|(to, count)| *own.entry(to).or_insert(0) += count);
+        }
+        for (pair, pauses) in other.pauses {
+            let own = self.pauses.entry(pair).or_default();
+            own.extend(pauses);
+            own.truncate(MOST_PAUSES);
         }
     }
 
@@ -246,6 +296,7 @@ impl Ord for Likely {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::each::in_turn;
     use crate::time::SECOND;
 
     #[test]
@@ -256,7 +307,7 @@ mod tests {
         {
             visits.add(user, at * SECOND, at as u64, endpoint);
         }
-        let sessions = visits.sessions(1_800 * SECOND, (0, 100 * SECOND));
+        let sessions = visits.sessions(1_800 * SECOND, (0, 100 * SECOND), &in_turn);
         assert_eq!((sessions.count, sessions.begun_in_peak, sessions.most_open), (3, 2, 2));
         assert_eq!(sessions.requests, 2.0);
         assert_eq!(sessions.think.max(), 7 * SECOND as u64);
@@ -271,7 +322,7 @@ mod tests {
             let user = crate::trie::hash(&(n / 10).to_le_bytes());
             visits.add(user, (n / 10) as i64 * SECOND + (n % 10) as i64, n, (n % 10) as u32);
         }
-        let sessions = visits.sessions(1_800 * SECOND, (0, i64::MAX));
+        let sessions = visits.sessions(1_800 * SECOND, (0, i64::MAX), &in_turn);
         assert_eq!(sessions.requests, 10.0);
         assert!((sessions.count as f64 / 200_000.0 - 1.0).abs() < 0.02, "{}", sessions.count);
     }

@@ -1,6 +1,6 @@
 //! No credential of a log comes out, wherever it stands in a request; ids do.
 
-use mine::{Filter, Format, Outcome, Survey, Tally, Wanted, outcome};
+use mine::{Filter, Format, Outcome, Survey, Tally, Wanted, in_turn, outcome};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -15,7 +15,7 @@ fn mined(text: &str, keep_secrets: &[&str]) -> Outcome {
     let format = Format::named("combined").unwrap();
     let filter = Filter::default();
     let mut survey = Survey::new(&filter);
-    survey.read(text.as_bytes(), &mut format.reader());
+    survey.read(text.as_bytes(), 0, &mut format.reader());
     let surveyed = survey.finish(3_600).unwrap();
     let keep_secrets: Vec<String> = keep_secrets.iter().map(ToString::to_string).collect();
     let mut tally = Tally::new(&surveyed, &filter, &keep_secrets, false);
@@ -28,7 +28,7 @@ fn mined(text: &str, keep_secrets: &[&str]) -> Outcome {
         keep_secrets,
         ..Wanted::default()
     };
-    outcome(&surveyed, tally, &wanted).unwrap()
+    outcome(&surveyed, tally, &wanted, &in_turn).unwrap()
 }
 
 /// Requests, each with a credential in it for which `{}` stands.

@@ -13,7 +13,7 @@ fn templates(paths: &[String]) -> BTreeSet<String> {
         );
     }
     let mut survey = Survey::new(&Filter::default());
-    survey.read(text.as_bytes(), &mut Format::named("combined").unwrap().reader());
+    survey.read(text.as_bytes(), 0, &mut Format::named("combined").unwrap().reader());
     let surveyed = survey.finish(3_600).unwrap();
     surveyed.templates().all().iter().map(mine::Template::text).collect()
 }

@@ -1,6 +1,6 @@
 //! Whatever a log holds, it is read or refused: no input panics, and every line is counted once.
 
-use mine::{Filter, Format, Survey, Tally, Wanted, outcome};
+use mine::{Filter, Format, Survey, Tally, Wanted, in_turn, outcome};
 use proptest::prelude::*;
 
 /// Both readings and what comes of them.
@@ -10,7 +10,7 @@ fn mine(text: &[u8], sessions: bool) {
     };
     let filter = Filter::default();
     let mut survey = Survey::new(&filter);
-    survey.read(text, &mut format.reader());
+    survey.read(text, 0, &mut format.reader());
     let (lines, bad) = survey.lines();
     assert!(bad <= lines);
     let Ok(surveyed) = survey.finish(3_600) else { return };
@@ -26,7 +26,7 @@ fn mine(text: &[u8], sessions: bool) {
         map: vec![("/a".to_owned(), "/b/{id}".to_owned())],
         ..Wanted::default()
     };
-    let made = outcome(&surveyed, tally, &wanted).expect("no factor is wrong");
+    let made = outcome(&surveyed, tally, &wanted, &in_turn).expect("no factor is wrong");
     let mined = made.mined;
     assert_eq!(mined.lines, lines);
     assert_eq!(mined.requests + mined.bad_lines, lines);

@@ -47,6 +47,7 @@ struct Candidate {
 impl Trie {
     /// The templates of all paths.
     pub(crate) fn templates(mut self) -> Templates {
+        self.arrange();
         self.settle(ROOT);
         self.settle_siblings(ROOT);
         let mut builder = Builder::default();
@@ -207,7 +208,7 @@ impl Trie {
             }
         }
         for ((prefix, suffix), mut looks) in around {
-            looks.sort_unstable_by(|a, b| b.cmp(a));
+            looks.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
             let (most, into) = looks[0];
             for (hits, look) in &looks[1..] {
                 if hits * 5 <= most * 3 {

@@ -75,7 +75,7 @@ impl Trie {
                 found.push((self.below(*child), *child));
             }
         }
-        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
         found.into_iter().map(|(_, child)| child).collect()
     }
 

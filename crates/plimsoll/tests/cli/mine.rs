@@ -1,5 +1,6 @@
 //! `plimsoll mine`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use testkit::needs;
 
 use crate::harness::{Folder, PLIMSOLL};
 
@@ -161,6 +163,61 @@ fn rotated_logs_in_any_order_and_standard_input_give_the_same() {
     let workloads = ["one", "two"]
         .map(|dir| fs::read_to_string(folder.path().join(dir).join("workload.yaml")).unwrap());
     assert_eq!(workloads[0], workloads[1]);
+}
+
+#[test]
+fn one_processor_finds_what_several_find() {
+    if !needs::has("taskset") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut log = String::new();
+    for n in 0..60_000_u32 {
+        let request = match n % 4 {
+            0 => format!("GET /users/{}/orders?page={}", n * 7_919 % 20_000, n % 7),
+            1 => format!("GET /blog/how-to-do-things-part-{}", n * 31 % 9_001),
+            2 => format!("POST /login?from={}", n % 3),
+            _ => format!("GET /products/{}", n % 977 * (n % 2)),
+        };
+        let client = format!("203.0.{}.{}", n % 40, n % 250);
+        log += &line(10 + n / 3_600 % 10, n % 3_600, &client, &request, 200);
+    }
+    folder.put("all.log", &log);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(log.as_bytes()).unwrap();
+    folder.put("all.log.gz", packed.finish().unwrap());
+    folder.plimsoll("mine all.log --out all --sessions").ok();
+    let line = format!("-c 0 {PLIMSOLL} mine all.log --out one --sessions");
+    folder.run(Path::new("taskset"), &line).ok();
+    folder.plimsoll("mine all.log.gz --out packed --sessions").ok();
+    let all = files_of(&folder, "all");
+    assert!(all.len() > 3, "{:?}", all.keys());
+    for dir in ["one", "packed"] {
+        for (name, text) in &files_of(&folder, dir) {
+            assert!(all.get(name) == Some(text), "{dir}: {name} differs");
+        }
+    }
+}
+
+/// The files of a result by their names, without what tells the log's name.
+fn files_of(folder: &Folder, dir: &str) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.path().join(dir)];
+    while let Some(within) = folders.pop() {
+        for entry in fs::read_dir(within).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = entry.strip_prefix(folder.path().join(dir)).unwrap();
+            match entry.is_dir() {
+                true => folders.push(entry),
+                false if name.extension().is_some_and(|ending| ending == "html") => {}
+                false => {
+                    let text = fs::read_to_string(&entry).unwrap();
+                    let text = text.replace("all.log.gz", "all.log");
+                    drop(files.insert(name.display().to_string(), text));
+                }
+            }
+        }
+    }
+    files
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The two readings of a log, on all processors.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -45,10 +45,10 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         Progress::new("reading lines", logs, quiet),
         || Survey::new(&filter),
         |survey, block, reader| match block.too_long {
-            true => survey.too_long(&block.text),
-            false => survey.read(&block.text, reader),
+            true => survey.too_long(&block.text, order(block)),
+            false => survey.read(&block.text, order(block), reader),
         },
-        Survey::absorb,
+        |survey, others| others.into_iter().for_each(|other| survey.absorb(other)),
     )?;
     check(&survey, args.max_bad)?;
     let names = || wanted.files.join(", ");
@@ -62,14 +62,19 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
         |tally, block, reader| {
             if !block.too_long {
-                let number = block.log as u64 * BLOCKS_OF_A_LOG + block.number;
-                tally.read(&block.text, number.saturating_mul(LINES_OF_A_BLOCK), reader);
+                tally.read(&block.text, order(block), reader);
             }
         },
-        Tally::absorb,
+        |tally, others| tally.absorb(others, &on_all_processors),
     )?;
-    let outcome = outcome(&surveyed, tally, wanted).or_else(cannot_run)?;
+    let outcome = outcome(&surveyed, tally, wanted, &on_all_processors).or_else(cannot_run)?;
     if stopped(&stop) { interrupted() } else { Ok(outcome) }
+}
+
+/// The place of a block's first line among all lines of the logs.
+fn order(block: &Block) -> u64 {
+    let number = block.log as u64 * BLOCKS_OF_A_LOG + block.number;
+    number.saturating_mul(LINES_OF_A_BLOCK)
 }
 
 /// Half a log has another peak and other users than all of it: it makes no workload.
@@ -103,12 +108,11 @@ fn each_line<S: Send>(
     progress: Progress,
     new: impl Fn() -> S + Sync,
     read: impl Fn(&mut S, &Block, &mut Reader) + Sync,
-    absorb: impl Fn(&mut S, S),
+    absorb: impl Fn(&mut S, Vec<S>),
 ) -> Result<S, Failure> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
     // Columns may be named anew in the middle of a log.
     let in_order = logs.iter().any(|log| !log.header().is_empty());
-    let threads = if in_order { 1 } else { processors.min(MOST_THREADS) };
+    let threads = if in_order { 1 } else { processors() };
     let packed = logs.iter().filter(|log| log.is_packed()).count();
     let readers = packed.clamp(1, threads);
     let (send, receive) = sync_channel::<Block>(WAITING);
@@ -130,9 +134,34 @@ fn each_line<S: Send>(
             states.for_each(drop);
             return interrupted();
         }
-        states.for_each(|state| absorb(&mut all, state));
+        absorb(&mut all, states.collect());
         done.or_else(cannot_run).map(|()| all)
     })
+}
+
+/// Processors to use.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+/// Carries a task out for every number below a count.
+fn on_all_processors(count: usize, task: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                return;
+            }
+            task(at);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..processors().min(count) {
+            scope.spawn(work);
+        }
+        work();
+    });
 }
 
 fn work<S>(
