@@ -239,16 +239,6 @@ impl Outcome {
     pub fn reported(&self, pointer: &str) -> Result<f64> {
         self.report.as_ref().context("not a plimsoll run")?.number(pointer)
     }
-
-    /// The same number of each element of a list.
-    pub fn numbers(&self, list: &str, pointer: &str) -> Result<Vec<f64>> {
-        let report = self.report.as_ref().context("not a plimsoll run")?;
-        let elements = report.0.pointer(list).and_then(Value::as_array);
-        let elements = elements.with_context(|| format!("plimsoll's run has no list at {list}"))?;
-        let number = |element: &Value| element.pointer(pointer).and_then(Value::as_f64);
-        let numbers = elements.iter().map(number);
-        numbers.map(|number| number.with_context(|| format!("no number at {pointer}"))).collect()
-    }
 }
 
 /// A `plimsoll.run/1`.

@@ -12,6 +12,7 @@ mod rounds;
 mod row;
 mod server;
 mod statistics;
+mod transit;
 
 use std::cell::OnceCell;
 use std::fs;
@@ -25,7 +26,9 @@ use serde_json::{Value, json};
 use crate::golang::Go;
 use crate::needs::{self, AB, GO, GOACCESS, NGINX, Need, OPENSSL, POSTGRES, VALGRIND, WRK};
 use crate::{interrupt, repo};
-use cases::{closed, fill, gate, hold, instructions, mine, open, profile, scale, sizes, traffic};
+use cases::{
+    closed, fill, gate, hold, instructions, mine, open, passage, profile, scale, sizes, traffic,
+};
 use client::Client;
 use rounds::Series;
 use row::Row;
@@ -146,7 +149,7 @@ const CASES: &[Case] = &[
         &[],
         hold::through,
     ),
-    case("gate-reports", "latency while usage is reported", &[], hold::reports),
+    case("gate-reports", "latency while usage is reported", &[], passage::reports),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];
 

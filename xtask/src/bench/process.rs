@@ -54,6 +54,13 @@ impl Background {
         self.child.id()
     }
 
+    /// Stops it, and lets it go on.
+    pub fn pause(&self, length: Duration) {
+        signal(&self.child, Signal::STOP);
+        thread::sleep(length);
+        signal(&self.child, Signal::CONT);
+    }
+
     /// Fails if it has ended by itself.
     pub fn check(&mut self) -> Result<()> {
         match self.child.try_wait()? {

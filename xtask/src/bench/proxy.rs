@@ -109,6 +109,19 @@ http {{
         Ok(Self { process, address, keys, _folder: folder })
     }
 
+    /// Has it come before all other processes on its core, by a real-time priority: it is to have that to itself.
+    pub fn before_others(self) -> Result<Self> {
+        let mut command = repo::command("chrt");
+        command.args(["--all-tasks", "--fifo", "--pid", "1", &self.process.id().to_string()]);
+        repo::output(&mut command)?;
+        Ok(self)
+    }
+
+    /// Stops it, and lets it go on.
+    pub fn pause(&self, length: Duration) {
+        self.process.pause(length);
+    }
+
     /// Processor time of all its threads, in microseconds.
     pub fn cpu_us(&self) -> Result<f64> {
         let mut ns = 0.0;

@@ -209,6 +209,8 @@ fn failed(error: &GatewayError) -> Response {
     let status = match error {
         GatewayError::Store(StoreError::NoSuchKey(_)) => StatusCode::NOT_FOUND,
         GatewayError::Store(StoreError::Wrong(_)) => StatusCode::UNPROCESSABLE_ENTITY,
+        // A file that the configuration names is as wrong as what it says.
+        GatewayError::File(_) => StatusCode::UNPROCESSABLE_ENTITY,
         error if error.is_usage() => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -6,6 +6,14 @@ use super::{Line, Part};
 use crate::limits::{AtOnce, Gcra};
 use crate::usage::{BUCKETS, Buckets, bucket_of};
 
+/// Where the rate lies that random arrivals are told by, of the way from theirs to what keeps the target busy.
+const ABOVE_ARRIVALS: f64 = 0.5;
+/// How many times as many as keep the target busy may be in flight while a cluster of random arrivals is worked off: with
+/// more, the last of it waits longer than the objective where some requests take much longer than most.
+const CLUSTER_MOST: f64 = 2.0;
+/// How many clusters ahead an overload is remembered as at most.
+const REMEMBERED: u64 = 4;
+
 /// What was seen of the upstreams since the last look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -26,6 +34,13 @@ pub struct Seen {
 pub struct Ceiling {
     used: Gcra,
     in_flight: AtOnce,
+    /// What came, against a rate between that of random arrivals and the line's.
+    arrivals: Gcra,
+    /// Nanoseconds that a thousandth of a mean request takes up of that, as bits of an `f64`.
+    arrivals_ns_per_milli: AtomicU64,
+    /// How far ahead of that pace arrivals by chance come.
+    arrivals_ahead_ns: AtomicU64,
+    arrivals_at_once_milli: AtomicU64,
     /// Nanoseconds that a thousandth of a mean request takes up, as bits of an `f64`.
     ns_per_milli: AtomicU64,
     /// How far ahead of an even pace the most important requests may be.
@@ -45,6 +60,10 @@ impl Default for Ceiling {
         Self {
             used: Gcra::default(),
             in_flight: AtOnce::default(),
+            arrivals: Gcra::default(),
+            arrivals_ns_per_milli: AtomicU64::new(0),
+            arrivals_ahead_ns: AtomicU64::new(0),
+            arrivals_at_once_milli: AtomicU64::new(0),
             ns_per_milli: AtomicU64::new(0),
             ahead_ns: AtomicU64::new(u64::MAX / 4),
             at_once_milli: AtomicU64::new(u64::MAX / 4),
@@ -69,6 +88,38 @@ impl Ceiling {
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
         let own = (at_once * part.own()).max(1.0);
         self.at_once_milli.store((own * 1000.0) as u64, Ordering::Relaxed);
+        self.set_arrivals(line, factor, part.own());
+    }
+
+    /// Puts the rate that tells random arrivals at the line from more a little above theirs: arrivals by chance seldom come
+    /// far ahead of it, and more than the target carries always does.
+    fn set_arrivals(&self, line: &Line, factor: f64, own: f64) {
+        let above = ABOVE_ARRIVALS * (line.rate_per_s - line.arrivals_per_s);
+        let per_s = (line.arrivals_per_s + above) * factor * own;
+        let at_once = line.arrivals_at_once.min(CLUSTER_MOST * line.at_once) * factor * own;
+        self.arrivals_ns_per_milli.store((1e6 / per_s).to_bits(), Ordering::Relaxed);
+        self.arrivals_ahead_ns.store((at_once / per_s * 1e9) as u64, Ordering::Relaxed);
+        self.arrivals_at_once_milli.store((at_once * 1000.0) as u64, Ordering::Relaxed);
+    }
+
+    /// Mean requests in flight that a request may make at most, in thousandths: as many as keep the target busy; while no
+    /// more come than random arrivals at the line, as many as these seldom exceed.
+    fn most_milli(&self, now_ns: u64) -> u64 {
+        let busy = self.at_once_milli.load(Ordering::Relaxed);
+        let ahead_ns = self.arrivals.ahead_ns(now_ns);
+        if ahead_ns > self.arrivals_ahead_ns.load(Ordering::Relaxed) {
+            return busy;
+        }
+        busy.max(self.arrivals_at_once_milli.load(Ordering::Relaxed))
+    }
+
+    /// Counts what came, whether there is room or not. An overload is remembered for a moment, so that its pauses are not
+    /// taken for its end.
+    fn count_arrival(&self, cost_milli: u32, now_ns: u64) {
+        let ns_per_milli = f64::from_bits(self.arrivals_ns_per_milli.load(Ordering::Relaxed));
+        let increment_ns = (f64::from(cost_milli) * ns_per_milli) as u64;
+        let most_ns = REMEMBERED * self.arrivals_ahead_ns.load(Ordering::Relaxed);
+        self.arrivals.count(increment_ns, most_ns, now_ns);
     }
 
     /// Takes a request of this cost. `share_milli` is how much of the room its priority may use, in thousandths: the
@@ -78,7 +129,8 @@ impl Ceiling {
     /// How long until there is room, in nanoseconds: of the rate, or a guess where too many are in flight.
     pub fn take(&self, cost_milli: u32, share_milli: u32, now_ns: u64) -> Result<(), u64> {
         let part = |whole: u64| whole / 1000 * u64::from(share_milli);
-        let most = part(self.at_once_milli.load(Ordering::Relaxed));
+        let most = part(self.most_milli(now_ns));
+        self.count_arrival(cost_milli, now_ns);
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(self.ahead_ns.load(Ordering::Relaxed));

@@ -101,6 +101,12 @@ pub struct Line {
     /// How far ahead of an even pace requests may be, in nanoseconds, where that is more than what may be in flight: when
     /// the number in flight was measured it holds the target by itself, and a target that was slow for a moment catches up.
     pub ahead_ns: u64,
+    /// Requests of mean cost per second of random arrivals that the target carries, and how many of these are seldom
+    /// exceeded in flight. Where fewer were measured while they kept the target busy, as many wait while no more come than
+    /// random arrivals at the line do.
+    pub arrivals_per_s: f64,
+    /// See [`Self::arrivals_per_s`].
+    pub arrivals_at_once: f64,
     /// The latency it was certified with.
     pub envelope: Envelope,
     /// The URL that was measured.
@@ -157,10 +163,10 @@ impl Line {
             return Err(LineError::NoCapacity);
         }
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
-        let at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
+        let arrivals_at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
         let saturated = line.saturated.filter(|held| held.requests_per_s > arrivals_per_s);
         let (rate_per_s, at_once, ahead_ns) = saturated
-            .map_or((arrivals_per_s, at_once, 0), |held| {
+            .map_or((arrivals_per_s, arrivals_at_once, 0), |held| {
                 (held.requests_per_s, f64::from(held.concurrency.max(1)), AHEAD_NS)
             });
         let (costs, unknown) = costs(line);
@@ -168,6 +174,8 @@ impl Line {
             rate_per_s,
             at_once,
             ahead_ns,
+            arrivals_per_s,
+            arrivals_at_once,
             envelope: envelope(line),
             url: line.target.url.clone(),
             measured_at: line.measured_at.clone(),

@@ -72,6 +72,15 @@ impl Gcra {
         }
     }
 
+    /// Counts a request of so much whatever is ahead, up to `most_ns` ahead: what is above that is forgotten.
+    pub fn count(&self, increment_ns: u64, most_ns: u64, now_ns: u64) {
+        // The function always gives a number.
+        let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
+            let next = due.max(now_ns).saturating_add(increment_ns);
+            Some(next.min(now_ns.saturating_add(most_ns)))
+        });
+    }
+
     /// Gives back what was just taken, of a request that another limit refused.
     pub fn give_back(&self, increment_ns: u64) {
         // What lies in the past counts as nothing anyway.
@@ -137,6 +146,18 @@ mod tests {
         gcra.take(&rate, 1000, SECOND).unwrap();
         gcra.give_back(rate.increment_ns(1000));
         assert_eq!(gcra.take(&rate, 1000, SECOND), Ok(()));
+    }
+
+    #[test]
+    fn what_is_counted_is_remembered_up_to_a_bound() {
+        let gcra = Gcra::default();
+        for _ in 0..10 {
+            gcra.count(SECOND / 10, SECOND / 2, SECOND);
+        }
+        assert_eq!(gcra.ahead_ns(SECOND), SECOND / 2);
+        assert_eq!(gcra.ahead_ns(SECOND + SECOND / 4), SECOND / 4);
+        gcra.count(SECOND / 10, SECOND / 2, 3 * SECOND);
+        assert_eq!(gcra.ahead_ns(3 * SECOND), SECOND / 10);
     }
 
     proptest! {

@@ -1,10 +1,10 @@
 //! What the gateway costs, beside nginx doing the same: a key looked up, a limit on its rate, in front of one server.
 //!
-//! The gateway or nginx has core 1 to itself; client and server share core 0, so that what they cost is not counted. Where
-//! latency is measured the server does not wait for the client's time slices ([`Server::beside_client`]).
+//! The gateway or nginx has core 1 to itself; client and server share core 0, so that what they cost is not counted.
 
 use anyhow::{Context, Result};
 
+use super::passage;
 use crate::bench::Bench;
 use crate::bench::client::{Client, Outcome};
 use crate::bench::process::pinned;
@@ -38,7 +38,7 @@ pub fn gate(bench: &Bench) -> Result<Vec<Row>> {
     let (many, _) = cost(bench, &server, &proxies, 1000)?;
     let mut rows = vec![few, many];
     drop((server, proxies));
-    rows.extend(latency(bench, (rate / 2.0) as u32)?);
+    rows.extend(passage::latency(bench, (rate / 2.0) as u32)?);
     Ok(rows)
 }
 
@@ -115,46 +115,4 @@ fn cost(
         ),
     };
     Ok((row, median(&rates[0])))
-}
-
-/// An open loop at half of what a closed one reached, direct and through both.
-fn latency(bench: &Bench, rate: u32) -> Result<Vec<Row>> {
-    let server = &Server::beside_client(bench.plimsoll()?)?;
-    let upstream = server.origin();
-    let proxies = [Proxy::gate(bench.plimsoll()?, upstream)?, Proxy::nginx(upstream)?];
-    let load = format!("-t1 -c64 -R{rate} --arrivals poisson");
-    let clients = [
-        bench.client(&load, server)?,
-        client(bench, &proxies[0], &load, server)?,
-        client(bench, &proxies[1], &load, server)?,
-    ];
-    let series = bench.interleave(clients)?;
-    let mut rows = Vec::new();
-    for (quantile, most_us) in [("p50", 60.0), ("p99", 300.0)] {
-        let of = |which: usize| -> Result<Vec<f64>> {
-            let ns = series[which].reported(&format!("/service_ns/{quantile}"))?;
-            Ok(ns.iter().map(|ns| ns / 1e3).collect())
-        };
-        let [direct, ours, theirs] = [of(0)?, of(1)?, of(2)?];
-        let added = |through: &[f64]| -> Vec<f64> {
-            through.iter().zip(&direct).map(|(through, direct)| through - direct).collect()
-        };
-        rows.push(Row {
-            what: format!("gate: latency added at {rate}/s, {quantile}"),
-            unit: Unit::Microseconds,
-            spread: Spread::of(&added(&ours)),
-            reach: Reach::AtMost(most_us),
-            detail: format!("nginx adds {:.1} us", Spread::of(&added(&theirs)).median),
-        });
-        if quantile == "p99" {
-            rows.push(Row {
-                what: format!("gate: p99 at {rate}/s over that through nginx"),
-                unit: Unit::Ratio,
-                spread: Spread::of_ratios(&ours, &theirs),
-                reach: Reach::AtMost(1.0),
-                detail: format!("{:.1} us through nginx", Spread::of(&theirs).median),
-            });
-        }
-    }
-    Ok(rows)
 }

@@ -1,5 +1,5 @@
-//! What the gateway holds: the line under overload, honest keys beside a greedy one, everybody's latency beside slow clients
-//! and its own reports, and the throughput of the server behind it.
+//! What the gateway holds: the line under overload, honest keys beside a greedy one, everybody's latency beside slow
+//! clients, and the throughput of the server behind it.
 //!
 //! Client and server share core 0, the gateway has core 1 to itself. The server is a queue that waits instead of computing
 //! ([`QUEUE`]) and does not wait for the client's time slices ([`Server::beside_client`]), so that sharing a core falsifies
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -320,59 +320,6 @@ fn drip(address: SocketAddr, stop: &AtomicBool) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// How long each of the runs lasts that reports are looked for in.
-const REPORTS_S: u32 = 12;
-
-/// p99.9 with usage reported every second against hardly ever, and the worst second.
-pub fn reports(bench: &Bench) -> Result<Vec<Row>> {
-    let server = Server::beside_client(bench.plimsoll()?)?;
-    let gate = |every: &str| {
-        let settings = format!("[usage]\nevery = \"{every}\"\n");
-        Proxy::gate_with(bench.plimsoll()?, server.origin(), &["one"], &[], &settings)
-    };
-    let gates = [gate("1h")?, gate("1s")?];
-    let (mut p999, mut worst) = ([vec![], vec![]], [vec![], vec![]]);
-    for round in 0..bench.rounds {
-        let turn = round as usize % 2;
-        for which in [turn, 1 - turn] {
-            let client = bench.client("-t1 -c64 -R10000 --arrivals poisson", &server)?;
-            let client = client.through(gates[which].address);
-            let client = client.header(&format!("X-API-Key: {}", gates[which].keys[0]));
-            let outcome = client.run(REPORTS_S)?;
-            p999[which].push(outcome.reported("/service_ns/p999")?);
-            worst[which].push(worst_second(&outcome.numbers("/timeline", "/p99_ns")?)?);
-        }
-    }
-    let seconds = bench.rounds * REPORTS_S;
-    Ok(vec![
-        Row {
-            what: "gate: p99.9 with usage reported each second over never".into(),
-            unit: Unit::Ratio,
-            spread: Spread::of_ratios(&p999[1], &p999[0]),
-            reach: Reach::AtMost(1.05),
-            detail: format!(
-                "{:.0} and {:.0} us, {seconds} s each",
-                Spread::of(&p999[1]).median / 1e3,
-                Spread::of(&p999[0]).median / 1e3
-            ),
-        },
-        Row {
-            what: "gate: p99 of the worst second over the median second, reporting".into(),
-            unit: Unit::Ratio,
-            spread: Spread::of(&worst[1]),
-            reach: Reach::AtMost(2.0),
-            detail: format!("{:.2} without reporting", Spread::of(&worst[0]).median),
-        },
-    ])
-}
-
-/// The largest of the seconds over their median.
-fn worst_second(seconds: &[f64]) -> Result<f64> {
-    ensure!(!seconds.is_empty(), "no second was measured");
-    let spread = Spread::of(seconds);
-    Ok(spread.max / spread.median)
 }
 
 fn json(file: &Path) -> Result<Value> {

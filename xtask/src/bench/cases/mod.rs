@@ -9,6 +9,7 @@ pub mod hold;
 pub mod instructions;
 pub mod mine;
 pub mod open;
+pub mod passage;
 pub mod profile;
 pub mod scale;
 pub mod sizes;

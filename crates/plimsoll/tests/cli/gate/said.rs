@@ -32,6 +32,39 @@ fn settings_that_wait_for_a_restart_are_named() {
     assert_eq!(reloaded.json()["waits_for_restart"].to_string(), "[]");
 }
 
+/// Whatever is wrong with what a reload reads, the answer says what, that it is not the gateway's fault, and the limits of
+/// before hold.
+#[test]
+fn a_reload_that_is_refused_says_why_and_changes_nothing() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let tier = "[[tier]]\nname = \"one\"\nrate = \"1/h\"\nburst = 2\n";
+    let good = config(&target.url(""), tier);
+    folder.put("gate.toml", &good);
+    let key = folder.plimsoll("gate keys add --tier one").ok().stdout.trim_end().to_owned();
+    let key = format!("X-API-Key: {key}\r\n");
+    let gate = Gate::start(&folder, "gate.toml");
+    assert_eq!(gate.get("/healthz", &key).status, 200);
+    folder.put("line.json", "{}");
+    let wrong: [(Vec<u8>, &str); 7] = [
+        (format!("{good}x = [").into(), "line 10, column 6: unclosed array"),
+        (good.replace("burst", "bursts").into(), "did you mean `burst`?"),
+        (good.replace("1/h", "0/h").into(), "a rate must be above zero"),
+        (format!("loadline = \"none.json\"\n{good}").into(), "none.json: No such file"),
+        (format!("loadline = \"line.json\"\n{good}").into(), "it names no schema"),
+        (b"\xff\xfe\x00".to_vec(), "gate.toml: stream did not contain valid UTF-8"),
+        (Vec::new(), "there is no upstream"),
+    ];
+    for (text, why) in wrong {
+        folder.put("gate.toml", text);
+        let refused = gate.admin("POST", "/v1/reload", "");
+        assert_eq!(refused.status, 422, "{why}: {refused:?}");
+        assert!(refused.json()["detail"].to_string().contains(why), "{why}: {refused:?}");
+    }
+    let statuses = [(); 2].map(|()| gate.get("/healthz", &key).status);
+    assert_eq!(statuses, [200, 429], "the limit of before, and what was used of it");
+    gate.end();
+}
+
 #[test]
 fn a_check_finds_what_a_start_would() {
     let folder = Folder::new();

@@ -1,0 +1,119 @@
+//! When the host, or another process, took the time: what is read then is no figure of what stands between.
+//!
+//! The measuring thread spins or knows how long it sleeps, so that it knows when it did not run. On the other core a real-time thread wakes each millisecond for
+//! some microseconds: it comes before everything that runs there, so if it is late, the core itself did not run. What
+//! stands between cannot delay it by being slow; only by staying in one system call for longer than [`LATE_NS`].
+
+use std::error::Error;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+
+use rustix::thread::{ClockId, CpuSet, Timespec, clock_nanosleep_absolute, sched_setaffinity};
+
+use crate::socket;
+
+/// How late the thread on the other core may wake.
+pub const LATE_NS: u64 = 500_000;
+/// Its priority: above that of what stands between, which comes before all other processes.
+const BEFORE_ALL: i32 = 2;
+/// How often it wakes.
+const EVERY_NS: u64 = 1_000_000;
+/// How long this thread may take for one round of its loop.
+pub const GAP_NS: u64 = 200_000;
+
+/// A time in which a core did not run, from and to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Gap {
+    pub fn ns(self) -> u64 {
+        self.to - self.from
+    }
+}
+
+/// The thread on the other core.
+pub struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Watched>,
+}
+
+/// What it saw.
+pub struct Watched {
+    pub gaps: Vec<Gap>,
+    /// How late it woke, each time.
+    pub late_ns: Vec<u64>,
+}
+
+impl Watch {
+    /// Begins to watch a core.
+    ///
+    /// # Errors
+    /// Without the right to a real-time priority, or without that core.
+    pub fn start(core: usize) -> Result<Self, Box<dyn Error>> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (ready, begun) = channel();
+        let until = Arc::clone(&stop);
+        let thread = thread::Builder::new().name("watch".into()).spawn(move || {
+            ready.send(take(core)).expect("it is waited for");
+            watch(&until)
+        })?;
+        wait(&begun)?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Stops watching.
+    pub fn end(self) -> Watched {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("it does not panic")
+    }
+}
+
+fn wait(begun: &Receiver<Result<(), String>>) -> Result<(), Box<dyn Error>> {
+    Ok(begun.recv()??)
+}
+
+/// Moves this thread to a core, before all others there.
+fn take(core: usize) -> Result<(), String> {
+    let mut cores = CpuSet::new();
+    cores.set(core);
+    sched_setaffinity(None, &cores).map_err(|error| format!("core {core}: {error}"))?;
+    socket::real_time(BEFORE_ALL).map_err(|error| format!("a real-time priority: {error}"))
+}
+
+fn watch(stop: &AtomicBool) -> Watched {
+    let mut watched = Watched { gaps: Vec::new(), late_ns: Vec::new() };
+    let mut due = socket::now() + EVERY_NS;
+    while !stop.load(Ordering::Relaxed) {
+        let until = Timespec {
+            tv_sec: (due / 1_000_000_000) as i64,
+            tv_nsec: (due % 1_000_000_000) as i64,
+        };
+        // Interrupted, it only wakes early.
+        clock_nanosleep_absolute(ClockId::Realtime, &until).ok();
+        let now = socket::now();
+        let late = now.saturating_sub(due);
+        watched.late_ns.push(late);
+        if late > LATE_NS {
+            watched.gaps.push(Gap { from: due, to: now });
+        }
+        due = now.max(due) + EVERY_NS;
+    }
+    watched
+}
+
+/// What the host has taken of each core so far, in milliseconds, in steps of ten.
+pub fn steal_ms() -> Result<Vec<u64>, Box<dyn Error>> {
+    let text = fs::read_to_string("/proc/stat")?;
+    let cores = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
+    let steal = cores.map(|line| {
+        let ticks = line.split_whitespace().nth(8).unwrap_or_default();
+        Ok(ticks.parse::<u64>()? * 10)
+    });
+    steal.collect()
+}
