@@ -1,5 +1,6 @@
 //! The loop: requests on schedule, their responses, and the server between.
 
+use std::collections::VecDeque;
 use std::error::Error;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
@@ -116,7 +117,8 @@ pub struct Load {
     clients: Vec<Conn>,
     served: Vec<Option<Conn>>,
     flights: Vec<Sample>,
-    free: Vec<usize>,
+    /// Those without a request, the longest free first: one that nobody uses would be closed at the other end.
+    free: VecDeque<usize>,
     schedule: Schedule,
     ended: Ended,
     last_look: u64,
@@ -273,7 +275,7 @@ impl Load {
         if due > now || self.schedule.next >= self.schedule.until {
             return Ok(());
         }
-        let Some(number) = self.free.pop() else {
+        let Some(number) = self.free.pop_front() else {
             self.full_at = now;
             return Ok(());
         };
@@ -343,7 +345,7 @@ impl Load {
         } else if flight.due >= self.ended.began {
             self.ended.samples.push(*flight);
         }
-        self.free.push(number);
+        self.free.push_back(number);
         Ok(())
     }
 }
