@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use testkit::needs;
@@ -202,6 +205,22 @@ impl Target {
         drop(self);
         meanwhile();
         Self::listen(&address)
+    }
+
+    /// Ends it; one more connection is taken at its address, and none after that.
+    pub fn dies_behind_the_next_connection(self) {
+        let address = self.base["http://".len()..].to_owned();
+        drop(self);
+        let begun = Instant::now();
+        // What was killed may go on listening for some milliseconds.
+        let door = loop {
+            match TcpListener::bind(&address) {
+                Ok(door) => break door,
+                Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        thread::spawn(move || drop(door.accept()));
     }
 
     fn listen(address: &str) -> Self {
