@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
+use model::random::{GOLDEN, mixed};
 
 use crate::hit::Hit;
 use crate::trie::hash;
@@ -39,7 +40,7 @@ pub(crate) fn of_request(path: u64, hit: &Hit) -> u64 {
 
 impl Repeated {
     pub(crate) fn add(&mut self, hit: &Hit, order: u64) {
-        let place = mixed(order);
+        let place = mixed(order.wrapping_add(GOLDEN));
         if place.leading_zeros() < self.level || hit.path.len() + hit.query.len() > LONGEST {
             return;
         }
@@ -73,12 +74,4 @@ impl Repeated {
         };
         (often(&|line| line.1), often(&|line| line.2))
     }
-}
-
-/// A number whose bits all depend on all bits of another (Steele, Lea and Flood 2014, SplitMix64).
-fn mixed(order: u64) -> u64 {
-    let mut z = order.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -3,26 +3,14 @@
 use std::fmt::Write as _;
 
 use mine::{Filter, Format, Outcome, Scale, Survey, Tally, Wanted, in_turn, outcome};
+use model::random::{Draws, GOLDEN};
 
 /// Lines of a part that is handed over at a time.
 const LINES_AT_A_TIME: usize = 997;
 
-/// Draws numbers below another (Steele, Lea and Flood 2014, SplitMix64).
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// More requests, values, words and sets of names than are kept as they are, lines that cannot be read, two zones.
 fn log(lines: u64) -> String {
-    let mut draw = Draw(7);
+    let mut draw = Draws::of(7);
     let mut text = String::new();
     for line in 0..lines {
         let user = draw.below(9_000);
@@ -60,14 +48,14 @@ fn log(lines: u64) -> String {
 
 /// A name of letters, another for each number.
 fn name(n: u64) -> String {
-    let drawn = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let drawn = (n + 1).wrapping_mul(GOLDEN);
     (0..9).map(|at| char::from(b'a' + (drawn >> (at * 5) & 15) as u8)).collect()
 }
 
 /// The log read by so many, each of whom takes the next lines at times that only a number decides.
 fn read_by(text: &str, readers: usize, seed: u64) -> Outcome {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut draw = Draw(seed);
+    let mut draw = Draws::of(seed);
     let mut places: Vec<(usize, usize)> =
         (0..lines.len().div_ceil(LINES_AT_A_TIME)).map(|part| (part, 0)).collect();
     places.iter_mut().for_each(|place| place.1 = draw.below(readers as u64) as usize);
