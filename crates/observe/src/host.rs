@@ -110,14 +110,6 @@ impl Host {
     }
 }
 
-/// How many ports a connection to one address and port may begin at.
-fn local_ports() -> Option<f64> {
-    let range = read("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
-    let mut ends = range.split_whitespace().map(str::parse::<f64>);
-    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    (first <= last).then_some(last - first + 1.0)
-}
-
 /// Limits of the kernel that connections meet, and speeds of interfaces.
 fn limits(sample: &mut Sample) {
     for (name, path) in [
@@ -129,8 +121,9 @@ fn limits(sample: &mut Sample) {
             sample.gauge(name, value as f64);
         }
     }
-    if let Some(ports) = local_ports() {
-        sample.gauge("tcp.local_ports", ports);
+    let range = read("/proc/sys/net/ipv4/ip_local_port_range").ok();
+    if let Some(ports) = range.as_deref().and_then(network::local_ports) {
+        sample.gauge("tcp.local_ports", ports.into());
     }
     let interfaces: Vec<String> = sample
         .counters

@@ -141,21 +141,26 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 }
 
 /// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
-/// attempts in an open one. Time-outs do not count, nor does an open loop whose arrivals could not all be
-/// sent: an overloaded server has the one, and turns away for the other.
+/// attempts in an open one; without what ran out on this side, which the server never saw. Time-outs do not
+/// count, nor does an open loop whose arrivals could not all be sent: an overloaded server has the one, and
+/// turns away for the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     use ErrorClass::{Connect, Protocol, Read, Tls, Write};
 
+    let cut = [Connect, Tls, Read, Write, Protocol].map(|class| run.totals.errors.of(class));
+    let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
+    let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
+    let by_server = (cut - own).max(0.0);
     if run.plan.rate_per_s.is_none() {
-        return (presence.user_ns > 0).then(|| presence.cut_ns as f64 / presence.user_ns as f64);
+        // No time is kept of each kind of failure.
+        let part = if own > 0.0 { by_server / cut.max(1.0) } else { 1.0 };
+        return (presence.user_ns > 0)
+            .then(|| part * presence.cut_ns as f64 / presence.user_ns as f64);
     }
     if at_cap(run) || shortfall(run).is_some() {
         return None;
     }
-    let cut = [Connect, Tls, Read, Write, Protocol].map(|class| run.totals.errors.of(class));
-    let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
-    let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
-    (run.totals.attempts > 0).then(|| (cut - own).max(0.0) / run.totals.attempts as f64)
+    (run.totals.attempts > 0).then(|| by_server / run.totals.attempts as f64)
 }
 
 /// Whether a period without service is one in which the server was away.

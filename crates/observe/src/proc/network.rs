@@ -30,6 +30,13 @@ const TCP_EXT: &[(&str, &str)] = &[
     ("TW", "tcp.time_waits_begun"),
 ];
 
+/// `/proc/sys/net/ipv4/ip_local_port_range`: how many ports a connection to one address and port may begin at.
+pub fn local_ports(text: &str) -> Option<u32> {
+    let mut ends = text.split_whitespace().map(str::parse::<u16>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    Some(u32::from(last.checked_sub(first)?) + 1)
+}
+
 /// `/proc/net/snmp`: TCP's counters and the connections that are established.
 pub fn snmp(text: &str, sample: &mut Sample) {
     pairs(text, "Tcp:", |name, value| {

@@ -166,6 +166,15 @@ fn interfaces_and_packets() {
 }
 
 #[test]
+fn ports_from_the_first_to_the_last() {
+    assert_eq!(network::local_ports("32768\t60999\n"), Some(28_232));
+    assert_eq!(network::local_ports("20000 20000"), Some(1));
+    for text in ["", "1024", "60999 32768", "1024 70000", "a b"] {
+        assert_eq!(network::local_ports(text), None, "{text}");
+    }
+}
+
+#[test]
 fn a_process() {
     let text = "4711 (a) (b c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 12 0 99 1000 250 18446744073709551615";
     let found = processes::stat(text).unwrap();
@@ -244,6 +253,7 @@ proptest! {
             network::softnet(&text, sample);
             network::conntrack(&text, sample);
         });
+        let _ = network::local_ports(&text);
         let _ = (cpu_stat(&text), cpu_max(&text), cpus_in(&text));
         let _ = (processes::stat(&text), processes::status(&text), processes::io(&text));
         let _ = (processes::files_limit(&text), processes::schedstat(&text));

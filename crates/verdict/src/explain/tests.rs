@@ -753,3 +753,12 @@ fn every_rule_is_documented() {
         assert!(texts.iter().all(|text| text.len() > 20), "{}", rule.code);
     }
 }
+
+#[test]
+fn what_is_only_suspected_explains_nothing_else() {
+    let mut run = watched(run(), with(machine(0.97), &[("process.written_bytes", 1e9)]));
+    (run.totals.bytes_read, run.totals.bytes_written) = (0, 0);
+    let codes = codes(&run);
+    assert_eq!(codes[0], "server.cpu", "{codes:?}");
+    assert!(codes.iter().any(|code| code == "server.debug_options"), "{codes:?}");
+}

@@ -74,7 +74,12 @@ fn a_server_that_was_silent_until_somebody_interrupted_the_run() {
 #[test]
 fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
-    let spoils: [Spoil; 5] = [
+    let spoils: [Spoil; 6] = [
+        ("ports of this machine that ran out", |run| {
+            dead(run, 12);
+            run.presence.as_mut().unwrap().silences.clear();
+            run.totals.limits.insert("EADDRNOTAVAIL".into(), 41);
+        }),
         ("a wait that an interruption cut short", |run| {
             dead(run, 12);
             let presence = run.presence.as_mut().unwrap();
