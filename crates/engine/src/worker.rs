@@ -264,6 +264,7 @@ impl<N: Net> Handler<N> for Worker {
         }
         match event {
             Event::Received(bytes) => self.received(net, token, bytes, now),
+            Event::Skipped(bytes) => self.skipped(token, bytes),
             Event::Connected => self.connected(net, token, now),
             Event::Eof => self.peer_closed(net, token, now),
             Event::Failed(failure) => self.failed(net, token, failure, now),

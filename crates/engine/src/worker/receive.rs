@@ -13,6 +13,9 @@ use crate::recorder::WholeResponse;
 use crate::response_kinds::{IN_PIECES, ResponseShape};
 use crate::tls::Session;
 
+/// Rests of bodies that are not shorter than this are skipped: of shorter ones that costs more than copying.
+const WORTH_SKIPPING: u64 = 16 * 1024;
+
 /// The result of one step of reading a response. (The event itself borrows the connection.)
 enum Step {
     More,
@@ -113,7 +116,7 @@ impl Worker {
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
-                    Step::More => return,
+                    Step::More => return self.skip_rest(net, j),
                     Step::Whole { .. } if self.too_late(j, now) => {
                         return self.timed_out(net, j, now);
                     }
@@ -130,6 +133,32 @@ impl Worker {
                 return;
             }
         }
+    }
+
+    /// Lets the net discard what nobody looks at of the body under way on `j`: all but its last byte, since
+    /// bytes behind the response are noticed where they come with its end.
+    fn skip_rest<N: Net>(&self, net: &mut N, j: u32) {
+        let conn = &self.conns[j];
+        let left = conn.parser.body_left();
+        if left >= WORTH_SKIPPING && conn.tls.is_none() && !self.looks_at_body(j) {
+            net.skip(conn.id, left - 1);
+        }
+    }
+
+    /// Whether anything looks at what is still to come of the body under way on `j`.
+    fn looks_at_body(&self, j: u32) -> bool {
+        let Conn { wants, body_bytes, look, .. } = self.conns[j];
+        let begins = body_bytes == 0 || look.begins == IN_PIECES;
+        wants == Wants::Whole || begins || self.incoming.looks_at(j)
+    }
+
+    /// So many bytes of the body under way on `j` came and were discarded.
+    pub(super) fn skipped(&mut self, j: u32, bytes: u64) {
+        self.recorder.tally.bytes_read += bytes;
+        let conn = &mut self.conns[j];
+        conn.parser.skip(bytes);
+        conn.body_bytes += bytes;
+        self.recorder.watch.served |= conn.look.status < SERVER_ERROR;
     }
 
     #[inline]

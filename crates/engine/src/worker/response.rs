@@ -41,6 +41,11 @@ impl Incoming {
         }
     }
 
+    /// Whether the body of the response on connection `j` is hashed or kept.
+    pub(super) fn looks_at(&self, j: u32) -> bool {
+        self.body_hasher.looks_at(j) || self.failure_samples.looks_at(j)
+    }
+
     /// The response on connection `j` will never be whole.
     pub(super) fn abandon(&mut self, j: u32) {
         self.body_hasher.abandon(j);
