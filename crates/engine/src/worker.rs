@@ -135,7 +135,7 @@ impl Worker {
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             recorder_slot: recorder_slot(&job),
             outgoing: Outgoing::new(&*job.source),
-            incoming: Incoming::new(plan, job.tls.is_some()),
+            incoming: Incoming::new(plan),
             timestamps: Timestamps::default(),
             recorder: Box::new(recorder.counting_by_endpoint(&plan.mix)),
             gaps: Gaps::default(),
