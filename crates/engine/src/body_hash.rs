@@ -26,6 +26,11 @@ impl BodyHasher {
         }
     }
 
+    /// Whether the response on `conn` is being hashed.
+    pub(crate) fn looks_at(&self, conn: u32) -> bool {
+        self.current.as_ref().is_some_and(|(sampled, _)| *sampled == conn)
+    }
+
     /// A part of the body of the response on `conn`.
     #[inline]
     pub(crate) fn body(&mut self, conn: u32, bytes: &[u8]) {

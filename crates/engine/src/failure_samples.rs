@@ -35,6 +35,11 @@ impl FailureSamples {
         }
     }
 
+    /// Whether the beginning of the response on `conn` is being kept, and not all there is room for.
+    pub(crate) fn looks_at(&self, conn: u32) -> bool {
+        self.current == Some(conn) && self.body.len() < SAMPLE_BYTES
+    }
+
     /// A part of the body of the response on `conn`.
     #[inline]
     pub(crate) fn body(&mut self, conn: u32, bytes: &[u8]) {

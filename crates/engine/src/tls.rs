@@ -1,6 +1,7 @@
-//! TLS over a net's bytes, by rustls: bytes in, bytes out, no socket.
+//! TLS over a net's bytes, by rustls: how it is set up, and the state of a connection (`session`).
 
-use std::io::{self, Read, Write};
+mod session;
+
 use std::sync::Arc;
 
 use rustls::client::Resumption;
@@ -9,11 +10,10 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, HandshakeKind, RootCertStore,
-    SignatureScheme, SupportedProtocolVersion,
+    ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion,
 };
 
-use crate::problem::{Advice, TlsFailure, describe};
+pub(crate) use session::{Records, Session};
 
 /// The user's TLS settings. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
@@ -164,67 +164,5 @@ impl ServerCertVerifier for Unchecked {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// One connection's TLS state.
-#[derive(Debug)]
-pub(crate) struct Session {
-    connection: ClientConnection,
-    ended: bool,
-}
-
-impl Session {
-    pub(crate) fn new(
-        config: &Arc<ClientConfig>,
-        name: &ServerName<'static>,
-    ) -> Result<Self, rustls::Error> {
-        let mut connection = ClientConnection::new(config.clone(), name.clone())?;
-        connection.set_buffer_limit(None);
-        Ok(Self { connection, ended: false })
-    }
-
-    pub(crate) fn handshaking(&self) -> bool {
-        self.connection.is_handshaking()
-    }
-
-    /// Whether the handshake resumed the session of an earlier connection.
-    pub(crate) fn resumed(&self) -> bool {
-        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
-    }
-
-    /// Whether the server has ended its side with close_notify.
-    pub(crate) fn ended(&self) -> bool {
-        self.ended
-    }
-
-    /// Takes bytes from the net; all of `input` is consumed unless decrypted data fills up, so the
-    /// caller alternates with [`Self::read`] until `input` is empty or the session has
-    /// [`ended`](Self::ended). A failure is returned as a message, with `advice` on it.
-    pub(crate) fn feed(&mut self, input: &mut &[u8], advice: Advice) -> Result<(), TlsFailure> {
-        let unread = |error: io::Error| TlsFailure { text: error.to_string(), in_the_clear: false };
-        self.connection.read_tls(input).map_err(unread)?;
-        let read = self.connection.process_new_packets();
-        let state = read.map_err(|error| describe(&error, advice))?;
-        self.ended = state.peer_has_closed();
-        Ok(())
-    }
-
-    /// Decrypted bytes; 0 when there are none for now or ever.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> usize {
-        self.connection.reader().read(buffer).unwrap_or(0)
-    }
-
-    /// Encrypts a request; [`Self::take_output`] has the records.
-    pub(crate) fn write(&mut self, plain: &[u8]) {
-        self.connection.writer().write_all(plain).expect("the session's buffer has no limit");
-    }
-
-    /// Appends what is to be sent to `out`.
-    pub(crate) fn take_output(&mut self, out: &mut Vec<u8>) {
-        while self.connection.wants_write() {
-            let written: io::Result<usize> = self.connection.write_tls(out);
-            written.expect("writing to memory does not fail");
-        }
     }
 }

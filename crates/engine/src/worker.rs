@@ -135,7 +135,7 @@ impl Worker {
             timeouts: Timeouts::new(plan.timeout_ns, 0),
             recorder_slot: recorder_slot(&job),
             outgoing: Outgoing::new(&*job.source),
-            incoming: Incoming::new(plan, job.tls.is_some()),
+            incoming: Incoming::new(plan),
             timestamps: Timestamps::default(),
             recorder: Box::new(recorder.counting_by_endpoint(&plan.mix)),
             gaps: Gaps::default(),
@@ -264,6 +264,7 @@ impl<N: Net> Handler<N> for Worker {
         }
         match event {
             Event::Received(bytes) => self.received(net, token, bytes, now),
+            Event::Skipped(bytes) => self.skipped(token, bytes),
             Event::Connected => self.connected(net, token, now),
             Event::Eof => self.peer_closed(net, token, now),
             Event::Failed(failure) => self.failed(net, token, failure, now),

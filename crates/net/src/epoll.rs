@@ -13,11 +13,12 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::event::epoll;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SocketFlags};
+use rustix::net::SocketFlags;
 
 use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
+use crate::skip::{Came, ROOM, Skip};
 use batch::{Batch, LEAST_READ};
 use queue::Queued;
 
@@ -26,7 +27,7 @@ use crate::{
     clock, socket,
 };
 
-/// Bytes read at once.
+/// Bytes copied at once.
 const READ_BYTES: usize = 64 * 1024;
 /// Reads of one connection before others get their turn.
 const READS_A_TURN: usize = 16;
@@ -83,6 +84,7 @@ struct Conn {
     written: usize,
     /// Its last read filled its part of a batch's buffer: it is read alone.
     long: bool,
+    skip: Skip,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +110,7 @@ impl Conn {
             out: Vec::new(),
             written: 0,
             long: false,
+            skip: Skip::default(),
         }
     }
 }
@@ -134,7 +137,7 @@ impl Epoll {
             ready: Vec::new(),
             lingering: Lingering::default(),
             batch: Batch::default(),
-            buffer: vec![0; READ_BYTES].into_boxed_slice(),
+            buffer: vec![0; ROOM].into_boxed_slice(),
             events: Vec::with_capacity(BATCH),
             taken: Taken::default(),
             since: u64::MAX,
@@ -263,18 +266,16 @@ impl Epoll {
             if conn.eof && conn.state != ConnState::Closing {
                 break;
             }
-            let read = rustix::net::recv(&conn.fd, &mut *buffer, RecvFlags::empty());
-            let outcome = match read {
-                Ok((_, n)) => Ok(&buffer[..n]),
+            let (outcome, emptied) = match conn.skip.read(&conn.fd, &mut buffer, READ_BYTES) {
+                Ok((came, emptied)) => (Ok(came), emptied),
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => break,
-                Err(error) => Err(error),
+                Err(error) => (Err(error), true),
             };
-            total += outcome.map_or(0, <[u8]>::len);
+            total += outcome.as_ref().map_or(0, Came::length);
             conn.long = total >= LEAST_READ;
             self.took();
-            // A short read has emptied the socket: the next bytes make a new edge.
-            let emptied = outcome.is_ok_and(|bytes| bytes.len() < buffer.len());
+            // The next bytes of a socket that is empty make a new edge.
             if !self.deliver(id, outcome, handler) || (emptied && !to_the_end) {
                 break;
             }
@@ -286,20 +287,20 @@ impl Epoll {
     fn deliver<P: Handler<Self>>(
         &mut self,
         id: ConnId,
-        outcome: Result<&[u8], Errno>,
+        outcome: Result<Came<'_>, Errno>,
         handler: &mut P,
     ) -> bool {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let (token, closing) = (conn.token, conn.state == ConnState::Closing);
         match outcome {
-            Ok([]) if closing => drop(self.conns.remove(id)),
-            Ok([]) => {
+            Ok(Came::Bytes([])) if closing => drop(self.conns.remove(id)),
+            Ok(Came::Bytes([])) => {
                 conn.eof = true;
                 handler.event(self, token, Event::Eof);
             }
-            Ok(bytes) => {
+            Ok(came) => {
                 if !closing {
-                    handler.event(self, token, Event::Received(bytes));
+                    handler.event(self, token, came.event());
                 }
                 return true;
             }
@@ -425,6 +426,12 @@ impl Net for Epoll {
         conn.receiving = receiving;
         if receiving && std::mem::take(&mut conn.readable) {
             self.ready.push(id);
+        }
+    }
+
+    fn skip(&mut self, id: ConnId, bytes: u64) {
+        if let Some(conn) = self.conns.get_mut(id) {
+            conn.skip.allow(bytes);
         }
     }
 

@@ -18,6 +18,7 @@ pub mod limits;
 mod linger;
 mod peer;
 mod run;
+mod skip;
 pub mod socket;
 pub mod uring;
 mod yielding;
@@ -59,8 +60,10 @@ pub struct Route {
 pub enum Event<'a> {
     /// The requested connection is established.
     Connected,
-    /// Bytes came, lent until the handler returns. Never empty.
-    Received(&'a [u8]),
+    /// Bytes came, lent until the handler returns, which may change them. Never empty.
+    Received(&'a mut [u8]),
+    /// So many bytes came and were discarded, as [`Net::skip`] allowed. Never 0.
+    Skipped(u64),
     /// The peer will send no more. Sending may go on until the handler closes.
     Eof,
     /// Everything handed to [`Net::send`] has been taken by the kernel. Comes once for each
@@ -187,6 +190,15 @@ pub trait Net {
     /// Stops or resumes receiving: pressure back on a peer that sends faster than it reads. A few
     /// bytes already on their way may still be delivered.
     fn set_receiving(&mut self, conn: ConnId, receiving: bool);
+
+    /// Lets the net discard the next `bytes` bytes of a connection rather than copy them out of the kernel:
+    /// those behind what has been delivered, so call it from the connection's [`Event::Received`] or
+    /// [`Event::Skipped`] alone, which it replaces as the last word on what to skip. Each of them comes in
+    /// [`Event::Skipped`], or in [`Event::Received`] where copying costs less; bytes behind them are always
+    /// received. Both events come when those bytes do, not when all have come.
+    fn skip(&mut self, conn: ConnId, bytes: u64) {
+        let _ = (conn, bytes);
+    }
 
     /// Ends a connection. Idempotent.
     fn close(&mut self, conn: ConnId, how: Close);

@@ -16,7 +16,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode};
 use socket2::SockAddr;
 
@@ -145,7 +145,7 @@ impl Uring {
             looked: 0,
             handed: Handed::default(),
             submitting: false,
-            reads: Reads::default(),
+            reads: Reads::of(options.connections),
             lingering: Lingering::default(),
             gone: Vec::new(),
         };
@@ -308,37 +308,6 @@ impl Uring {
         };
         Ok(&raw const *self.addresses[at].1)
     }
-
-    /// Hands over what is queued.
-    fn submit(&self) -> io::Result<()> {
-        unless_passing(self.ring.submit())
-    }
-
-    /// Submits and waits for a completion or for the clock to read `until`; it reads `now`.
-    fn wait(&self, until: u64, now: u64) -> io::Result<()> {
-        if until == u64::MAX {
-            return unless_passing(self.ring.submit_and_wait(1));
-        }
-        let (sec, nsec) = clock::timespec(until.saturating_sub(now));
-        let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
-        let args = SubmitArgs::new().timespec(&timeout);
-        unless_passing(self.ring.submitter().submit_with_args(1, &args))
-    }
-
-    fn spin(&mut self, until: u64) -> io::Result<()> {
-        loop {
-            let submission = self.ring.submission();
-            let pending = !submission.is_empty() || submission.taskrun();
-            drop(submission);
-            if pending {
-                self.submit()?;
-            }
-            if !self.ring.completion().is_empty() || clock::now() >= until {
-                return Ok(());
-            }
-            std::hint::spin_loop();
-        }
-    }
 }
 
 impl Conn {
@@ -439,6 +408,10 @@ impl Net for Uring {
         } else if let Some(op) = conn.armed {
             self.cancel_one(op, id);
         }
+    }
+
+    fn skip(&mut self, id: ConnId, bytes: u64) {
+        self.let_skip(id, bytes);
     }
 
     fn close(&mut self, id: ConnId, how: Close) {

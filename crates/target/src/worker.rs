@@ -90,7 +90,7 @@ impl Worker {
             Event::Eof => context.eof(net, conn),
             Event::Drained => context.drained(net, conn),
             Event::Failed(_) => ConnStatus::Gone,
-            Event::Connected => ConnStatus::Open,
+            Event::Connected | Event::Skipped(_) => ConnStatus::Open,
         });
     }
 
@@ -130,11 +130,11 @@ impl Worker {
                 if conn.stalled_bytes >= HELD_BYTES {
                     conn.pause(net);
                 }
-                StalledEvent::Received((*bytes).into())
+                StalledEvent::Received((&**bytes).into())
             }
             Event::Eof => StalledEvent::Eof,
             Event::Drained => StalledEvent::Drained,
-            Event::Failed(_) | Event::Connected => return false,
+            Event::Failed(_) | Event::Connected | Event::Skipped(_) => return false,
         };
         self.stalled.push_back(Stalled { token, conn: conn.id, what });
         true
@@ -148,7 +148,9 @@ impl Worker {
                 _ => continue,
             }
             match what {
-                StalledEvent::Received(bytes) => self.take(net, token, Event::Received(&bytes)),
+                StalledEvent::Received(mut bytes) => {
+                    self.take(net, token, Event::Received(&mut bytes));
+                }
                 StalledEvent::Eof => self.take(net, token, Event::Eof),
                 StalledEvent::Drained => self.take(net, token, Event::Drained),
             }

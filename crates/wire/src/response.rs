@@ -365,6 +365,27 @@ impl ResponseParser {
         eof
     }
 
+    /// Bytes that the body under way still has, where its length is known; 0 elsewhere.
+    #[inline]
+    pub fn body_left(&self) -> u64 {
+        match (self.phase, self.body) {
+            (Phase::Body, Body::Length(left)) => left,
+            _ => 0,
+        }
+    }
+
+    /// Goes on behind `bytes` bytes of the body under way that came and were not looked at.
+    ///
+    /// # Panics
+    ///
+    /// When the body has not as many left ([`Self::body_left`]).
+    pub fn skip(&mut self, bytes: u64) {
+        match &mut self.body {
+            Body::Length(left) if self.phase == Phase::Body && *left >= bytes => *left -= bytes,
+            _ => panic!("skipped {bytes} bytes of a body that has fewer"),
+        }
+    }
+
     /// Interim (1xx) responses that came before the one under way.
     #[inline]
     pub fn interim(&self) -> u8 {

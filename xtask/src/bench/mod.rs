@@ -82,6 +82,12 @@ const CASES: &[Case] = &[
     case("long-requests", "requests of 100 kB against wrk, nginx", &[NGINX, WRK], sizes::requests),
     case("shb-tls", "TLS 1.3 against shb, nginx", &[NGINX, OPENSSL], sizes::tls),
     case("tls", "closed loop over TLS 1.3 against wrk, nginx", &[NGINX, WRK, OPENSSL], closed::tls),
+    case(
+        "before",
+        "this build against an earlier one, short and long responses, plain and over TLS",
+        &[NGINX, OPENSSL],
+        sizes::before,
+    ),
     case("scripts", "the same wrk scripts against wrk, own server", &[WRK], closed::scripts),
     case(
         "endpoints",
@@ -158,6 +164,8 @@ pub struct Bench {
     rounds: u32,
     seconds: u32,
     plimsoll: OnceCell<PathBuf>,
+    /// An earlier build of the program to compare with.
+    before: Option<PathBuf>,
     bare_loop: OnceCell<PathBuf>,
     shb: OnceCell<PathBuf>,
 }
@@ -245,6 +253,7 @@ Options:
       --seconds <N>  time that each client runs in a round [default: 2]
       --quick        2 rounds of 1 second: does it work at all?
       --binary <P>   measure this plimsoll instead of building one
+      --before <P>   the earlier build that `before` compares with
   -h, --help         print this
 
 Needs two cores: clients run on core 0, servers on core 1, unless a case says otherwise. Leave the machine alone
@@ -263,13 +272,15 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     if let Some(binary) = arguments.opt_value_from_str::<_, PathBuf>("--binary")? {
         plimsoll.set(binary.canonicalize()?).ok();
     }
+    let before = arguments.opt_value_from_str::<_, PathBuf>("--before")?;
+    let before = before.map(|binary| binary.canonicalize()).transpose()?;
     let cases = crate::pick(CASES, &crate::names(arguments)?, |case| case.name)?;
     let cores = std::thread::available_parallelism()?.get();
     ensure!(cores >= 2, "measuring needs two cores, one for the client and one for the server");
     let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
     needs::install(needs)?;
     let (bare_loop, shb) = (OnceCell::new(), OnceCell::new());
-    measure(&cases, &Bench { rounds, seconds, plimsoll, bare_loop, shb })
+    measure(&cases, &Bench { rounds, seconds, plimsoll, before, bare_loop, shb })
 }
 
 fn measure(cases: &[&Case], bench: &Bench) -> Result<()> {

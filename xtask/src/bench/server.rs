@@ -114,6 +114,11 @@ http {{
         Ok(server)
     }
 
+    /// The scheme of its URL.
+    pub fn scheme(&self) -> &str {
+        self.url.split(':').next().unwrap_or_default()
+    }
+
     /// Its URL without a path.
     pub fn origin(&self) -> &str {
         self.url.trim_end_matches("/healthz")

@@ -4,6 +4,7 @@ use net::{BlobId, Net, SHORT_BLOB};
 use traffic::{Part, Payload, Requests, Source};
 
 use crate::conn::Conn;
+use crate::tls::Records;
 
 /// The requests that never change, and the buffers that all others go through.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Outgoing {
     /// Requests of a turn that lie in several places, one behind the other.
     gathered: Vec<u8>,
     /// TLS records.
-    cipher: Vec<u8>,
+    pub(super) cipher: Records,
 }
 
 /// A request that never changes.
@@ -33,7 +34,7 @@ impl Outgoing {
             fixed: source.fixed().iter().map(|fixed| lent(&fixed.bytes)).collect(),
             requests: Requests::new(),
             gathered: Vec::new(),
-            cipher: Vec::new(),
+            cipher: Records::default(),
         }
     }
 
@@ -74,15 +75,15 @@ impl Outgoing {
         }
     }
 
-    /// Sends what TLS itself has to send, such as its handshake. Returns the number of bytes.
+    /// Sends the records that are there. Returns the number of bytes.
     pub(super) fn flush_tls<N: Net>(&mut self, net: &mut N, conn: &mut Conn) -> u64 {
-        let Some(session) = &mut conn.tls else { return 0 };
-        self.cipher.clear();
-        session.take_output(&mut self.cipher);
-        if !self.cipher.is_empty() {
-            net.send(conn.id, &self.cipher);
+        let records = self.cipher.bytes();
+        let length = records.len() as u64;
+        if length > 0 {
+            net.send(conn.id, records);
+            self.cipher.clear();
         }
-        self.cipher.len() as u64
+        length
     }
 }
 
@@ -113,15 +114,15 @@ fn gather(requests: &Requests, parts: &[Part], fixed: &[Lent], gathered: &mut Ve
 /// Copies bytes to the net, in TLS records if the connection uses TLS. Returns the number of bytes
 /// handed over.
 #[inline]
-fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Vec<u8>) -> u64 {
+fn send<N: Net>(net: &mut N, conn: &mut Conn, bytes: &[u8], cipher: &mut Records) -> u64 {
     conn.unconfirmed = true;
     let Some(session) = &mut conn.tls else {
         net.send(conn.id, bytes);
         return bytes.len() as u64;
     };
-    session.write(bytes);
+    session.write(bytes, cipher);
+    net.send(conn.id, cipher.bytes());
+    let length = cipher.bytes().len() as u64;
     cipher.clear();
-    session.take_output(cipher);
-    net.send(conn.id, cipher);
-    cipher.len() as u64
+    length
 }

@@ -8,10 +8,13 @@ use wire::{Eof, ResponseEvent, WireError};
 use super::Worker;
 use super::response::{Reading, SERVER_ERROR, failure};
 use crate::conn::{Conn, ConnState};
-use crate::problem::Problem;
+use crate::problem::{Problem, describe};
 use crate::recorder::WholeResponse;
 use crate::response_kinds::{IN_PIECES, ResponseShape};
 use crate::tls::Session;
+
+/// Rests of bodies that are not shorter than this are skipped: of shorter ones that costs more than copying.
+const WORTH_SKIPPING: u64 = 16 * 1024;
 
 /// The result of one step of reading a response. (The event itself borrows the connection.)
 enum Step {
@@ -32,7 +35,7 @@ impl Worker {
         match Session::new(config, name) {
             Ok(session) => {
                 conn.tls = Some(Box::new(session));
-                self.flush_tls(net, j);
+                self.decrypt(net, j, &mut [], now);
             }
             Err(error) => self.tls_failed(net, j, &error.to_string(), now),
         }
@@ -51,7 +54,7 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
+    pub(super) fn received<N: Net>(&mut self, net: &mut N, j: u32, bytes: &mut [u8], now: Nanos) {
         self.recorder.tally.bytes_read += bytes.len() as u64;
         if self.conns[j].tls.is_some() {
             self.decrypt(net, j, bytes, now);
@@ -60,33 +63,33 @@ impl Worker {
         }
     }
 
-    fn decrypt<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
+    fn decrypt<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &mut [u8], now: Nanos) {
         let mut plain = std::mem::take(&mut self.incoming.plain);
-        while !bytes.is_empty() {
+        loop {
+            plain.clear();
             let Some(session) = &mut self.conns[j].tls else { break };
-            if let Err(failure) = session.feed(&mut bytes, self.job.advice) {
-                self.flush_tls(net, j);
+            let fed = session.feed(&mut bytes, &mut plain, &mut self.outgoing.cipher);
+            let (handshaking, resumed) = (session.handshaking(), session.resumed());
+            self.flush_tls(net, j);
+            if let Err(error) = fed {
+                let failure = describe(&error, self.job.advice);
                 self.recorder.tally.other_scheme += u64::from(failure.in_the_clear);
                 self.tls_failed(net, j, &failure.text, now);
                 break;
             }
-            let (handshaking, resumed) = (session.handshaking(), session.resumed());
-            self.flush_tls(net, j);
             if self.conns[j].state == ConnState::Handshaking && !handshaking {
                 let began = self.conns[j].began;
                 self.recorder.tally.tls.record(now.saturating_sub(began));
                 self.recorder.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }
-            while let Some(session) = &mut self.conns[j].tls {
-                let n = session.read(&mut plain);
-                if n == 0 {
-                    break;
-                }
-                self.read_responses(net, j, &plain[..n], now);
-            }
-            if self.conns[j].tls.as_ref().is_some_and(|session| session.ended()) {
+            self.read_responses(net, j, &plain, now);
+            let Some(session) = &self.conns[j].tls else { break };
+            if session.ended() {
                 self.peer_closed(net, j, now);
+                break;
+            }
+            if bytes.is_empty() && (plain.is_empty() || session.is_idle()) {
                 break;
             }
         }
@@ -113,7 +116,7 @@ impl Worker {
             loop {
                 match self.step(j, &mut bytes, now) {
                     Step::Again => {}
-                    Step::More => return,
+                    Step::More => return self.skip_rest(net, j),
                     Step::Whole { .. } if self.too_late(j, now) => {
                         return self.timed_out(net, j, now);
                     }
@@ -130,6 +133,32 @@ impl Worker {
                 return;
             }
         }
+    }
+
+    /// Lets the net discard what nobody looks at of the body under way on `j`: all but its last byte, since
+    /// bytes behind the response are noticed where they come with its end.
+    fn skip_rest<N: Net>(&self, net: &mut N, j: u32) {
+        let conn = &self.conns[j];
+        let left = conn.parser.body_left();
+        if left >= WORTH_SKIPPING && conn.tls.is_none() && !self.looks_at_body(j) {
+            net.skip(conn.id, left - 1);
+        }
+    }
+
+    /// Whether anything looks at what is still to come of the body under way on `j`.
+    fn looks_at_body(&self, j: u32) -> bool {
+        let Conn { wants, body_bytes, look, .. } = self.conns[j];
+        let begins = body_bytes == 0 || look.begins == IN_PIECES;
+        wants == Wants::Whole || begins || self.incoming.looks_at(j)
+    }
+
+    /// So many bytes of the body under way on `j` came and were discarded.
+    pub(super) fn skipped(&mut self, j: u32, bytes: u64) {
+        self.recorder.tally.bytes_read += bytes;
+        let conn = &mut self.conns[j];
+        conn.parser.skip(bytes);
+        conn.body_bytes += bytes;
+        self.recorder.watch.served |= conn.look.status < SERVER_ERROR;
     }
 
     #[inline]

@@ -14,9 +14,6 @@ use crate::response_kinds::IN_PIECES;
 
 /// The first status that says that the server failed.
 pub(super) const SERVER_ERROR: u16 = 500;
-/// Bytes decrypted at once: a TLS record at most.
-const PLAIN_BYTES: usize = 16 * 1024;
-
 /// The buffers with which one worker reads responses.
 #[derive(Debug)]
 pub(super) struct Incoming {
@@ -26,19 +23,24 @@ pub(super) struct Incoming {
     pub(super) failure_samples: FailureSamples,
     /// Responses are compared with the first of their endpoint.
     pub(super) expects_first: bool,
-    /// Decrypted bytes; empty where no TLS is spoken.
+    /// Bytes decrypted at once, mostly of one record; empty otherwise.
     pub(super) plain: Vec<u8>,
 }
 
 impl Incoming {
-    pub(super) fn new(plan: &Plan, tls: bool) -> Self {
+    pub(super) fn new(plan: &Plan) -> Self {
         Self {
             seen: LastHead::new(),
             body_hasher: BodyHasher::default(),
             failure_samples: FailureSamples::of(&plan.mix),
             expects_first: plan.expects_first(),
-            plain: if tls { vec![0; PLAIN_BYTES] } else { Vec::new() },
+            plain: Vec::new(),
         }
+    }
+
+    /// Whether the body of the response on connection `j` is hashed or kept.
+    pub(super) fn looks_at(&self, j: u32) -> bool {
+        self.body_hasher.looks_at(j) || self.failure_samples.looks_at(j)
     }
 
     /// The response on connection `j` will never be whole.

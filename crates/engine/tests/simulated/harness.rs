@@ -106,6 +106,8 @@ pub struct Outcome {
     pub halted: Option<Halt>,
     /// When bytes came to the workers, after the world's beginning, in order for each worker.
     pub received: Vec<Nanos>,
+    /// Bytes that the workers let the network skip.
+    pub skipped: u64,
 }
 
 impl Outcome {
@@ -135,6 +137,7 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     run(&world, begin + planned + PATIENCE, &mut actors);
     drop(actors);
     let took = workers.iter().map(|(_, timed)| timed.done_at).max().unwrap_or(0) - begin;
+    let skipped = workers.iter().map(|(_, timed)| timed.skipped).sum();
     let received = workers.into_iter().flat_map(|(_, timed)| timed.received);
     let received = received.map(|at| at - begin).collect();
     let mut clerk = clerk.1;
@@ -142,7 +145,7 @@ pub fn drive(load: &Load, serve: impl FnOnce(&World) -> Vec<Served>) -> Outcome 
     assert!(clerk.collector.finished(), "seed {}: a worker never finished", load.seed);
     let run = verdict::conclude(clerk.builder, load.stop_at.is_some());
     let halted = barrier.halted().cloned();
-    Outcome { run, intervals: clerk.intervals, took, halted, received }
+    Outcome { run, intervals: clerk.intervals, took, halted, received, skipped }
 }
 
 /// The workers, and the channel of their intervals.
@@ -177,7 +180,8 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             intervals: intervals.clone(),
             spares: returned,
         };
-        let timed = Timed { worker: Worker::new(job), done_at: 0, received: Vec::new() };
+        let timed =
+            Timed { worker: Worker::new(job), done_at: 0, received: Vec::new(), skipped: 0 };
         let mut net = world.limited_host(load.limits);
         net.batch();
         net.toils(load.toil.clone());
@@ -187,11 +191,12 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     Crew { workers, collector, inbox, barrier }
 }
 
-/// A worker, when it was done, and when it received bytes.
+/// A worker, when it was done, when it received bytes, and how many it skipped.
 struct Timed {
     worker: Worker,
     done_at: u64,
     received: Vec<u64>,
+    skipped: u64,
 }
 
 impl Handler<SimNet> for Timed {
@@ -200,8 +205,10 @@ impl Handler<SimNet> for Timed {
     }
 
     fn event(&mut self, net: &mut SimNet, token: u32, event: Event<'_>) {
-        if let Event::Received(_) = event {
-            self.received.push(net.now());
+        match event {
+            Event::Received(_) => self.received.push(net.now()),
+            Event::Skipped(bytes) => self.skipped += bytes,
+            _ => {}
         }
         self.worker.event(net, token, event);
     }

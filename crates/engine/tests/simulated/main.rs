@@ -7,6 +7,7 @@
 //! * `queue`: waiting against queueing theory and against a stalling server.
 //! * `theory`: queues by the million against Lindley's recursion and theory.
 //! * `capacity`: searches for the capacity of queues that have a known one.
+//! * `bodies`: long bodies that nobody looks at are skipped, and all else is as if they were not.
 //! * `paths`, `sources`: requests that differ, sessions, bursts, and sources that end the run.
 //! * `pace`: sessions that pile up before a queue of known capacity, and long ones that do not.
 //! * `window`: warm-up, window, count, interruption.
@@ -17,6 +18,7 @@
 //! * `users`: users who never get a response, and kinds of responses.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
+mod bodies;
 mod capacity;
 mod chaos;
 mod closed;

@@ -93,7 +93,7 @@ impl<F: FnMut(&PathRequest) -> Option<Reply>> Handler<SimNet> for ByPath<F> {
                 }
             }
             Event::Eof => net.close(*conn, Close::Now),
-            Event::Connected | Event::Drained | Event::Failed(_) => {}
+            Event::Connected | Event::Drained | Event::Skipped(_) | Event::Failed(_) => {}
         }
     }
 

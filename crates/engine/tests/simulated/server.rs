@@ -138,7 +138,7 @@ impl<F: FnMut(NthRequest) -> Option<Reply>> Handler<SimNet> for Scripted<F> {
             Event::Received(bytes) => {
                 let length = self.request.len();
                 let before = (*received + length - self.enough) / length;
-                for &byte in bytes {
+                for &byte in &*bytes {
                     assert_eq!(
                         byte,
                         self.request[*received % length],
@@ -150,7 +150,7 @@ impl<F: FnMut(NthRequest) -> Option<Reply>> Handler<SimNet> for Scripted<F> {
                 (before..after).for_each(|_| self.received(token, net.now()));
             }
             Event::Eof => net.close(*conn, Close::Now),
-            Event::Connected | Event::Drained | Event::Failed(_) => {}
+            Event::Connected | Event::Drained | Event::Skipped(_) | Event::Failed(_) => {}
         }
     }
 

@@ -122,6 +122,14 @@ fn worker() -> (Arc<Shared>, Worker) {
     (shared, worker)
 }
 
+/// Hands the worker a copy of `bytes`, of 1,024 at most.
+fn receives(worker: &mut Worker, wires: &mut Wires, token: u32, bytes: &[u8]) {
+    let mut lent = [0; 1024];
+    let lent = &mut lent[..bytes.len()];
+    lent.copy_from_slice(bytes);
+    Handler::<Wires>::event(worker, wires, token, Event::Received(lent));
+}
+
 /// One request of each client, and its answer. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     const REQUEST: &[u8] =
@@ -130,7 +138,7 @@ fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     wires.now += STEP_NS;
     let mut answered = 0;
     for client in 0..CLIENTS {
-        Handler::<Wires>::event(worker, wires, client, Event::Received(REQUEST));
+        receives(worker, wires, client, REQUEST);
     }
     while let Some((token, _)) = wires.connecting.pop() {
         Handler::<Wires>::event(worker, wires, token, Event::Connected);
@@ -140,7 +148,7 @@ fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
         let sent = &mut wires.sent[(CLIENTS + up) as usize];
         assert!(sent.starts_with(b"GET /v1/7/abc?a=1&b=2 HTTP/1.1\r\nHost: api.test\r\n"));
         sent.clear();
-        Handler::<Wires>::event(worker, wires, UP | up, Event::Received(answer));
+        receives(worker, wires, UP | up, answer);
     }
     for client in 0..CLIENTS {
         let sent = &mut wires.sent[client as usize];
@@ -189,7 +197,7 @@ fn a_refusal_allocates_nothing() {
                 1 => b"GET /v1/7/abc HTTP/1.1\r\nHost: a\r\nX-API-Key: bad\r\n\r\n",
                 _ => b"GET /nowhere HTTP/1.1\r\nHost: a\r\nX-API-Key: good\r\n\r\n",
             };
-            Handler::<Wires>::event(&mut worker, &mut wires, 0, Event::Received(bytes));
+            receives(&mut worker, &mut wires, 0, bytes);
             let expected: &[u8] =
                 [b"HTTP/1.1 401", b"HTTP/1.1 403", b"HTTP/1.1 404"][request as usize % 3];
             assert!(wires.sent[0].starts_with(expected), "{}", wires.sent[0].escape_ascii());

@@ -127,7 +127,7 @@ impl Worker {
             Event::Eof => self.client_eof(net, &mut client),
             Event::Drained => self.client_drained(net, &mut client),
             Event::Failed(_) => self.client_lost(net, &mut client),
-            Event::Connected => {}
+            Event::Connected | Event::Skipped(_) => {}
         }
         self.settle(net, client);
     }
@@ -139,6 +139,7 @@ impl Worker {
             Event::Drained => self.up_drained(net, token),
             Event::Eof => self.up_eof(net, token),
             Event::Failed(_) => self.up_lost(net, token),
+            Event::Skipped(_) => {}
         }
     }
 

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use super::{Conn, ConnState, Epoll, READ_BYTES};
+use crate::skip::Came;
 use crate::{BlobId, ConnId, Handed, Handler, clock};
 
 /// Connections taken together at most. Each is served a little later for all others in its batch.
@@ -68,6 +69,7 @@ impl Conn {
             && !self.want_drained
             && self.is_drained()
             && !self.long
+            && !self.skip.allowed()
             && self.failure.is_none()
             && !self.eof
     }
@@ -82,12 +84,12 @@ impl Epoll {
     ) -> usize {
         let taken = self.read_together(events);
         self.took();
-        let buffer = std::mem::take(&mut self.buffer);
+        let mut buffer = std::mem::take(&mut self.buffer);
         let mut read = std::mem::take(&mut self.batch.read);
         self.batch.open = true;
         for Read { id, outcome, full } in read.drain(..) {
-            let bytes = outcome.map(|at| &buffer[at]);
-            if self.deliver(id, bytes, handler) && full {
+            let came = outcome.map(|at| Came::Bytes(&mut buffer[at]));
+            if self.deliver(id, came, handler) && full {
                 // Its other bytes cause no further edge.
                 self.ready.push(id);
                 if let Some(conn) = self.conns.get_mut(id) {
@@ -108,7 +110,7 @@ impl Epoll {
             let Some(conn) = self.conns.get(id).filter(|conn| conn.only_reads(event.flags)) else {
                 return taken;
             };
-            if at + LEAST_READ > self.buffer.len() {
+            if at + LEAST_READ > READ_BYTES {
                 return taken;
             }
             let room = &mut self.buffer[at..at + LEAST_READ];

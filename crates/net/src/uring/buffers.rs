@@ -78,19 +78,19 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// The first `length` bytes of a buffer that a completion named.
+    /// The first `length` bytes of a buffer that a completion named, for the handler to use and change.
     ///
     /// # Safety
     /// The completion was the latest for this buffer and [`Self::give`] was not called since; the
     /// slice must not be used after it is.
     #[inline]
-    pub(super) unsafe fn lend<'a>(&self, index: u16, length: usize) -> &'a [u8] {
+    pub(super) unsafe fn lend<'a>(&mut self, index: u16, length: usize) -> &'a mut [u8] {
         debug_assert!(index < self.count && length <= BUFFER_BYTES);
         // SAFETY: inside the allocation by the assertion's terms, which the kernel keeps; the kernel
         // does not write to a buffer between its completion and its return.
         unsafe {
             let start = self.bytes.as_ptr().add(usize::from(index) * STRIDE);
-            std::slice::from_raw_parts(start, length)
+            std::slice::from_raw_parts_mut(start, length)
         }
     }
 

@@ -67,6 +67,9 @@ impl Uring {
             let (token, delivering) = (conn.token, conn.state == ConnState::Open);
             match (result, buffer) {
                 (1.., Some(index)) => {
+                    if conn.long.skips {
+                        self.reads.skip_of(id).delivers(result as usize);
+                    }
                     if delivering {
                         // SAFETY: this completion names the buffer, which is given back below, after
                         // the handler has returned.

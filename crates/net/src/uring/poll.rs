@@ -2,7 +2,9 @@
 
 use std::io;
 
-use super::{MANY, Uring};
+use io_uring::types::{SubmitArgs, Timespec};
+
+use super::{MANY, Uring, unless_passing};
 use crate::driver::Driver;
 use crate::{Handler, Taken, clock, yielding};
 
@@ -67,5 +69,36 @@ impl Uring {
             self.wait(until, now)?;
         }
         Ok(came)
+    }
+
+    /// Hands over what is queued.
+    fn submit(&self) -> io::Result<()> {
+        unless_passing(self.ring.submit())
+    }
+
+    /// Submits and waits for a completion or for the clock to read `until`; it reads `now`.
+    fn wait(&self, until: u64, now: u64) -> io::Result<()> {
+        if until == u64::MAX {
+            return unless_passing(self.ring.submit_and_wait(1));
+        }
+        let (sec, nsec) = clock::timespec(until.saturating_sub(now));
+        let timeout = Timespec::new().sec(sec as u64).nsec(nsec as u32);
+        let args = SubmitArgs::new().timespec(&timeout);
+        unless_passing(self.ring.submitter().submit_with_args(1, &args))
+    }
+
+    fn spin(&mut self, until: u64) -> io::Result<()> {
+        loop {
+            let submission = self.ring.submission();
+            let pending = !submission.is_empty() || submission.taskrun();
+            drop(submission);
+            if pending {
+                self.submit()?;
+            }
+            if !self.ring.completion().is_empty() || clock::now() >= until {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
     }
 }

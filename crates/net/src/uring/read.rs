@@ -9,18 +9,18 @@
 use io_uring::squeue::Entry;
 use io_uring::{cqueue, opcode};
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
 
 use super::buffers::BUFFER_BYTES;
 use super::entry::{Handle, Op};
 use super::{ConnState, Uring};
-use crate::{ConnId, Event, Handler, Operation, Taken, clock};
+use crate::skip::{Came, ROOM, Skip};
+use crate::{ConnId, Handler, Operation, Taken, clock};
 
 /// Full buffers in a row that show a long response.
 const FULL_IN_A_ROW: u8 = 2;
 /// Turns in a row that each read less than a buffer holds, after which a connection is polled no more.
 const SHORT_IN_A_ROW: u8 = 64;
-/// Bytes read at once.
+/// Bytes copied at once.
 const READ_BYTES: usize = 128 * 1024;
 /// Reads of one connection before others get their turn.
 const READS_A_TURN: usize = 16;
@@ -37,6 +37,8 @@ pub(super) struct Long {
     queued: bool,
     /// It must be read until nothing is left: no poll will report its end again.
     to_the_end: bool,
+    /// Its handler has let some of it be skipped: [`Reads::skips`] says how much is left of that.
+    pub(super) skips: bool,
 }
 
 impl Long {
@@ -67,14 +69,27 @@ impl Long {
 #[derive(Debug, Default)]
 pub(super) struct Reads {
     queue: Vec<ConnId>,
+    /// What may be skipped, by slot: apart from the connections' records, which short responses keep in the
+    /// processor's nearest cache.
+    skips: Vec<Skip>,
     /// Allocated for the first read.
     room: Box<[u8]>,
 }
 
 impl Reads {
+    /// With room for what `connections` connections may skip.
+    pub(super) fn of(connections: usize) -> Self {
+        Self { skips: Vec::with_capacity(connections), ..Self::default() }
+    }
+
     /// Whether no connection is to be read.
     pub(super) fn none(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// What may be skipped of a connection that skips.
+    pub(super) fn skip_of(&mut self, id: ConnId) -> &mut Skip {
+        &mut self.skips[id.slot as usize]
     }
 }
 
@@ -123,7 +138,7 @@ impl Uring {
         }
         let mut room = std::mem::take(&mut self.reads.room);
         if room.is_empty() {
-            room = vec![0; READ_BYTES].into_boxed_slice();
+            room = vec![0; ROOM].into_boxed_slice();
         }
         let mut queue = std::mem::take(&mut self.reads.queue);
         let batch = self.batch;
@@ -151,23 +166,26 @@ impl Uring {
             }
             let (token, delivering) = (conn.token, conn.state == ConnState::Open);
             let to_the_end = conn.long.to_the_end;
-            let read = rustix::net::recv(&conn.fd, &mut *room, RecvFlags::DONTWAIT);
+            let read = match conn.long.skips {
+                true => self.reads.skips[id.slot as usize].read(&conn.fd, room, READ_BYTES),
+                false => Skip::default().read(&conn.fd, room, READ_BYTES),
+            };
             let at = clock::now();
             let waited_ns = batch.waited_ns.saturating_add(at.saturating_sub(batch.at));
             self.batch = Taken { at, waited_ns };
-            let bytes = match read {
-                Ok((_, 0)) if delivering => {
+            let (came, emptied) = match read {
+                Ok((Came::Bytes([]), _)) if delivering => {
                     // No poll must outlive the peer's end: nothing more comes of it.
                     self.disarm(id);
                     self.ended(id, token, handler);
                     return false;
                 }
-                Ok((_, 0)) => {
+                Ok((Came::Bytes([]), _)) => {
                     self.disarm(id);
                     self.peer_closed(id);
                     return false;
                 }
-                Ok((_, n)) => &room[..n],
+                Ok(read) => read,
                 Err(Errno::INTR) => continue,
                 Err(Errno::AGAIN) => {
                     self.note_length(id, total);
@@ -178,12 +196,12 @@ impl Uring {
                     return false;
                 }
             };
-            total += bytes.len();
+            total += came.length();
             if delivering {
-                handler.event(self, token, Event::Received(bytes));
+                handler.event(self, token, came.event());
             }
-            // A short read has emptied the socket: the next bytes are reported anew.
-            if bytes.len() < room.len() && !to_the_end {
+            // The next bytes of a socket that is empty are reported anew.
+            if emptied && !to_the_end {
                 self.note_length(id, total);
                 return false;
             }
@@ -192,6 +210,20 @@ impl Uring {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         conn.long.queued = true;
         true
+    }
+
+    /// Lets bytes of a connection be skipped, once it is polled: before that, the kernel has received what is next.
+    pub(super) fn let_skip(&mut self, id: ConnId, bytes: u64) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let (skips, slot) = (&mut self.reads.skips, id.slot as usize);
+        if slot >= skips.len() {
+            skips.resize(slot + 1, Skip::default());
+        }
+        if !std::mem::replace(&mut conn.long.skips, true) {
+            // What an earlier connection in this slot had left.
+            skips[slot] = Skip::default();
+        }
+        skips[slot].allow(bytes);
     }
 
     /// Ends the poll of a connection that will receive nothing more.

@@ -63,7 +63,7 @@ impl Script for Echoed {
         match (token, event) {
             (CALLER, Event::Connected | Event::Drained) => self.send_on(net),
             (CALLER, Event::Received(bytes)) => {
-                for &byte in bytes {
+                for &byte in &*bytes {
                     assert_eq!(byte, pattern(self.received), "at {}", self.received);
                     self.received += 1;
                 }

@@ -27,6 +27,7 @@ impl From<Event<'_>> for Seen {
             Event::Eof => Self::Eof,
             Event::Drained => Self::Drained,
             Event::Failed(failure) => Self::Failed(failure.during, failure.errno),
+            Event::Skipped(bytes) => panic!("{bytes} bytes that were to be seen"),
         }
     }
 }

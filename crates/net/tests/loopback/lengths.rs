@@ -46,7 +46,7 @@ impl Script for Changing {
         match (token, event) {
             (CALLER, Event::Connected) => net.send(conn, b"?"),
             (CALLER, Event::Received(bytes)) => {
-                for &byte in bytes {
+                for &byte in &*bytes {
                     assert_eq!(byte, pattern(self.received), "at {}", self.received);
                     self.received += 1;
                 }
@@ -143,7 +143,7 @@ impl Script for Lending {
             Event::Received(bytes) => bytes.iter().for_each(|_| self.send_next(net, conn)),
             Event::Eof => self.ended = Some(Operation::Connect),
             Event::Failed(failure) => self.ended = Some(failure.during),
-            Event::Drained => {}
+            Event::Drained | Event::Skipped(_) => {}
         }
     }
 

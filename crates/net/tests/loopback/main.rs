@@ -6,6 +6,7 @@
 //! * `edge`: when bytes left and arrived; the end of a net with much under way.
 //! * `lengths`: long and short ones in turns, in either direction.
 //! * `many`: short connections one after the other, and thousands at once.
+//! * `skip`: bytes that a handler has no use for.
 //! * `unix`: Unix sockets, also where their queue is full.
 
 mod bytes;
@@ -14,4 +15,5 @@ mod ends;
 mod harness;
 mod lengths;
 mod many;
+mod skip;
 mod unix;

@@ -54,7 +54,7 @@ impl Script for Calling {
                 net.send(conn, &bytes);
             }
             Event::Received(bytes) => {
-                for &byte in bytes {
+                for &byte in &*bytes {
                     assert_eq!(byte, pattern(self.received[at]), "at {}", self.received[at]);
                     self.received[at] += 1;
                 }
@@ -67,7 +67,7 @@ impl Script for Calling {
                 self.failures.push((failure.during, failure.errno));
                 self.ended += 1;
             }
-            Event::Drained | Event::Eof => {}
+            Event::Drained | Event::Eof | Event::Skipped(_) => {}
         }
     }
 

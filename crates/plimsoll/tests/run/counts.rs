@@ -38,6 +38,25 @@ fn the_built_in_server_saw_as_many() {
 }
 
 #[test]
+fn each_byte_of_long_bodies_is_counted() {
+    const BODY: u64 = 700_000;
+    for io in interfaces() {
+        for flags in ["-c 5", "-c 2 --pipeline 4"] {
+            let server = server();
+            let page = url(&server, &format!("/bytes/{BODY}"));
+            let run = load(&page, &format!("{flags} -n 300 --io {io}")).run;
+            let totals = &run.totals;
+            assert_eq!((totals.attempts, totals.succeeded), (300, 300), "{flags} on {io}");
+            assert_eq!(run.commonest_response.map(|response| response.bytes), Some(BODY));
+            // All heads are equally long.
+            let heads = totals.bytes_read - 300 * BODY;
+            let context = format!("{flags} on {io}: {heads} bytes of heads");
+            assert!(heads.is_multiple_of(300) && (20..1000).contains(&(heads / 300)), "{context}");
+        }
+    }
+}
+
+#[test]
 fn nginx_that_closes_after_some_requests_loses_none_in_lockstep() {
     if !needs::has("nginx") {
         return;

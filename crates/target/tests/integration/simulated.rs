@@ -89,7 +89,7 @@ impl Handler<SimNet> for Callers {
                 net.close(self.conns[token as usize], Close::Now);
             }
             Event::Failed(_) => reply.closed = true,
-            Event::Connected | Event::Drained => {}
+            Event::Connected | Event::Drained | Event::Skipped(_) => {}
         }
     }
 

@@ -146,8 +146,9 @@ fn catch_up(actor: &mut Actor<'_>) {
 }
 
 fn deliver_one(actor: &mut Actor<'_>, upcall: Upcall) {
-    let Upcall { host, conn, token, news } = upcall;
-    let event = match &news {
+    let Upcall { host, conn, token, mut news } = upcall;
+    actor.net.kernel.borrow_mut().delivers(host, conn, &news);
+    let event = match &mut news {
         News::Accepted => {
             let token = actor.handler.accepted(actor.net, conn);
             actor.net.kernel.borrow_mut().accepted(host, conn, token);
@@ -155,6 +156,7 @@ fn deliver_one(actor: &mut Actor<'_>, upcall: Upcall) {
         }
         News::Connected => Event::Connected,
         News::Received(bytes) => Event::Received(bytes),
+        News::Skipped(bytes) => Event::Skipped(*bytes),
         News::Eof => Event::Eof,
         News::Drained => Event::Drained,
         News::Failed(failure) => Event::Failed(*failure),

@@ -198,6 +198,14 @@ impl Net for SimNet {
         });
     }
 
+    fn skip(&mut self, conn: ConnId, bytes: u64) {
+        self.act(|kernel| {
+            if let Some(end) = kernel.end_of(self.host, conn) {
+                kernel.skip(end, bytes);
+            }
+        });
+    }
+
     fn close(&mut self, conn: ConnId, how: Close) {
         self.hand_over();
         self.act(|kernel| {

@@ -2,7 +2,7 @@
 //!
 //! Owns buffers, pressure back on the sender, cutting into deliveries, FIN and RST.
 
-use net::Close;
+use net::{Close, ConnId};
 
 use super::Cut;
 use super::kernel::Kernel;
@@ -165,10 +165,15 @@ impl Kernel {
             Cut::Bytes => 1,
         };
         let credit = self.now + self.draw_delay(self.conditions.delay);
+        let skipped = self.skipped_of(id, count);
         let end = self.ends.get_mut(&id)?;
+        let count = if skipped > 0 { skipped } else { count };
         let bytes: Vec<u8> = end.inbox.drain(..count).collect();
         let (peer, more) = (end.peer, !end.inbox.is_empty() || end.fin_came);
-        let news = upcall(end, News::Received(bytes));
+        end.skip = end.skip.saturating_sub(count as u64);
+        end.undelivered += count as u64;
+        let came = if skipped > 0 { News::Skipped(count as u64) } else { News::Received(bytes) };
+        let news = upcall(end, came);
         if let Some(peer) = peer {
             self.schedule(credit, What::Taken(peer, count));
         }
@@ -176,6 +181,35 @@ impl Kernel {
             self.expect_readable(id);
         }
         news
+    }
+
+    /// How many of the next `count` bytes are skipped, if any: all that may be, but where bytes are cut anywhere,
+    /// now and then they are received.
+    fn skipped_of(&mut self, id: EndId, count: usize) -> usize {
+        let Some(skip) = self.ends.get(&id).map(|end| end.skip).filter(|skip| *skip > 0) else {
+            return 0;
+        };
+        let received = self.conditions.cut == Cut::Anywhere && self.draw(4) == 0;
+        if received { 0 } else { usize::try_from(skip).unwrap_or(usize::MAX).min(count) }
+    }
+
+    /// Bytes are about to be handed to a handler.
+    pub(super) fn delivers(&mut self, host: usize, conn: ConnId, news: &News) {
+        let bytes = match news {
+            News::Received(bytes) => bytes.len() as u64,
+            News::Skipped(bytes) => *bytes,
+            _ => return,
+        };
+        if let Some(end) = self.end_of(host, conn).and_then(|id| self.ends.get_mut(&id)) {
+            end.undelivered -= bytes;
+        }
+    }
+
+    /// The handler at an end lets the `bytes` bytes behind those that it has been handed be skipped.
+    pub(super) fn skip(&mut self, id: EndId, bytes: u64) {
+        if let Some(end) = self.ends.get_mut(&id) {
+            end.skip = bytes.saturating_sub(end.undelivered);
+        }
     }
 
     /// The other end has read: there is room again.

@@ -70,6 +70,7 @@ pub(super) enum News {
     Accepted,
     Connected,
     Received(Vec<u8>),
+    Skipped(u64),
     Eof,
     Drained,
     Failed(Failure),
@@ -107,6 +108,10 @@ pub(super) struct End {
     pub(super) fin_came: bool,
     pub(super) eof_seen: bool,
     pub(super) receiving: bool,
+    /// Bytes of the inbox, or to come, that may be skipped.
+    pub(super) skip: u64,
+    /// Bytes on their way from the inbox to a handler that toils.
+    pub(super) undelivered: u64,
     pub(super) readable_ahead: bool,
     /// Handed over by the handler, not taken by the kernel.
     pub(super) unsent: VecDeque<u8>,
@@ -154,6 +159,8 @@ impl End {
             fin_came: false,
             eof_seen: false,
             receiving: true,
+            skip: 0,
+            undelivered: 0,
             readable_ahead: false,
             unsent: VecDeque::new(),
             in_flight: 0,

@@ -36,7 +36,7 @@ impl Handler<SimNet> for Echo {
                 self.largest_backlog = self.largest_backlog.max(net.backlog(conn));
             }
             Event::Eof => net.close(conn, Close::Flush),
-            Event::Connected | Event::Drained | Event::Failed(_) => {}
+            Event::Connected | Event::Drained | Event::Skipped(_) | Event::Failed(_) => {}
         }
     }
 
@@ -115,7 +115,7 @@ impl Handler<SimNet> for Caller {
             }
             Event::Received(bytes) => {
                 self.deliveries += 1;
-                self.heard[token as usize].extend(bytes);
+                self.heard[token as usize].extend(&*bytes);
             }
             Event::Eof if net.backlog(conn) > 0 => self.eof = true,
             Event::Eof => {
@@ -126,6 +126,7 @@ impl Handler<SimNet> for Caller {
                 self.failures.push(failure);
                 self.ended += 1;
             }
+            Event::Skipped(bytes) => panic!("{bytes} bytes that were to be heard"),
         }
     }
 

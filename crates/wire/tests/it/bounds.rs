@@ -150,3 +150,25 @@ fn a_body_of_any_length_is_counted_down() {
     let mut parser = begun(Limits::default(), head);
     assert!(matches!(parser.next(&mut &b"ab"[..]), Ok(Some(ResponseEvent::Body(b"ab")))));
 }
+
+#[test]
+fn a_body_may_be_skipped_as_far_as_its_length_is_known() {
+    let mut parser = begun(Limits::default(), b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+    assert_eq!(parser.body_left(), 97);
+    parser.skip(96);
+    assert_eq!(parser.body_left(), 1);
+    let mut input = &b"zHTTP/1.1"[..];
+    assert!(matches!(parser.next(&mut input), Ok(Some(ResponseEvent::Body(b"z")))));
+    assert!(matches!(parser.next(&mut input), Ok(Some(ResponseEvent::End { keep_alive: true }))));
+    assert_eq!((input, parser.body_left()), (&b"HTTP/1.1"[..], 0));
+    for unknown in [&b"Transfer-Encoding: chunked\r\n\r\nff\r\n"[..], b"\r\nabc"] {
+        let parser = begun(Limits::default(), &[b"HTTP/1.1 200 OK\r\n", unknown].concat());
+        assert_eq!(parser.body_left(), 0);
+    }
+}
+
+#[test]
+#[should_panic(expected = "skipped 4 bytes of a body that has fewer")]
+fn no_more_than_a_body_has_is_skipped() {
+    begun(Limits::default(), b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n").skip(4);
+}

@@ -78,6 +78,39 @@ pub fn tls(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// This build beside an earlier one, in the loads of the other rows here.
+pub fn before(bench: &Bench) -> Result<Vec<Row>> {
+    let Some(before) = &bench.before else {
+        println!("  nothing to compare with: give an earlier build by --before");
+        return Ok(Vec::new());
+    };
+    let (own, plain) = (bench.targets::<2>()?, server::each::<2>(Server::nginx)?);
+    let tls = server::each::<2>(Server::nginx_tls)?;
+    let [ten, hundred, million] = PAGES.map(|(page, _)| page);
+    let mut rows = Vec::new();
+    for (options, servers, page) in [
+        ("-c100 --io uring", &own, "/healthz"),
+        ("-c500 --io uring", &own, "/healthz"),
+        ("-c100 --io epoll", &own, "/healthz"),
+        ("-c50 --io uring", &plain, ten),
+        ("-c50 --io uring", &plain, hundred),
+        ("-c50 --io epoll", &plain, hundred),
+        ("-c50 --io uring", &plain, million),
+        ("-c50 --io epoll", &plain, million),
+        ("-c50 --insecure", &tls, "/healthz"),
+        ("-c50 --insecure", &tls, hundred),
+    ] {
+        let [first, second] = servers;
+        let options = format!("-t1 {options}");
+        let old = Client::plimsoll(before, &options, first).page(page);
+        let new = bench.client(&options, second)?.page(page);
+        let [old, new] = bench.take_turns([old, new])?;
+        let what = format!("{}{page} {options}: CPU over before's", first.scheme());
+        rows.push(ratio(what, &new, ("before", &old), Reach::Nothing));
+    }
+    Ok(rows)
+}
+
 /// Short responses of the program's own server.
 pub fn short(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second] = bench.targets::<2>()?;
