@@ -45,6 +45,8 @@ pub(crate) struct Recorder {
     pub(crate) under_way: u32,
     /// Whole responses of the batch under way, of attempts that count.
     came: u32,
+    /// The longest time that one of them took.
+    longest: Nanos,
     /// Whether the server is there.
     pub(crate) watch: Watch,
     /// Requests in flight that were due inside the window.
@@ -83,6 +85,7 @@ impl Recorder {
             slices: Slices::of_run(window_end),
             under_way: 0,
             came: 0,
+            longest: 0,
             watch: Watch::of_window(warmup, window_end),
             measured: 0,
             waiting: 0,
@@ -186,10 +189,11 @@ impl Recorder {
     }
 
     /// The responses counted since the last call came in one batch, of which the oldest may have waited
-    /// for so long.
+    /// for so long, but none for longer than it took.
     #[inline]
     pub(crate) fn observed(&mut self, waited: Nanos) {
         let came = std::mem::take(&mut self.came);
+        let waited = waited.min(std::mem::take(&mut self.longest));
         self.tally.observed_late.record_n(waited, came);
     }
 
@@ -232,6 +236,7 @@ impl Recorder {
         self.came += 1;
         self.latencies(flight, now);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
+        self.longest = self.longest.max(service);
         self.log(LogEntry::Responded { endpoint, status, failure, check, response, service, done });
     }
 

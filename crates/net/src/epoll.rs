@@ -19,6 +19,7 @@ use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
 use crate::skip::{Came, ROOM, Skip};
+use crate::yielding::Yielding;
 use batch::{Batch, LEAST_READ};
 use queue::Queued;
 
@@ -57,6 +58,7 @@ pub struct Epoll {
     batch: Batch,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
+    yielding: Yielding,
     taken: Taken,
     /// What is being delivered came after this instant.
     since: u64,
@@ -139,6 +141,7 @@ impl Epoll {
             batch: Batch::default(),
             buffer: vec![0; ROOM].into_boxed_slice(),
             events: Vec::with_capacity(BATCH),
+            yielding: Yielding::default(),
             taken: Taken::default(),
             since: u64::MAX,
             reported: u64::MAX,

@@ -27,6 +27,7 @@ use self::read::{Long, Reads};
 use crate::conns::Conns;
 use crate::driver::Options;
 use crate::linger::Lingering;
+use crate::yielding::Yielding;
 use crate::{BlobId, Close, ConnId, Handed, Net, Peer, Route, SHORT_BLOB, Taken, clock, socket};
 
 /// Submissions queued at most before they are handed over. Few, so that their ring stays in the
@@ -63,11 +64,12 @@ pub struct Uring {
     settled: u64,
     /// Completions that were handled in the last batch.
     taken: usize,
+    yielding: Yielding,
     /// Scratch: those of a batch.
     completions: Vec<cqueue::Entry>,
     /// The batch being delivered.
     batch: Taken,
-    /// When everything that was there at a look at the kernel was last taken in.
+    /// The last look at the kernel at which everything that was there was taken in.
     looked: u64,
     handed: Handed,
     /// Output is being submitted.
@@ -140,6 +142,7 @@ impl Uring {
             round: 0,
             settled: 0,
             taken: 0,
+            yielding: Yielding::default(),
             completions: Vec::new(),
             batch: Taken::default(),
             looked: 0,
@@ -189,6 +192,13 @@ impl Uring {
     /// Whether something has come that was not taken in yet.
     fn pending(&mut self) -> bool {
         !self.ring.completion().is_empty() || self.ring.submission().taskrun()
+    }
+
+    /// Whether the kernel may have kept something back at the look just taken: since Linux 6.13 it completes only
+    /// so much at once.
+    fn left_behind(&mut self) -> bool {
+        let submission = self.ring.submission();
+        submission.taskrun() || submission.cq_overflow()
     }
 
     fn insert(&mut self, fd: OwnedFd, state: ConnState, token: u32) -> ConnId {

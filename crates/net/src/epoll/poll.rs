@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::{BATCH, Epoll, LISTENER, SHORT_NS, unpack};
 use crate::driver::Driver;
-use crate::{Handler, Taken, clock, yielding};
+use crate::{Handler, Taken, clock};
 
 impl Driver for Epoll {
     fn poll<P: Handler<Self>>(
@@ -60,9 +60,11 @@ impl Epoll {
     fn look(&mut self, until: u64, spin: bool) -> io::Result<()> {
         let busy_until = clock::now();
         let mut now = busy_until;
-        if !spin && self.ready.is_empty() && yielding::should_yield(self.events.len(), until, now) {
+        let events = self.events.len();
+        if !spin && self.ready.is_empty() && self.yielding.should(events, until, now) {
             std::thread::yield_now();
             now = clock::now();
+            self.yielding.yielded(events, busy_until, now);
         }
         // After a full list, more may have been there already. A handler that yielded was not busy.
         let all_reported = self.events.len() < BATCH;

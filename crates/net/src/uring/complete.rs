@@ -19,7 +19,9 @@ impl Uring {
     /// All refusals of output tried in rounds up to `round` are among them.
     pub(super) fn complete<P: Handler<Self>>(&mut self, round: u64, handler: &mut P) {
         let there = self.ring.completion().len();
+        let left_behind = there > BATCH || self.left_behind();
         let all = there <= BATCH && !self.ring.submission().cq_overflow();
+        let looked = self.batch.at;
         self.taken = there.min(BATCH);
         let mut batch = std::mem::take(&mut self.completions);
         batch.extend(self.ring.completion().take(self.taken));
@@ -31,7 +33,7 @@ impl Uring {
             }
         }
         if all {
-            (self.looked, self.settled) = (self.batch.at, round);
+            self.settled = round;
         }
         for entry in batch.drain(..) {
             if !is_refusal(&entry) {
@@ -40,6 +42,10 @@ impl Uring {
         }
         self.completions = batch;
         self.read_all(handler);
+        // Otherwise what comes next may have been there at this look.
+        if !left_behind && !self.buffers.have_run_out() && self.reads.none() {
+            self.looked = looked;
+        }
     }
 
     #[inline]

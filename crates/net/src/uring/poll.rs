@@ -6,7 +6,7 @@ use io_uring::types::{SubmitArgs, Timespec};
 
 use super::{MANY, Uring, unless_passing};
 use crate::driver::Driver;
-use crate::{Handler, Taken, clock, yielding};
+use crate::{Handler, Taken, clock};
 
 impl Driver for Uring {
     fn poll<P: Handler<Self>>(
@@ -52,7 +52,7 @@ impl Uring {
         } else if until == 0 || !self.ring.completion().is_empty() {
             self.submit()?;
         } else {
-            let should_yield = yielding::should_yield(self.taken, until, now);
+            let should_yield = self.yielding.should(self.taken, until, now);
             let mut now = now;
             if should_yield || self.ring.submission().len() >= MANY {
                 self.submit()?;
@@ -63,7 +63,8 @@ impl Uring {
                 }
                 if should_yield {
                     std::thread::yield_now();
-                    now = clock::now();
+                    let yielded = std::mem::replace(&mut now, clock::now());
+                    self.yielding.yielded(self.taken, yielded, now);
                 }
             }
             self.wait(until, now)?;
