@@ -74,6 +74,9 @@ pub struct Settings {
     pub step_ns: Nanos,
     /// Measured window of the confirming hold.
     pub hold_ns: Nanos,
+    /// Attempts that it takes to bound the percentiles that are asked for; 0 where none is.
+    #[serde(default)]
+    pub hold_attempts: u64,
     /// Load before each window that is not counted.
     pub warmup_ns: Nanos,
     /// Time without load between steps.
@@ -221,12 +224,27 @@ pub struct Judged {
     /// Why the run is not VALID; empty where it is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
+    /// It broke while other programs took the processors that server and generator share: it counts only if it
+    /// breaks again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disturbed: bool,
+    /// Nothing is unclear but what had too few attempts to be proved, far inside its limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_few: bool,
 }
 
 impl Judged {
     /// Why the run is INVALID, if it is: the first such reason.
     pub fn invalid(&self) -> Option<&Reason> {
         self.reasons.iter().find(|reason| reason.consequence == Verdict::Invalid)
+    }
+
+    /// The share of successes, or of failures, that broke its limit, if one did.
+    pub fn failing(&self) -> Option<&Margin> {
+        let share = |name: &str| name.starts_with("success") || name.starts_with("errors");
+        self.margins
+            .iter()
+            .find(|margin| margin.outcome == Outcome::Broke && share(&margin.objective))
     }
 
     /// The margin of an objective by its name.

@@ -36,7 +36,7 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
     let more = [
         ("Limit", &reading.why_not_more),
         ("Overload", &reading.overload),
-        ("Validity", &reading.invalid),
+        ("Validity", &reading.validity),
     ];
     facts.extend(more.into_iter().filter_map(|(name, words)| Some((name, words.clone()?))));
     if let Some(line) = &record.load_line {

@@ -97,6 +97,7 @@ fn empty_search() -> CapacitySearch {
             precision: 0.05,
             step_ns: 10 * SECOND,
             hold_ns: 60 * SECOND,
+            hold_attempts: 0,
             warmup_ns: SECOND,
             rest_ns: SECOND,
             budget_ns: 300 * SECOND,
@@ -135,6 +136,8 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         p99_ns: (p99_ms * 1e6) as u64,
         note: None,
         reasons: Vec::new(),
+        disturbed: false,
+        too_few: false,
     }
 }
 

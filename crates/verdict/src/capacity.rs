@@ -68,6 +68,9 @@ pub enum Ending {
     OutOfBudget,
 }
 
+/// Looks at the server at rest in which too much fails, after which nothing else is tried.
+const LOOKS_THAT_FAILED: usize = 2;
+
 /// A step that was fed.
 #[derive(Debug, Clone, PartialEq)]
 struct Fed {
@@ -133,6 +136,15 @@ impl Search {
         idle.map(|fed| fed.judged.mean_ns).min_by(f64::total_cmp)
     }
 
+    /// Whether more fails than the objectives allow although nothing but single requests was sent, twice: what fails
+    /// then fails at every rate.
+    fn fails_at_rest(&self) -> bool {
+        let failed = |fed: &&Fed| fed.judged.failing().is_some();
+        self.fed.iter().all(|fed| fed.step.purpose == Purpose::Idle)
+            && self.fed.iter().filter(failed).count() >= LOOKS_THAT_FAILED
+            && self.fed.last().is_some_and(|last| failed(&last))
+    }
+
     /// The next step, or how the search ended. Returns the same until a step is fed.
     pub fn next(&self) -> Next {
         path::next(self)
@@ -156,10 +168,24 @@ impl Search {
         self.fed.iter().filter(move |fed| fed.step.purpose == purpose)
     }
 
-    /// The steps that speak for the capacity: levels approached from idle.
+    /// Levels approached from idle.
+    fn levels(&self) -> impl DoubleEndedIterator<Item = &Fed> {
+        let level = |fed: &&Fed| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold);
+        self.fed.iter().filter(level)
+    }
+
+    /// The steps that speak for the capacity: levels approached from idle, but for those that broke
+    /// once only, while other programs took the processors.
     fn speaking(&self) -> impl DoubleEndedIterator<Item = &Fed> {
-        let speaks = |fed: &&Fed| matches!(fed.step.purpose, Purpose::Search | Purpose::Hold);
-        self.fed.iter().filter(speaks)
+        self.levels().filter(|fed| !self.is_doubtful(fed))
+    }
+
+    /// Whether a level broke beside other programs and neither it nor a lower one has broken again.
+    fn is_doubtful(&self, fed: &Fed) -> bool {
+        let again = |other: &&Fed| {
+            other.judged.outcome == Outcome::Broke && other.step.level <= fed.step.level
+        };
+        fed.judged.disturbed && self.levels().filter(again).count() < 2
     }
 
     fn answers(&self) -> Vec<(f64, Outcome)> {

@@ -27,6 +27,7 @@ use model::{ErrorClass, Nanos};
 
 pub use abort::{AbortRule, AbortWatch};
 pub use figures::{Endpoint, Figures};
+pub(crate) use judge::attempts_for_percentile;
 pub use judge::{LEAST_FOR_STABILITY, judge};
 pub use parse::{ObjectiveError, parse};
 pub use preset::Preset;

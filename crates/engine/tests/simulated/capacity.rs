@@ -22,6 +22,7 @@ fn settings(kind: LevelKind) -> Settings {
         precision: 0.05,
         step_ns: 2 * SECOND,
         hold_ns: 6 * SECOND,
+        hold_attempts: 0,
         warmup_ns: SECOND,
         rest_ns: SECOND,
         budget_ns: 120 * SECOND,

@@ -70,6 +70,8 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     settings.arriving = input.arriving();
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
+    // A length that the user chose stays.
+    settings.hold_attempts = if args.hold.is_some() { 0 } else { asked.hold_attempts() };
     let users = users_of_load(args, &input)?;
     let wanted = wanted(args, &input);
     let record = CapacitySearch {
@@ -151,7 +153,8 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
     refuse_contradictions(args)?;
     let kind = if args.closed { LevelKind::Concurrency } else { LevelKind::Rate };
     let budget_ns = args.budget.unwrap_or(if built_in { BUILT_IN_BUDGET } else { BUDGET });
-    let step_ns = args.step.unwrap_or((budget_ns / 30).clamp(SECOND, 30 * SECOND));
+    let tenths = |ns: Nanos| ns / (100 * MILLISECOND) * 100 * MILLISECOND;
+    let step_ns = args.step.unwrap_or(tenths(budget_ns / 30).clamp(SECOND, 30 * SECOND));
     let tenth = (step_ns / 10).clamp(200 * MILLISECOND, 5 * SECOND);
     let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
     Ok(Settings {
@@ -163,6 +166,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
         precision: args.precision,
         step_ns,
         hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
+        hold_attempts: 0,
         warmup_ns: tenth.max(args.load.warmup.unwrap_or(0)).max(args.load.ramp.unwrap_or(0)),
         rest_ns: args.rest.unwrap_or(tenth),
         budget_ns,

@@ -10,8 +10,15 @@ use std::slice;
 use model::capacity::{Margin, Outcome, Purpose, Unit};
 use model::{Judgement, LoadLine, Ruling, Run};
 
+use statistics::proportion::clopper_pearson;
+
 use super::weighed::{Of, Weighed};
-use crate::objective::{self, Bound, Endpoint, Goal, Metric, Objective, Subject};
+use crate::objective::figures::CONFIDENCE;
+use crate::objective::{self, Bound, Endpoint, Goal, Limit, Metric, Objective, Subject};
+
+/// A time up to this share of its limit is far inside of it: what is unclear about it is for want of attempts, and
+/// not because the load is near what the server carries.
+const FAR_INSIDE: f64 = 0.5;
 
 /// The default objectives: response time and success of `baseline`.
 const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
@@ -36,6 +43,17 @@ impl Asked {
     /// As `--slo` takes them, presets spelt out.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(ToString::to_string).collect()
+    }
+
+    /// Attempts that it takes to bound the percentiles asked for, and half as many again, as not all are
+    /// independent; 0 where none is asked for.
+    pub fn hold_attempts(&self) -> u64 {
+        let needed = |asked: &Objective| match asked.goal {
+            Goal::Bound(bound) => objective::attempts_for_percentile(bound.metric),
+            Goal::Stable | Goal::Valid => None,
+        };
+        let most = self.0.iter().filter_map(needed).fold(0.0, f64::max);
+        (1.5 * most) as u64
     }
 
     /// Whether the server's trend is asked for, which takes a hold of
@@ -66,12 +84,15 @@ impl Asked {
                 let (margin, of) =
                     (margin(run, asked.goal, &judged, purpose)?, Of::objective(asked));
                 if !untried(&judged, endpoints) {
-                    return Some(Weighed { margin, of });
+                    let too_few = margin.outcome == Outcome::Unclear
+                        && judged.high.is_none()
+                        && margin.value <= FAR_INSIDE * margin.limit;
+                    return Some(Weighed { margin, of, too_few });
                 }
                 let named = matches!(asked.subject, Subject::Endpoint(_));
                 let why = Some("none of its requests finished".to_owned());
                 let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
-                (named && purpose == Purpose::Hold).then_some(Weighed { margin, of })
+                (named && purpose == Purpose::Hold).then_some(Weighed { margin, of, too_few: true })
             })
         });
         judged.collect()
@@ -128,7 +149,7 @@ fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option
                 _ => Unit::Count,
             };
             let value = judged.value.unwrap_or(0.0);
-            of(value, bound.limit.value(), unit, outcome(bound, judged, purpose))
+            of(value, bound.limit.value(), unit, outcome(run, bound, judged, purpose))
         }
         // The judge lets no INVALID level hold anyway.
         Goal::Valid => None,
@@ -151,12 +172,33 @@ fn why(judged: &Judgement, unit: Unit) -> String {
         (Some(low), Some(high)) => {
             format!("interval {} to {}", value(low), value(high))
         }
-        (Some(low), None) => format!("too few attempts: {} or more", value(low)),
+        (Some(low), None) => {
+            format!("{} or more: too few independent attempts to bound it", value(low))
+        }
         _ => judged.reason.trim_end_matches('.').to_lowercase(),
     }
 }
 
-fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
+/// Whether so few attempts failed that chance explains it: a server whose share of failures is the limit's shows as
+/// many or more in one run of forty.
+fn by_chance(run: &Run, bound: Bound, value: f64) -> bool {
+    let limit = bound.limit.value();
+    let succeeded = match bound.metric {
+        Metric::Success => (value, limit),
+        Metric::Errors(_) if matches!(bound.limit, Limit::Percent(_)) => (1.0 - value, 1.0 - limit),
+        _ => return false,
+    };
+    few_failed(run, succeeded.0, succeeded.1)
+}
+
+/// Whether a run whose attempts succeeded to this share may be of a server with this other, larger share.
+pub(super) fn few_failed(run: &Run, success: f64, larger: f64) -> bool {
+    let attempts = run.totals.attempts as f64;
+    let (_, high) = clopper_pearson(success * attempts, attempts, CONFIDENCE);
+    larger < 1.0 && high >= larger
+}
+
+fn outcome(run: &Run, bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
     let limit = bound.limit.value();
     // Nothing of what the figure is made of came to an end.
     let Some(value) = judged.value else { return Outcome::Broke };
@@ -165,6 +207,8 @@ fn outcome(bound: Bound, judged: &Judgement, purpose: Purpose) -> Outcome {
     match (judged.low, judged.high) {
         // Too few attempts lie beyond the percentile to bound it.
         (Some(low), None) if holds(low) && purpose == Purpose::Hold => Outcome::Unclear,
+        // A few failures may come by chance: the hold will tell.
+        (None, None) if purpose != Purpose::Hold && by_chance(run, bound, value) => Outcome::Held,
         // Not one attempt spoke against it, but they were too few to prove it.
         (Some(low), Some(high)) if purpose != Purpose::Hold && (low == value || value == high) => {
             by_value
@@ -233,6 +277,32 @@ mod tests {
     }
 
     #[test]
+    fn a_few_failures_of_a_short_step_may_be_chance() {
+        use Outcome::{Broke, Held};
+        for (text, attempts, failed, search) in [
+            ("success>=99%", 37, 1, Held),
+            ("success>=99%", 37, 3, Broke),
+            ("success>=99%", 10_000, 150, Broke),
+            ("errors<=1%", 69, 1, Held),
+            ("errors<=1%", 69, 9, Broke),
+            ("success>=100%", 37, 1, Broke),
+        ] {
+            let Goal::Bound(bound) = parse(text).unwrap()[0].goal else { panic!("a bound") };
+            let mut run = open();
+            run.totals.attempts = attempts;
+            let share = failed as f64 / attempts as f64;
+            let value = if text.starts_with("success") { 1.0 - share } else { share };
+            let judged = judged(value, None, None);
+            let of = |purpose| outcome(&run, bound, &judged, purpose);
+            assert_eq!(
+                (of(Purpose::Search), of(Purpose::Hold)),
+                (search, Broke),
+                "{text} {failed}"
+            );
+        }
+    }
+
+    #[test]
     fn an_interval_that_holds_the_limit_decides_nothing() {
         use Outcome::{Broke, Held, Unclear};
         let Goal::Bound(bound) = parse("p99<500ms").unwrap()[0].goal else { panic!("a bound") };
@@ -247,8 +317,8 @@ mod tests {
             (6e8, Some(5.5e8), None, Broke, Broke),
         ] {
             let judged = judged(value, low, high);
-            assert_eq!(outcome(bound, &judged, Purpose::Search), search, "{judged:?}");
-            assert_eq!(outcome(bound, &judged, Purpose::Hold), hold, "{judged:?}");
+            assert_eq!(outcome(&open(), bound, &judged, Purpose::Search), search, "{judged:?}");
+            assert_eq!(outcome(&open(), bound, &judged, Purpose::Hold), hold, "{judged:?}");
         }
     }
 
@@ -259,7 +329,10 @@ mod tests {
         let unclear = judged(4e8, Some(3e8), Some(6e8));
         assert_eq!(why(&unclear, Unit::Nanoseconds), "interval 300ms to 600ms");
         let unbounded = judged(4e8, Some(3e8), None);
-        assert_eq!(why(&unbounded, Unit::Nanoseconds), "too few attempts: 300ms or more");
+        assert_eq!(
+            why(&unbounded, Unit::Nanoseconds),
+            "300ms or more: too few independent attempts to bound it"
+        );
         for (text, value, low, high, search, hold) in [
             ("success>=99%", 1.0, 0.97, 1.0, Held, Unclear),
             ("success>=99%", 0.995, 0.97, 0.999, Unclear, Unclear),
@@ -268,8 +341,8 @@ mod tests {
         ] {
             let Goal::Bound(bound) = parse(text).unwrap()[0].goal else { panic!("a bound") };
             let judged = judged(value, Some(low), Some(high));
-            assert_eq!(outcome(bound, &judged, Purpose::Search), search, "{text} {value}");
-            assert_eq!(outcome(bound, &judged, Purpose::Hold), hold, "{text} {value}");
+            assert_eq!(outcome(&open(), bound, &judged, Purpose::Search), search, "{text} {value}");
+            assert_eq!(outcome(&open(), bound, &judged, Purpose::Hold), hold, "{text} {value}");
         }
     }
 

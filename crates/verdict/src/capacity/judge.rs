@@ -9,6 +9,7 @@ use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
 use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
+use super::asked::few_failed;
 use super::weighed::{Of, Weighed};
 use crate::blocks::Time;
 use crate::objective::{Metric, Statistic};
@@ -48,15 +49,22 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         () if invalid.any(|reason| !still_holds(reason, &weighed)) => Outcome::Unclear,
         () => Outcome::Held,
     };
+    let neighbours = if outcome == Outcome::Broke { neighbours_fault(run, &broke) } else { None };
+    let unclear = |weighed: &&Weighed| weighed.margin.outcome == Outcome::Unclear;
+    let too_few = outcome == Outcome::Unclear
+        && weighed.iter().filter(unclear).count() > 0
+        && weighed.iter().filter(unclear).all(|weighed| weighed.too_few);
     let seconds = run.totals.duration_ns as f64 / 1e9;
     Judged {
         outcome,
+        disturbed: neighbours.is_some(),
+        too_few,
         margins: weighed.into_iter().map(|weighed| weighed.margin).collect(),
         requests_per_s: run.rates.requests_per_s,
         succeeded_per_s: if seconds > 0.0 { run.totals.succeeded as f64 / seconds } else { 0.0 },
         mean_ns: run.response_ns.mean as f64,
         p99_ns: run.response_ns.p99,
-        note: blamed.or_else(|| failure(run)),
+        note: blamed.or(neighbours).or_else(|| failure(run)),
         reasons: against.cloned().collect(),
     }
 }
@@ -91,10 +99,15 @@ fn excess(margin: &Margin) -> f64 {
 /// The guard on success, as a margin like those of the objectives.
 fn success(run: &Run) -> Weighed {
     let value = run.rates.success_ratio.unwrap_or(0.0);
-    let margin = guard("success", value, LEAST_SUCCESS, value >= LEAST_SUCCESS);
-    Weighed { margin, of: Of::Load(Metric::Success) }
+    let by_chance = value < LEAST_SUCCESS && few_failed(run, value, LEAST_SUCCESS);
+    let why = by_chance.then(|| FEW_FAILED.to_owned());
+    let held = value >= LEAST_SUCCESS || by_chance;
+    let margin = Margin { why, ..guard("success", value, LEAST_SUCCESS, held) };
+    Weighed { margin, of: Of::Load(Metric::Success), too_few: false }
 }
 
+/// Why a success a little below its limit holds.
+const FEW_FAILED: &str = "holds: of so few attempts as many fail by chance";
 /// Why a pace a little below its limit holds.
 const IN_FLIGHT_AT_ENDS: &str =
     "holds: requests in flight at either end of the window explain the difference";
@@ -122,7 +135,7 @@ fn answered(run: &Run) -> Option<Weighed> {
     let held = kept && sent;
     let why = (held && value < LEAST_RESPONDED).then(|| slack.to_owned());
     let margin = Margin { why, ..guard("answered", value, LEAST_RESPONDED, held) };
-    Some(Weighed { margin, of: Of::Pace })
+    Some(Weighed { margin, of: Of::Pace, too_few: false })
 }
 
 fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
@@ -151,6 +164,17 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
     let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
     let found = found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next();
     found.or_else(|| if queued { None } else { connections_fault(run, broke) })
+}
+
+/// The evidence that other programs may have kept the objectives from holding: they took the processors that the
+/// server runs on too. Whether they did, only a second run at the same level shows.
+fn neighbours_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
+    if failed_by_server(run, broke) {
+        return None;
+    }
+    let reasons = run.validity.reasons.iter();
+    let mut busy = reasons.filter(|reason| reason.code == ReasonCode::BusyNeighbour);
+    busy.next().map(|reason| reason.text.clone())
 }
 
 /// Whether failures that only the server can have made are more, by themselves, than an objective that broke
@@ -415,7 +439,7 @@ mod tests {
             let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
             let margin =
                 Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
-            judge(&run, vec![Weighed { margin, of }], Some(2e6)).outcome
+            judge(&run, vec![Weighed { margin, of, too_few: false }], Some(2e6)).outcome
         };
         for (objective, value_ms, of_late, of_waited) in [
             ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),

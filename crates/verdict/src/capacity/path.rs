@@ -1,6 +1,6 @@
 //! The way of a search: which step follows from those that were run.
 
-use model::capacity::{Outcome, Purpose, Step};
+use model::capacity::{Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};
 use model::{LevelKind, Nanos};
 
@@ -31,7 +31,7 @@ const BELOW_HOLD: [f64; 3] = [0.2, 0.1, 0.04];
 /// and a hold is at most at this share of the one that failed before it: a long run shows what a short
 /// step could not, and near the capacity even a long one may stay unclear.
 const STEP_BACK: [f64; 4] = [0.85, 0.7, 0.55, 0.45];
-/// Holds at most: one, and one for each step back.
+/// Holds that may fail at most: one, and one for each step back.
 const MOST_HOLDS: usize = 1 + STEP_BACK.len();
 /// Holds that the search leaves time for once a level held.
 const HOLDS_IN_RESERVE: usize = 3;
@@ -116,6 +116,9 @@ enum Settled {
 fn settle(search: &Search) -> Settled {
     let looks: Vec<&Fed> =
         search.fed.iter().rev().take_while(|fed| fed.step.purpose == Purpose::Idle).collect();
+    if search.fails_at_rest() {
+        return Settled::Never(Ending::NeverMet);
+    }
     let hurt =
         search.fed.iter().rfind(|fed| fed.step.purpose != Purpose::Idle).is_none_or(may_hurt);
     if !hurt || looks.first().is_some_and(|fed| calm(search, fed)) {
@@ -166,13 +169,14 @@ fn may_hurt(fed: &Fed) -> bool {
 fn calm(search: &Search, look: &Fed) -> bool {
     let Some(least) = search.idle_mean_ns() else { return false };
     let Fed { judged, .. } = look;
-    let succeeds = judged.succeeded_per_s > CALM_SUCCESS * judged.requests_per_s;
+    let failing = search.levels().next().is_none() && judged.failing().is_some();
+    let succeeds = !failing && judged.succeeded_per_s > CALM_SUCCESS * judged.requests_per_s;
     succeeds && (judged.mean_ns <= CALM * least || judged.mean_ns <= least + CALM_NS)
 }
 
 /// The next probe, while there is one to be made.
 fn probe(search: &Search) -> Option<Step> {
-    if search.settings.kind == LevelKind::Concurrency || search.speaking().next().is_some() {
+    if search.settings.kind == LevelKind::Concurrency || search.levels().next().is_some() {
         return None;
     }
     let most = f64::from(search.settings.connections);
@@ -203,10 +207,9 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     if search.highest_held().is_none() && broke >= 2 {
         return Next::Done(Ending::NeverMet);
     }
-    let held_out = search.of(Purpose::Hold).count();
     let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
     let tried = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
-    let hold = hold(search, estimate, held_out);
+    let hold = hold(search, estimate);
     let core = (estimate.quantile(0.2), estimate.quantile(0.8));
     let bounded = lowest_broke(search).is_some() || search.ceiling().is_some();
     let enough = bounded && (tried >= MOST_SEARCHES || narrow(search, core));
@@ -223,10 +226,10 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     if !(enough && known) && fits {
         return Next::Run(step);
     }
-    if known && held_out >= MOST_HOLDS {
+    if known && failed_holds(search).count() >= MOST_HOLDS {
         return Next::Done(Ending::Unconfirmed);
     }
-    let hold = shortened(search, hold).filter(|_| known);
+    let hold = shortened(search, lengthened(search, hold)).filter(|_| known);
     hold.map_or(Next::Done(Ending::OutOfBudget), Next::Run)
 }
 
@@ -242,19 +245,46 @@ fn reserving(search: &Search, step: Step, hold: Step) -> Vec<Step> {
 }
 
 /// The hold to be tried: a step back from the one that failed before it.
-fn hold(search: &Search, estimate: &Estimate, held_out: usize) -> Step {
-    let share = BELOW_HOLD[held_out.min(BELOW_HOLD.len() - 1)];
+fn hold(search: &Search, estimate: &Estimate) -> Step {
+    if let Some(longer) = longer(search).filter(|longer| affords(search, &[*longer])) {
+        return longer;
+    }
+    let failed: Vec<f64> = failed_holds(search).map(|fed| fed.step.level).collect();
+    let counted = search.of(Purpose::Hold).filter(|fed| !search.is_doubtful(fed)).count();
+    let share = BELOW_HOLD[counted.min(BELOW_HOLD.len() - 1)];
     let wanted = estimate.quantile(share);
     // A level that held is as good as one that lies a hair above it.
     let near = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
     let near = near.map(|fed| fed.step.level).filter(|held| (held / wanted - 1.0).abs() < 0.005);
     let wanted = near.max_by(f64::total_cmp).unwrap_or_else(|| level_below(search, wanted));
-    let failed = search.of(Purpose::Hold).filter(|fed| fed.judged.outcome != Outcome::Held);
-    let failed: Vec<f64> = failed.map(|fed| fed.step.level).collect();
     let lowest = failed.iter().copied().fold(f64::INFINITY, f64::min);
     let back = STEP_BACK[failed.len().clamp(1, STEP_BACK.len()) - 1];
     let most = if failed.is_empty() { wanted } else { level_below(search, back * lowest) };
     from_idle(search, Purpose::Hold, wanted.min(most), search.settings.hold_ns)
+}
+
+/// Holds that did not hold, but for those that other programs may have broken.
+fn failed_holds(search: &Search) -> impl Iterator<Item = &Fed> {
+    let failed = |fed: &&Fed| fed.judged.outcome != Outcome::Held && !search.is_doubtful(fed);
+    search.of(Purpose::Hold).filter(failed)
+}
+
+/// After a hold that had too few attempts to prove anything: one of twice its length at the same level.
+fn longer(search: &Search) -> Option<Step> {
+    let last = search.levels().next_back()?;
+    let too_few = last.step.purpose == Purpose::Hold && last.judged.too_few;
+    too_few.then(|| Step { window_ns: last.step.window_ns.saturating_mul(2), ..last.step })
+}
+
+/// A hold as long as it takes for enough attempts, if there is time for that.
+fn lengthened(search: &Search, hold: Step) -> Step {
+    let Settings { kind, hold_attempts, .. } = search.settings;
+    if kind == LevelKind::Concurrency {
+        return hold;
+    }
+    let wanted_ns = (hold_attempts as f64 / hold.level * SECOND as f64) as Nanos;
+    let longer = Step { window_ns: hold.window_ns.max(wanted_ns), ..hold };
+    if affords(search, &[longer]) { longer } else { hold }
 }
 
 /// A hold that still fits the budget: half of the one asked for or more, and not shorter than a step of the search.

@@ -21,6 +21,7 @@ fn settings(kind: LevelKind) -> Settings {
         precision: 0.05,
         step_ns: 10 * SECOND,
         hold_ns: 60 * SECOND,
+        hold_attempts: 0,
         warmup_ns: SECOND,
         rest_ns: SECOND,
         budget_ns: 300 * SECOND,
@@ -45,6 +46,8 @@ fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
         p99_ns: (2.0 * mean_ns) as u64,
         note: None,
         reasons: Vec::new(),
+        disturbed: false,
+        too_few: false,
     }
 }
 
@@ -459,4 +462,100 @@ fn sessions_are_no_requests() {
         let text = words::sentence(&search, ending);
         assert!(text.contains(unit) && !text.contains("requests/s"), "{text}");
     }
+}
+
+/// A server that holds up to a rate, with other programs beside it during some steps: of a number, from 0.
+fn beside(capacity: f64, busy: impl Fn(usize) -> bool) -> impl FnMut(&Step) -> Judged {
+    let (mut serve, mut nth) = (exact(capacity), 0);
+    move |step| {
+        let judged = serve(step);
+        let level = matches!(step.purpose, Purpose::Search | Purpose::Hold);
+        nth += usize::from(level);
+        match level && busy(nth - 1) {
+            true => Judged { disturbed: true, ..self::judged(Outcome::Broke, step.level, 5e8) },
+            false => judged,
+        }
+    }
+}
+
+#[test]
+fn a_level_that_broke_beside_other_programs_is_tried_again() {
+    let (quiet, _) = search(settings(LevelKind::Rate), exact(12_400.0));
+    let (once, ending) = search(settings(LevelKind::Rate), beside(12_400.0, |nth| nth == 1));
+    assert_eq!(ending, Ending::Found);
+    let levels: Vec<f64> = once.levels().map(|fed| fed.step.level).collect();
+    assert_eq!(levels[1], levels[2], "{levels:?}");
+    let (quiet, once) = (quiet.answer().unwrap(), once.answer().unwrap());
+    assert!((once.level / quiet.level - 1.0).abs() < 0.06, "{} {}", once.level, quiet.level);
+    assert!(once.low <= 12_400.0 && once.high.unwrap() >= 12_400.0, "{once:?}");
+}
+
+#[test]
+fn a_hold_that_broke_beside_other_programs_is_repeated_at_its_level() {
+    let (quiet, _) = search(settings(LevelKind::Rate), exact(12_400.0));
+    let hold = quiet.levels().position(|fed| fed.step.purpose == Purpose::Hold).unwrap();
+    let (search, ending) = search(settings(LevelKind::Rate), beside(12_400.0, |nth| nth == hold));
+    let holds: Vec<f64> = search.of(Purpose::Hold).map(|fed| fed.step.level).collect();
+    assert_eq!((ending, holds.len(), holds[0]), (Ending::Found, 2, holds[1]), "{holds:?}");
+}
+
+#[test]
+fn a_level_that_breaks_beside_other_programs_again_and_again_broke() {
+    let always = beside(12_400.0, |_| true);
+    let (search, ending) = search(settings(LevelKind::Rate), always);
+    assert_ne!(ending, Ending::Found);
+    assert_eq!(search.answer(), None);
+    assert!(search.speaking().count() > 0, "{:?}", search.fed);
+}
+
+#[test]
+fn a_hold_with_too_few_attempts_is_repeated_for_twice_its_time() {
+    let (mut serve, mut first) = (exact(12_400.0), true);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let served = serve(step);
+        if step.purpose == Purpose::Hold && std::mem::take(&mut first) {
+            return Judged { outcome: Outcome::Unclear, too_few: true, ..served };
+        }
+        served
+    });
+    assert_eq!(ending, Ending::Found);
+    let holds: Vec<Step> = search.of(Purpose::Hold).map(|fed| fed.step).collect();
+    assert_eq!((holds.len(), holds[0].level), (2, holds[1].level));
+    assert_eq!(2 * holds[0].window_ns, holds[1].window_ns);
+}
+
+#[test]
+fn a_hold_is_long_enough_for_the_percentiles_asked_for() {
+    let asked = Settings { hold_attempts: 550, ..settings(LevelKind::Rate) };
+    for (capacity, seconds) in [(6.0, 80..110), (12_400.0, 60..61)] {
+        let (search, _) = search(asked, exact(capacity));
+        let hold = search.of(Purpose::Hold).next().expect("something was held").step;
+        assert!(seconds.contains(&(hold.window_ns / SECOND)), "{hold:?}");
+    }
+}
+
+#[test]
+fn what_fails_at_rest_is_no_matter_of_load() {
+    let failing = |outcome| {
+        let margin = Margin {
+            objective: "success>=99%".to_owned(),
+            value: 0.93,
+            limit: 0.99,
+            unit: Unit::Ratio,
+            outcome,
+            why: None,
+        };
+        Judged { margins: vec![margin], ..judged(outcome, 20.0, 1e6) }
+    };
+    let (found, ending) = search(settings(LevelKind::Rate), |_| failing(Outcome::Broke));
+    assert_eq!((ending, found.fed.len()), (Ending::NeverMet, 2));
+    let sentence = words::sentence(&found, ending);
+    assert!(sentence.contains("success>=99% is 93.00 % even when single requests"), "{sentence}");
+    // What fails only until the server is warm is waited for.
+    let (mut serve, mut nth) = (exact(12_400.0), 0);
+    let (_, ending) = search(settings(LevelKind::Rate), |step| {
+        nth += 1;
+        if nth == 1 { failing(Outcome::Broke) } else { serve(step) }
+    });
+    assert_eq!(ending, Ending::Found);
 }

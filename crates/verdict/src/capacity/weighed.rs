@@ -12,6 +12,8 @@ pub struct Weighed {
     pub margin: Margin,
     /// What it is of.
     pub of: Of,
+    /// It is unclear because too few attempts were made to bound it, and far inside its limit.
+    pub too_few: bool,
 }
 
 /// What a margin is of.

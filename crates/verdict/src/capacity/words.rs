@@ -2,7 +2,7 @@
 
 use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Unit};
 use model::units::{exact_duration, show_duration};
-use model::{Arrivals, LevelKind, LoadLine, Ruling};
+use model::{Arrivals, LevelKind, LoadLine, Ruling, Verdict};
 
 use super::{Answer, Ending, Search};
 use crate::figures::{level, percent, rate};
@@ -21,8 +21,9 @@ pub struct Reading {
     pub why_not_more: Option<String>,
     /// What an overload does; absent where it was not tried.
     pub overload: Option<String>,
-    /// How many steps were INVALID, and why; absent where none was.
-    pub invalid: Option<String>,
+    /// What is to be borne in mind of the steps: which were INVALID or disturbed, and whether the level found is the
+    /// server's; absent where there is nothing.
+    pub validity: Option<String>,
 }
 
 /// What to read from a search, over (with its ending) or not.
@@ -40,8 +41,48 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         outcome,
         why_not_more: answer.as_ref().map(|answer| why_not_more(search, answer)),
         overload: answer.as_ref().and_then(|answer| after_overload(search, answer)),
-        invalid: invalid(search),
+        validity: validity(search, answer.as_ref()),
     }
+}
+
+/// See [`Reading::validity`].
+fn validity(search: &Search, answer: Option<&Answer>) -> Option<String> {
+    let at = answer.and_then(|answer| bound(search, answer));
+    let sentences: Vec<String> =
+        [at, invalid(search), disturbed(search)].into_iter().flatten().collect();
+    (!sentences.is_empty()).then(|| sentences.join(". "))
+}
+
+/// `at 380/s the run is LOWER_BOUND (late_sends): the server carries at least this, and ...`, where it is.
+fn bound(search: &Search, answer: &Answer) -> Option<String> {
+    let fed = search.fed.get(answer.step)?;
+    let bounds =
+        fed.judged.reasons.iter().filter(|reason| reason.consequence == Verdict::LowerBound);
+    let codes: Vec<&str> = bounds.map(|reason| reason.code.name()).collect();
+    (!codes.is_empty()).then(|| {
+        format!(
+            "the run at {} is LOWER_BOUND ({}): the server carries this rate, with latencies no higher than these",
+            level_of(search.settings().kind, answer.level),
+            codes.join(", ")
+        )
+    })
+}
+
+/// How many levels broke while other programs took the processors, and what became of them.
+fn disturbed(search: &Search) -> Option<String> {
+    let disturbed = search.levels().filter(|fed| fed.judged.disturbed).count();
+    let doubtful = search.levels().filter(|fed| search.is_doubtful(fed)).count();
+    let levels = search.levels().count();
+    let again = match disturbed - doubtful {
+        0 => "none of them counts".to_owned(),
+        counted => format!("{counted} of them broke again, and count"),
+    };
+    (disturbed > 0).then(|| {
+        format!(
+            "{disturbed} of {levels} levels broke while other programs took the processors, and were tried again: {again}. Stop the \
+             other programs for a narrower answer"
+        )
+    })
 }
 
 /// `6 of 8 steps were INVALID (throttled, late_sends)`, with all that was held against those steps, and the last of the
@@ -292,6 +333,17 @@ fn never_met(search: &Search) -> String {
         let note = search.fed.iter().rev().find_map(|fed| fed.judged.note.clone());
         let note = note.map(|note| format!(": {note}")).unwrap_or_default();
         return format!("nothing succeeded, not even one request at a time{note}");
+    }
+    if let Some(last) = search.fed.last().filter(|_| search.fails_at_rest())
+        && let Some(margin) = last.judged.failing()
+    {
+        let note = last.judged.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
+        return format!(
+            "the objectives are never met: {} is {} even when single requests are sent, so it is no matter of load{note}. \
+             Mend or leave out what fails, let its status count as success, or ask for less",
+            margin.objective,
+            value(margin.unit, margin.value)
+        );
     }
     // Lower levels than the best seen may miss others, for want of anything to count.
     let broke = nearest(search)

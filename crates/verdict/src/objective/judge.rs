@@ -266,9 +266,14 @@ fn open(judgement: Judgement, figures: &Figures, bound: Bound, measured: Measure
 /// How many times the attempts it takes for a percentile to be bounded from above: with n independent
 /// ones, quantile^n must fall to half of what the confidence leaves.
 fn times_for_percentile(figures: &Figures, metric: Metric) -> f64 {
-    let Metric::Latency(_, Statistic::Percentile(percentile)) = metric else { return 2.0 };
-    let needed = ((1.0 - super::figures::CONFIDENCE) / 2.0).ln() / percentile.share().ln();
+    let needed = attempts_for_percentile(metric).unwrap_or(0.0);
     (needed / figures.attempts.max(1) as f64).max(2.0)
+}
+
+/// The attempts that it takes for that, if all are independent; none where the figure is no percentile.
+pub(crate) fn attempts_for_percentile(metric: Metric) -> Option<f64> {
+    let Metric::Latency(_, Statistic::Percentile(percentile)) = metric else { return None };
+    Some(((1.0 - super::figures::CONFIDENCE) / 2.0).ln() / percentile.share().ln())
 }
 
 /// In whole seconds, a fifth more than the estimate says: the next run's noise is its own.

@@ -125,6 +125,7 @@ fn settings(budget_ns: u64) -> Settings {
         precision: 0.05,
         step_ns,
         hold_ns: (budget_ns / 5).max(step_ns),
+        hold_attempts: 0,
         warmup_ns: tenth,
         rest_ns: tenth,
         budget_ns,
