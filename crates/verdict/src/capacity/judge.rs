@@ -151,19 +151,22 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
     }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
     let late_explains = |m: &&Weighed| lateness_explains(run, m);
+    // Requests that were sent and got nothing are why no more could be.
+    let deaf = run.totals.requests == 0 && run.concurrency.in_flight_max > 0;
     let blames = |code| match code {
-        ReasonCode::AchievedBelowOffered | ReasonCode::LimitsHit => true,
+        ReasonCode::AchievedBelowOffered => !deaf,
+        ReasonCode::LimitsHit => true,
         ReasonCode::Throttled | ReasonCode::GeneratorPaused => true,
         ReasonCode::LateSends => broke.iter().all(late_explains),
         ReasonCode::ObservedLate => broke.iter().all(|weighed| observed_explains(run, weighed)),
         // Every connection in use, and the server slower than at rest: its queue, not our cap.
-        ReasonCode::ConnectionsExhausted => !queued,
+        ReasonCode::ConnectionsExhausted => !queued && !deaf,
         _ => false,
     };
     let reasons = run.validity.reasons.iter();
     let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
     let found = found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next();
-    found.or_else(|| if queued { None } else { connections_fault(run, broke) })
+    found.or_else(|| if queued || deaf { None } else { connections_fault(run, broke) })
 }
 
 /// The evidence that other programs may have kept the objectives from holding: they took the processors that the
@@ -269,236 +272,4 @@ fn failure(run: &Run) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use model::capacity::Purpose;
-    use model::units::MILLISECOND;
-    use model::{Reason, Validity};
-
-    use super::super::Asked;
-    use super::*;
-    use crate::objective::parse;
-    use fixture::sound::{around, closed, open};
-
-    fn judged(run: &Run) -> Judged {
-        judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))
-    }
-
-    #[test]
-    fn a_sound_run_holds() {
-        for run in [open(), closed()] {
-            let judged = judged(&run);
-            assert_eq!(judged.outcome, Outcome::Held, "{judged:?}");
-            assert_eq!((judged.requests_per_s, judged.succeeded_per_s), (1000.0, 1000.0));
-            assert_eq!(judged.note, None);
-        }
-    }
-
-    #[test]
-    fn the_objective_that_broke_most_comes_first() {
-        let mut run = open();
-        run.response_ns = around(5_000_000_000, 10_000);
-        run.rates.requests_per_s = 900.0;
-        let judged = judged(&run);
-        assert_eq!(judged.outcome, Outcome::Broke);
-        let names: Vec<&str> = judged.margins.iter().map(|m| m.objective.as_str()).collect();
-        assert_eq!(names, ["mean<=500ms", "answered>=99%", "success>=99%"]);
-        assert_eq!(judged.margins[1].value, 0.9);
-    }
-
-    #[test]
-    fn a_pace_that_holds_below_its_limit_says_why() {
-        let mut run = open();
-        let pace = |run: &Run| {
-            let margins = judged(run).margins;
-            margins.into_iter().find(|margin| margin.objective == "answered>=99%").unwrap()
-        };
-        assert_eq!(pace(&run).why, None);
-        // 10,000 were due in the window: three of them, in flight at its ends, are borne.
-        run.rates.requests_per_s = 989.8;
-        let pace = pace(&run);
-        assert_eq!(pace.outcome, Outcome::Held);
-        assert!(pace.why.is_some_and(|why| why.contains("in flight")));
-    }
-
-    #[test]
-    fn fast_errors_are_no_capacity() {
-        let mut run = open();
-        run.rates.success_ratio = Some(0.5);
-        run.totals.succeeded = 5_000;
-        let judged = judge(&run, Vec::new(), None);
-        assert_eq!((judged.outcome, judged.succeeded_per_s), (Outcome::Broke, 500.0));
-    }
-
-    #[test]
-    fn a_level_whose_run_is_invalid_does_not_hold() {
-        let outcome = |code, consequence, objective: &str| {
-            let mut run = open();
-            run.rates.available_ratio = Some(0.9);
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            let asked = Asked::of(parse(objective).expect("an objective"));
-            judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
-        };
-        for (code, consequence, objective, expected) in [
-            (ReasonCode::Throttled, Verdict::Invalid, "mean<1s", Outcome::Unclear),
-            (ReasonCode::GeneratorPaused, Verdict::Invalid, "mean<1s", Outcome::Unclear),
-            (ReasonCode::StarvedConnections, Verdict::Invalid, "mean<1s", Outcome::Unclear),
-            (ReasonCode::ServerGone, Verdict::Invalid, "mean<1s", Outcome::Unclear),
-            (ReasonCode::ServerGone, Verdict::Invalid, "available>=50%", Outcome::Held),
-            (ReasonCode::LateSends, Verdict::Invalid, "mean<1s", Outcome::Held),
-            (ReasonCode::Throttled, Verdict::LowerBound, "mean<1s", Outcome::Held),
-            (ReasonCode::ServerGone, Verdict::Valid, "mean<1s", Outcome::Held),
-            (ReasonCode::Throttled, Verdict::Invalid, "mean<1ns", Outcome::Generator),
-        ] {
-            let got = outcome(code, consequence, objective);
-            assert_eq!(got, expected, "{} {objective}", code.name());
-        }
-    }
-
-    #[test]
-    fn the_generators_fault_is_not_the_servers() {
-        let blamed = |code, service_ns| {
-            let mut run = open();
-            run.rates.requests_per_s = 800.0;
-            run.rates.achieved_per_s = 800.0;
-            run.service_ns = around(service_ns, 8_000);
-            let consequence = Verdict::LowerBound;
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            judged(&run).outcome
-        };
-        assert_eq!(blamed(ReasonCode::AchievedBelowOffered, 2_000_000), Outcome::Generator);
-        assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 2_000_000), Outcome::Generator);
-        assert_eq!(blamed(ReasonCode::ConnectionsExhausted, 50_000_000), Outcome::Broke);
-        assert_eq!(blamed(ReasonCode::KeepaliveRefused, 2_000_000), Outcome::Broke);
-    }
-
-    #[test]
-    fn a_few_arrivals_that_found_no_connection_are_not_the_servers() {
-        let outcome = |service_ns, errors, wait_ns| {
-            let mut run = open();
-            run.totals.unsent = 150;
-            run.totals.errors.read = errors;
-            run.rates.success_ratio = Some(0.985);
-            run.concurrency.in_flight_max = run.plan.inflight_cap();
-            run.service_ns = around(service_ns, 9_850);
-            run.wait_ns = around(wait_ns, 9_850);
-            judge(&run, Vec::new(), Some(2e6)).outcome
-        };
-        assert_eq!(outcome(2_000_000, 0, 10_000_000), Outcome::Generator);
-        assert_eq!(outcome(20_000_000, 0, 10_000_000), Outcome::Broke);
-        assert_eq!(outcome(2_000_000, 1, 10_000_000), Outcome::Broke);
-        assert_eq!(outcome(2_000_000, 0, 0), Outcome::Broke);
-    }
-
-    #[test]
-    fn a_target_that_dies_is_no_limit_of_the_generator() {
-        let outcome = |failed, limits: &[&str]| {
-            let mut run = open();
-            run.totals.errors.connect = failed;
-            run.totals.unsent = 3_000;
-            run.totals.limits = limits.iter().map(|&name| (name.to_owned(), failed)).collect();
-            run.rates.success_ratio = Some(0.5);
-            let (code, consequence) = (ReasonCode::AchievedBelowOffered, Verdict::LowerBound);
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            judge(&run, Vec::new(), Some(2e6)).outcome
-        };
-        assert_eq!(outcome(2_000, &[]), Outcome::Broke);
-        assert_eq!(outcome(50, &[]), Outcome::Generator);
-        assert_eq!(outcome(2_000, &["EADDRNOTAVAIL"]), Outcome::Generator);
-    }
-
-    #[test]
-    fn lateness_is_blamed_for_what_it_explains() {
-        for (mean_ns, outcome) in [(505_000_000, Outcome::Generator), (600_000_000, Outcome::Broke)]
-        {
-            let mut run = open();
-            run.response_ns = around(mean_ns, 10_000);
-            run.late_ns = around(5_000_000, 10_000);
-            let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            assert_eq!(judged(&run).outcome, outcome, "{mean_ns}");
-        }
-    }
-
-    /// Of an open loop whose requests left late, or found no connection, one in a hundred by 20 ms and one in a
-    /// thousand by 200 ms; half of them at once.
-    #[test]
-    fn a_part_of_a_time_is_blamed_by_the_figure_that_is_limited() {
-        let outcome = |objective: &str, value_ms: u64, waited: bool| {
-            let mut run = open();
-            let (p99, p999) = (20 * MILLISECOND, 200 * MILLISECOND);
-            let mean = MILLISECOND;
-            let part = Summary { mean, p50: 0, p99, p999, ..around(p999, 10_000) };
-            *(if waited { &mut run.wait_ns } else { &mut run.late_ns }) = part;
-            run.concurrency.in_flight_max = run.plan.inflight_cap();
-            if !waited {
-                let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
-                run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            }
-            let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
-            let of = Of::objective(&parse(objective).expect("an objective")[0]);
-            let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
-            let margin =
-                Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
-            judge(&run, vec![Weighed { margin, of, too_few: false }], Some(2e6)).outcome
-        };
-        for (objective, value_ms, of_late, of_waited) in [
-            ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),
-            ("p99<500ms", 525, Outcome::Broke, Outcome::Broke),
-            ("mean<500ms", 515, Outcome::Broke, Outcome::Broke),
-            ("p50<500ms", 515, Outcome::Broke, Outcome::Broke),
-            ("p99.5<500ms", 690, Outcome::Generator, Outcome::Generator),
-            ("GET /users/{id}: p99.9<500ms", 690, Outcome::Generator, Outcome::Generator),
-            // Who takes arrivals up late takes responses up late too, but waiting comes before sending.
-            ("service.p99<500ms", 515, Outcome::Generator, Outcome::Broke),
-        ] {
-            let got = [false, true].map(|waited| outcome(objective, value_ms, waited));
-            assert_eq!(got, [of_late, of_waited], "{objective} {value_ms}");
-        }
-    }
-
-    #[test]
-    fn failures_that_are_allowed_do_not_excuse_the_generator() {
-        let outcome = |asked: &str| {
-            let mut run = open();
-            run.totals.errors.status = 200;
-            run.totals.succeeded = 7_800;
-            run.rates.success_ratio = Some(0.78);
-            run.rates.achieved_per_s = 800.0;
-            run.rates.requests_per_s = 800.0;
-            let (code, consequence) = (ReasonCode::AchievedBelowOffered, Verdict::LowerBound);
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            let asked = Asked::of(parse(asked).expect("an objective"));
-            judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
-        };
-        assert_eq!(outcome("success>=70%"), Outcome::Generator);
-        assert_eq!(outcome("success>=95%"), Outcome::Generator);
-        assert_eq!(outcome("success>=98.5%"), Outcome::Broke);
-        assert_eq!(outcome("errors<1%"), Outcome::Broke);
-        assert_eq!(outcome("errors<5%"), Outcome::Generator);
-        assert_eq!(outcome("errors<100"), Outcome::Broke);
-        assert_eq!(outcome("errors<500"), Outcome::Generator);
-    }
-
-    #[test]
-    fn lateness_is_blamed_for_no_more_responses_than_came_due_in_it() {
-        for (answered_per_s, outcome) in [(970.0, Outcome::Broke), (988.0, Outcome::Generator)] {
-            let mut run = open();
-            run.rates.requests_per_s = answered_per_s;
-            run.late_ns = around(40_000_000, 10_000);
-            let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
-            run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-            assert_eq!(judged(&run).outcome, outcome, "{answered_per_s}");
-        }
-    }
-
-    #[test]
-    fn a_run_without_responses_broke() {
-        let mut run = open();
-        run.totals.requests = 0;
-        run.totals.errors.connect = 10_000;
-        run.totals.error_samples.insert("connect".into(), "connection refused".into());
-        let judged = judge(&run, Vec::new(), None);
-        assert_eq!(judged.outcome, Outcome::Broke);
-        assert!(judged.note.is_some_and(|note| note.contains("connection refused")));
-    }
-}
+mod tests;
