@@ -6,7 +6,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use gate::admission::Line;
+use gate::admission::{Line, Part};
 use gate::config::{Built, Config};
 use gate::keys::Keys;
 use gate::policy::{Decision, Facts, Policy, State};
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     };
     let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
     if let Some(line) = &line {
-        state.ceiling.set(line, 1.0);
+        state.ceiling.set(line, 1.0, Part::WHOLE);
     }
     let Ok(policy) = Policy::new(&state, built.policy, None) else { return };
     let mut usage = Local::new(Arc::clone(&state.usage));

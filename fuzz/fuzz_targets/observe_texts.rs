@@ -37,9 +37,9 @@ fuzz_target!(|data: &[u8]| {
     let _ = (processors::cpu_stat(&text), processors::cpu_max(&text), processors::cpus_in(&text));
     let _ = (processes::stat(&text), processes::status(&text), processes::io(&text));
     let _ = (processes::files_limit(&text), processes::schedstat(&text));
-    let mut listeners = Vec::new();
-    let _ = sockets::answer(data, &mut listeners);
-    assert!(listeners.len() <= sockets::MOST_LISTENERS);
+    let _ = sockets::answer(data, |message| {
+        let _ = (sockets::listener(message), sockets::connection(message));
+    });
     if let Ok(sample) = exec::parse(data) {
         assert!(sample.counters.len() + sample.gauges.len() <= MOST_VALUES);
     }

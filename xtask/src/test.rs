@@ -34,6 +34,10 @@ const STEPS: &[Step] = &[
         licences::check()
     }),
     step("clippy", "no warning from clippy", &[CLIPPY], clippy),
+    step("fuzz", "the fuzz targets compile", &[], |_| {
+        let fuzz = ["--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target"];
+        repo::run(repo::cargo("check").args(fuzz))
+    }),
     step(
         "test",
         "all Rust tests, against real servers, databases and browsers too",
