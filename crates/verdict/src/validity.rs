@@ -223,6 +223,19 @@ pub const RULES: &[Rule] = &[
         check: responses::changed,
     },
     Rule {
+        code: ReasonCode::SurplusResponses,
+        condition: "a response came that no request was waiting for, in the run or shortly after its \
+                    last response; or other bytes did, on {STRAY} of the connections or more. \
+                    Empty lines do not count, nor does a 408 on an idle connection",
+        consequence: "INVALID: a response says not to which request it is, so that each may have \
+                      been taken for that to a later one; QPS may then be higher than what the \
+                      server carries, and latencies lower",
+        advice: "Send one request by hand and look at all that comes back (a second response, more \
+                 body than Content-Length says); mend that and measure again.",
+        brief: "",
+        check: responses::surplus,
+    },
+    Rule {
         code: ReasonCode::Redirected,
         condition: "{REDIRECTED} of the responses or more were redirects (304 is not one)",
         consequence: "a note: the redirect was measured, not the page it leads to",

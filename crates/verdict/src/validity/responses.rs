@@ -129,6 +129,32 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
     Some((Verdict::Valid, evidence))
 }
 
+/// Share of the connections on which bytes came unasked from which on they are no accident.
+pub(super) const STRAY: f64 = 0.001;
+
+pub(super) fn surplus(run: &Run) -> Option<Finding> {
+    let totals = &run.totals;
+    let opened = totals.connects.max(u64::from(run.concurrency.open_max)) as f64;
+    let of = grouped(opened, 0);
+    let (surplus, stray) = (totals.surplus_responses.unwrap_or(0), totals.unsolicited.unwrap_or(0));
+    let evidence = if surplus > 0 {
+        format!(
+            "on {} of {of} connections the server sent a response that no request was waiting for: responses before \
+             it may have been taken for those to other requests, so that QPS and latencies may not be of what was sent",
+            grouped(surplus as f64, 0)
+        )
+    } else if stray > 0 && stray as f64 >= STRAY * opened {
+        format!(
+            "on {} of {of} connections the server sent bytes that no request was waiting for, so that the responses \
+             on them may not be what they seem",
+            grouped(stray as f64, 0)
+        )
+    } else {
+        return None;
+    };
+    Some((Verdict::Invalid, evidence))
+}
+
 /// Share of the responses that are redirects from which on nothing else was measured.
 pub(super) const REDIRECTED: f64 = 0.99;
 /// Characters of a body or an address that are shown.

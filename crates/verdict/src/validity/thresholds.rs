@@ -80,6 +80,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("FEWER_TURNS", grouped(changes::FEWER_TURNS, 0)),
             ("RARE", share(changes::RARE)),
         ],
+        ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],
         ReasonCode::BusyNeighbour => vec![
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn every_threshold_in_a_text_is_a_constant() {
         let not_thresholds =
-            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "429", "503", "1961"];
+            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "408", "429", "503", "1961"];
         for rule in RULES {
             let by_hand = format!("{} {}", rule.condition, rule.consequence);
             let text = format!(

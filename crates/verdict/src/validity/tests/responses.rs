@@ -44,6 +44,22 @@ fn rules_about_responses() {
             "status 503",
         ),
         (
+            "answers twice now and then",
+            closed(),
+            |run| run.totals.surplus_responses = Some(1),
+            Verdict::Invalid,
+            ReasonCode::SurplusResponses,
+            "the server sent a response that no request was waiting for",
+        ),
+        (
+            "stray bytes",
+            closed(),
+            |run| run.totals.unsolicited = Some(5),
+            Verdict::Invalid,
+            ReasonCode::SurplusResponses,
+            "on 5 of ",
+        ),
+        (
             "closes after every response",
             closed(),
             |run| run.totals.server_closes = 10_000,
