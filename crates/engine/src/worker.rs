@@ -180,6 +180,7 @@ impl Worker {
 
     /// After the window: nothing is sent, and arrivals still waiting never will be.
     fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        self.note_waiting(self.recorder.window_end());
         // Requests that fell due between the last wake-up and the end leave now, if they can.
         let last = self.recorder.window_end().saturating_sub(1);
         self.take_up(last, now);

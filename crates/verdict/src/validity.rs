@@ -190,13 +190,16 @@ pub const RULES: &[Rule] = &[
                     drain, although they waited for {LONG} and {TIMES_MEDIAN} times the median \
                     service time or more, and there are more of them than failing attempts \
                     explain; users were left without a response at the end, for {LONG} and \
-                    {TIMES_P90} times the p90 of the service time; {MUTE} of the opened \
+                    {TIMES_P90} times the p90 of the service time; some, but not all, of \
+                    a closed loop's users waited from the same instant to the end of the window, \
+                    for {LONG}, {HELD} of the window and {HELD_TIMES} times the p99 of the other \
+                    responses, whatever came after it; {MUTE} of the opened \
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
                     send at the same pace, one tenth of them had {UNEVEN} times as many \
                     responses as another tenth",
-        consequence: "INVALID when {MANY} of the users or more had nothing, or when connections \
-                      never had a response: success and percentiles count attempts, and a user \
+        consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
+                      from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
         advice: "Look at how the server shares connections among its threads and processes \
                  (backlog, accept, SO_REUSEPORT, one thread per connection). `--slo \

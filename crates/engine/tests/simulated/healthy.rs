@@ -23,7 +23,7 @@ const TROUBLE: [ReasonCode; 9] = [
 ];
 
 /// Random numbers below 1, of a seed (SplitMix64).
-fn draws(seed: u64) -> impl FnMut() -> f64 {
+pub fn draws(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -217,6 +217,26 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     Some((Verdict::Invalid, evidence))
 }
 
+/// A kind that is a small part of what came since the first of it, but came after so many others that chance is no
+/// explanation.
+fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
+    let (first, others) = begun.split_first()?;
+    let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
+    let more = match others.len() {
+        0 => String::new(),
+        n => format!("; the same holds for {n} more endpoints"),
+    };
+    let evidence = format!(
+        "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before: \
+         {} beside {}{more}",
+        show_duration(first.since_ns),
+        share(first.share),
+        kind(&first.after),
+        kind(&first.before)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
 /// A kind of response in words.
 pub(crate) fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {

@@ -69,6 +69,8 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("LONG", time(users::LONG_NS)),
             ("TIMES_MEDIAN", users::TIMES_MEDIAN.to_string()),
             ("TIMES_P90", users::TIMES_P90.to_string()),
+            ("HELD", share(users::HELD.1)),
+            ("HELD_TIMES", users::HELD_TIMES.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
