@@ -334,8 +334,10 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::NotSteady,
         condition: "the beginning of the window was worse than its second half by more than the \
                     run's own noise (warm-up inside the window); or QPS or median response time \
-                    moved by {MOVED} or more throughout the window (the level never settled). \
-                    Applies from {FEWEST} points of the timeline on",
+                    moved by {MOVED} or more throughout the window (the level never settled); or one \
+                    of them became worse at some instant and stayed so. Looked at are at least \
+                    {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
+                    enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",

@@ -102,6 +102,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ReasonCode::NotSteady => vec![
             ("MOVED", share(steady::MOVED - 1.0)),
             ("FEWEST", steady::FEWEST.to_string()),
+            ("SHORTEST", time(steady::SHORTEST_NS)),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
         ],
         ReasonCode::SingleSource => {
