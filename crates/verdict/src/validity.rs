@@ -215,14 +215,16 @@ pub const RULES: &[Rule] = &[
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
-                    changes than in a mix; or {RARE} or more did so again and again. Bodies of the \
-                    same length are told apart by their first words while there are few \
-                    different ones",
+                    changes than in a mix; or {RARE} or more did so again and again. Or, from \
+                    some instant to the end, {NEW} or more were of a kind that would have been met \
+                    before had it come as often then. Bodies of the same length are told apart \
+                    by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
-                      error page with a good status",
+                      error page with a good status. A note where only the last holds: something \
+                      began to happen",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
-        brief: "",
+        brief: "another kind of response began to come: --details shows both",
         check: responses::changed,
     },
     Rule {

@@ -1,10 +1,11 @@
 //! Rules about responses.
 
-use model::kinds::{Changed, ResponseKind};
+use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::units::show_duration;
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
+use crate::changes::is_substantial;
 use crate::figures::{grouped, rate, share};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
@@ -183,7 +184,9 @@ pub(super) fn redirected(run: &Run) -> Option<Finding> {
 }
 
 pub(super) fn changed(run: &Run) -> Option<Finding> {
-    let [first, others @ ..] = &run.response_changes[..] else { return None };
+    let (changes, begun): (Vec<_>, Vec<_>) =
+        run.response_changes.iter().partition(|change| is_substantial(change));
+    let Some((first, others)) = changes.split_first() else { return new_kind(&begun) };
     let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
     let what = match first.how {
         Changed::ForGood if first.since_ns > 0 => {

@@ -77,6 +77,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::ResponsesChanged => vec![
             ("SUBSTANTIAL", share(changes::SUBSTANTIAL)),
+            ("NEW", share(changes::NEW)),
             ("FASTER_SHARE", share(changes::FASTER_SHARE)),
             ("FASTER", grouped(changes::FASTER, 0)),
             ("FEWER_TURNS", grouped(changes::FEWER_TURNS, 0)),

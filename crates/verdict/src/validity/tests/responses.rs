@@ -82,3 +82,28 @@ fn an_overloaded_server_is_a_result() {
     let expected = (Verdict::Valid, vec![ReasonCode::FastErrors]);
     assert_eq!((verdict, codes), expected, "{text}");
 }
+
+#[test]
+fn a_kind_that_begins_to_come_is_a_note_with_both_kinds() {
+    let kind = |beginning: &str| model::kinds::ResponseKind {
+        status: 200,
+        beginning: Some(beginning.into()),
+        responses: 1_000,
+        ..Default::default()
+    };
+    for (share, verdict) in [(0.19, Verdict::Valid), (0.2, Verdict::Invalid)] {
+        let (found, codes, text) = judged(closed(), |run| {
+            run.response_changes = vec![model::kinds::ResponseChange {
+                how: model::kinds::Changed::ForGood,
+                endpoint: None,
+                since_ns: 3 * SECOND,
+                before: kind("{\"ok\":1}"),
+                after: kind("{\"error\":1}"),
+                share,
+            }];
+        });
+        assert_eq!((found, codes), (verdict, vec![ReasonCode::ResponsesChanged]), "{text}");
+        assert!(text.contains("`{\"ok\":1}`") && text.contains("`{\"error\":1}`"), "{text}");
+        assert!(text.contains("3.00s after the start"), "{text}");
+    }
+}
