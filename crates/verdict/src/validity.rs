@@ -109,15 +109,17 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than {FAILING} of the responses failed by status or check",
+        condition: "more than {FAILING} of the responses failed by status or check; or the server was \
+                    not gone, and more than {FAILING} of the attempts had no response for another \
+                    reason than the time-out, or {HALF_FAILING} for any reason",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts and stayed, and responses did not slow down first: something \
                       broke. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
-        advice: "Look at the status codes. Read QPS x success rate as the load carried. If you \
-                 want these responses to count as successes, name them with --success.",
-        brief: "many responses failed: multiply QPS by the success rate",
+        advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
+                 carried. If you want others to count as successes, name them with --success.",
+        brief: "many attempts failed: look at errors and status codes",
         check: responses::failing,
     },
     Rule {

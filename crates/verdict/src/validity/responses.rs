@@ -7,12 +7,15 @@ use model::{Block, ErrorClass, Nanos, Run, Verdict};
 use super::Finding;
 use crate::changes::is_substantial;
 use crate::figures::{grouped, rate, share};
+use crate::gone::gone;
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
 /// Share of responses that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 pub(super) const ONLY_FAILING: f64 = 0.9;
+/// Share of the attempts without a response, time-outs among them, from which on they are named.
+pub(super) const HALF_FAILING: f64 = 0.5;
 /// Attempts from which on a block says how many fail.
 const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
@@ -42,7 +45,7 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;
     if responses == 0.0 || failed <= FAILING * responses {
-        return None;
+        return unanswered(run);
     }
     let began = failures_began(run);
     let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
@@ -72,6 +75,36 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         share(failed / responses),
         rate(run.rates.requests_per_s * (1.0 - failed / responses))
     );
+    Some((consequence, evidence))
+}
+
+/// Attempts that failed without a response, of a server that is there: each costs its user hardly any time, so that the
+/// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails.
+fn unanswered(run: &Run) -> Option<Finding> {
+    let (totals, attempts) = (&run.totals, run.totals.attempts as f64);
+    let answered = |class: ErrorClass| matches!(class, ErrorClass::Status | ErrorClass::Check);
+    let classes: Vec<_> = totals.errors.occurred().filter(|(class, _)| !answered(*class)).collect();
+    let failed = classes.iter().map(|(_, n)| *n as f64).sum::<f64>();
+    let in_no_time = failed - totals.errors.of(ErrorClass::Timeout) as f64;
+    let much = in_no_time > FAILING * attempts || failed >= HALF_FAILING * attempts;
+    // What ran out on this side says nothing about the server.
+    if !much || totals.requests == 0 || !totals.limits.is_empty() || gone(run).is_some() {
+        return None;
+    }
+    let (class, most) = classes.into_iter().max_by_key(|&(_, n)| n)?;
+    let sample = totals.error_samples.get(class.name());
+    let evidence = format!(
+        "{} of {} attempts ({}) failed without a response, {} of them by {}{}; {}/s were answered",
+        grouped(failed, 0),
+        grouped(attempts, 0),
+        share(failed / attempts.max(1.0)),
+        grouped(most as f64, 0),
+        class.name(),
+        sample.map_or_else(String::new, |sample| format!(" ({})", shown(sample))),
+        rate(run.rates.requests_per_s)
+    );
+    let consequence =
+        if failed > ONLY_FAILING * attempts { Verdict::Invalid } else { Verdict::Valid };
     Some((consequence, evidence))
 }
 

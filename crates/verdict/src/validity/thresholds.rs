@@ -25,6 +25,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
             ("FAILING", share(responses::FAILING)),
+            ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
         ],
         ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],

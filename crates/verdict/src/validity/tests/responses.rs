@@ -44,6 +44,19 @@ fn rules_about_responses() {
             "status 503",
         ),
         (
+            "half of the attempts cut off",
+            closed(),
+            |run| {
+                run.totals.attempts = 20_000;
+                run.totals.errors.add(ErrorClass::Read, 9_000);
+                run.totals.errors.add(ErrorClass::Protocol, 1_000);
+                run.totals.error_samples.insert("read".into(), "it closed".into());
+            },
+            Verdict::Valid,
+            ReasonCode::FastErrors,
+            "10,000 of 20,000 attempts (50.00 %) failed without a response, 9,000 of them by read (it closed)",
+        ),
+        (
             "answers twice now and then",
             closed(),
             |run| run.totals.surplus_responses = Some(1),
@@ -81,6 +94,15 @@ fn an_overloaded_server_is_a_result() {
     });
     let expected = (Verdict::Valid, vec![ReasonCode::FastErrors]);
     assert_eq!((verdict, codes), expected, "{text}");
+}
+
+#[test]
+fn few_failures_and_few_stray_bytes_are_nothing() {
+    let (verdict, codes, text) = judged(closed(), |run| {
+        run.totals.errors.add(ErrorClass::Read, 900);
+        (run.totals.connects, run.totals.unsolicited) = (10_000, Some(9));
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]), "{text}");
 }
 
 #[test]
