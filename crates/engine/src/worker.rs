@@ -2,7 +2,7 @@
 //!
 //! `tick` does what has become due and says how long to wait; events carry responses in. `dispatch`
 //! decides when requests leave, `requests` what they are; `receive` reads responses, `failures` handles
-//! everything that goes wrong. Instants inside are nanoseconds since the run's start.
+//! everything that goes wrong, `surplus` what nothing was asked for. Instants inside are nanoseconds since the run's start.
 
 mod dispatch;
 mod failures;
@@ -14,6 +14,7 @@ mod receive;
 mod requests;
 mod response;
 mod run_state;
+mod surplus;
 mod timestamps;
 mod users;
 
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use model::{Load, Nanos, Plan};
-use net::{ConnId, Event, Handler, Net, Next, Route};
+use net::{Close, ConnId, Event, Handler, Net, Next, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use traffic::Source;
@@ -33,6 +34,7 @@ use self::outgoing::Outgoing;
 use self::pace::Pace;
 use self::response::Incoming;
 use self::run_state::RunState;
+use self::surplus::Listening;
 use self::timestamps::Timestamps;
 use crate::connections::Connections;
 use crate::gaps::Gaps;
@@ -100,6 +102,8 @@ pub struct Worker {
     timestamps: Timestamps,
     recorder: Box<Recorder>,
     gaps: Gaps,
+    /// After the last response.
+    listening: Option<Listening>,
 }
 
 impl Worker {
@@ -139,6 +143,7 @@ impl Worker {
             timestamps: Timestamps::default(),
             recorder: Box::new(recorder.counting_by_endpoint(&plan.mix)),
             gaps: Gaps::default(),
+            listening: None,
             job,
         }
     }
@@ -175,6 +180,7 @@ impl Worker {
 
     /// After the window: nothing is sent, and arrivals still waiting never will be.
     fn end_window<N: Net>(&mut self, net: &mut N, now: Nanos) {
+        self.note_waiting(self.recorder.window_end());
         // Requests that fell due between the last wake-up and the end leave now, if they can.
         let last = self.recorder.window_end().saturating_sub(1);
         self.take_up(last, now);
@@ -207,15 +213,17 @@ impl Worker {
         self.run.ended && (self.recorder.under_way == 0 || given_up)
     }
 
-    fn finish(&mut self, now: Nanos) -> Next {
-        self.run.finished = true;
-        self.recorder.tally.users = self.users(now);
+    fn finish<N: Net>(&mut self, net: &mut N, now: Nanos) -> Next {
+        let users = self.users(now);
+        self.recorder.tally.users.merge(&users);
         for j in 0..self.conns.count() {
             while let Some(flight) = self.conns.pop(j) {
                 if !self.run.stopped {
                     self.down(j, flight.sent, false, now);
                 }
                 self.recorder.unfinished(flight);
+                // A response that is still to come was asked for.
+                self.close(net, j, now, Close::Now);
             }
             self.up(j, now);
             if let Some(due) = self.conns[j].take_arrival() {
@@ -224,9 +232,7 @@ impl Worker {
             }
         }
         let part = self.recorder.close(now, (self.job.spent)(), IntervalBuffers::default());
-        hand_over(&self.job, Some(part));
-        hand_over(&self.job, None);
-        Next::Finished
+        self.listen(net, part, now)
     }
 
     fn next_wake(&self, now: Nanos) -> Nanos {
@@ -256,7 +262,7 @@ impl<N: Net> Handler<N> for Worker {
 
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
         let now = self.begin_event(net);
-        if self.run.started {
+        if self.run.measuring {
             if self.recorder.behind(now) {
                 self.close_intervals(now);
             }
@@ -273,11 +279,8 @@ impl<N: Net> Handler<N> for Worker {
     }
 
     fn tick(&mut self, net: &mut N) -> Next {
-        if self.run.finished {
-            return Next::Finished;
-        }
-        if !self.run.started {
-            return self.prepare(net);
+        if !self.run.measuring {
+            return if self.run.started { self.go_on_listening(net) } else { self.prepare(net) };
         }
         let now = self.end_batch(net);
         self.notice_stop(now);
@@ -293,7 +296,7 @@ impl<N: Net> Handler<N> for Worker {
         }
         self.note_presence(now);
         if self.drained(now) || self.count_reached() {
-            return self.finish(now);
+            return self.finish(net, now);
         }
         let until = self.next_wake(now);
         self.gaps.wait(until);

@@ -3,6 +3,7 @@
 //! Owns the forms of URLs, what they leave out, whose certificates are trusted (`tls`), and that a password is shown
 //! nowhere. Does not own what is done with connections (`fill`, `observe`).
 
+mod bounded;
 mod tls;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use model::secret::{escaped_address, mask_address};
 use mysql::{Opts, OptsBuilder};
@@ -18,6 +20,8 @@ use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
 use tls::Mode;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+pub use bounded::Allowance;
 
 /// What is wrong with a URL as the user wrote it: in words, with the URL where it helps, never with its password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +77,17 @@ impl Postgres {
             Some(tls) => self.config.connect(tls.clone()),
             None => self.config.connect(NoTls),
         }
+    }
+
+    /// Connects; when more comes than is allowed, the connection ends with an error.
+    ///
+    /// # Errors
+    /// As [`Postgres::connect`].
+    pub fn connect_bounded(
+        &self,
+        allowance: &Arc<Allowance>,
+    ) -> std::result::Result<Client, postgres::Error> {
+        bounded::connect(&self.config, self.tls.as_ref(), allowance)
     }
 }
 

@@ -10,11 +10,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{add_count, add_counts};
-use crate::units::Nanos;
+use crate::units::{MILLISECOND, Nanos};
 
 /// Counts and waits are rounded down to their first four binary digits, so that a map has few entries
 /// however many users there are.
 const DIGITS: u32 = 4;
+/// Waits at the window's end are kept from here on, with as many binary digits: some 1,000 entries.
+const WAITING: (Nanos, u32) = (500 * MILLISECOND, 7);
 
 /// Users by how they were served. Bounded: some 500 entries a map.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,9 @@ pub struct UserTally {
     unserved_tries: u64,
     /// Users that had responses and were left without at the end, likewise.
     left: BTreeMap<Nanos, u64>,
+    /// Users that waited when the window ended, by how long they had then, if that was long.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    waiting: BTreeMap<Nanos, u64>,
     /// Users that wanted nothing.
     idle: u64,
     /// Connections that were opened and asked, and ended without any response.
@@ -57,6 +62,13 @@ impl UserTally {
     /// One of the users that were served has waited for `waited` when the run ended.
     pub fn left(&mut self, waited: Nanos) {
         add_count(&mut self.left, rounded_down(waited), 1);
+    }
+
+    /// A user had waited for `waited` when the window ended, whatever came of it then.
+    pub fn waiting(&mut self, waited: Nanos) {
+        if waited >= WAITING.0 {
+            add_count(&mut self.waiting, with_digits(waited, WAITING.1), 1);
+        }
     }
 
     /// A user that wanted nothing.
@@ -87,6 +99,7 @@ impl UserTally {
         }
         add_counts(&mut self.unserved, &other.unserved);
         add_counts(&mut self.left, &other.left);
+        add_counts(&mut self.waiting, &other.waiting);
         self.unserved_tries = self.unserved_tries.saturating_add(other.unserved_tries);
         self.idle = self.idle.saturating_add(other.idle);
         self.mute = self.mute.saturating_add(other.mute);
@@ -113,6 +126,7 @@ impl UserTally {
             mute: self.mute,
             unserved_waits: self.unserved.clone(),
             left_waits: self.left.clone(),
+            end_waits: self.waiting.clone(),
         })
     }
 
@@ -147,7 +161,11 @@ fn total(of: &BTreeMap<Nanos, u64>) -> u64 {
 
 /// The value with all but its first binary digits zero.
 fn rounded_down(value: u64) -> u64 {
-    let drop = (u64::BITS - value.leading_zeros()).saturating_sub(DIGITS);
+    with_digits(value, DIGITS)
+}
+
+fn with_digits(value: u64, digits: u32) -> u64 {
+    let drop = (u64::BITS - value.leading_zeros()).saturating_sub(digits);
     value >> drop << drop
 }
 
@@ -188,6 +206,10 @@ pub struct Users {
     /// Users left without one at the end, likewise.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub left_waits: BTreeMap<Nanos, u64>,
+    /// Users that waited when the window ended, by how long they had then, in nanoseconds, rounded down by less
+    /// than 2 %; from half a second on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub end_waits: BTreeMap<Nanos, u64>,
 }
 
 impl Users {
@@ -215,6 +237,7 @@ mod tests {
         b.served(100);
         b.unserved(6_000_000_123, 1);
         b.left(2_000_000_000);
+        [3_000_000_000, 3_001_000_000, 400_000_000].iter().for_each(|&waited| b.waiting(waited));
         b.idle();
         a.merge(&b);
         let users = a.finish().unwrap();
@@ -225,6 +248,8 @@ mod tests {
         assert!((share - (100.0 + 8.1 * 40.0) / 2200.0).abs() < 1e-9, "{share}");
         let (&waited, &n) = users.unserved_waits.first_key_value().unwrap();
         assert!(waited <= 6_000_000_123 && waited > 5_300_000_000 && n == 1, "{waited}");
+        let (&waited, &n) = users.end_waits.first_key_value().unwrap();
+        assert!(waited <= 3_000_000_000 && waited > 2_950_000_000 && n == 2, "{waited}");
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub enum ReasonCode {
     /// The responses changed during the run, or are of two different kinds.
     #[serde(rename = "answers_changed")]
     ResponsesChanged,
+    /// Responses came that nothing had been asked for.
+    SurplusResponses,
     /// Nearly every response was a redirect.
     Redirected,
     /// QPS came near what this generator can do.
@@ -126,6 +128,7 @@ impl ReasonCode {
             Self::SingleKey => "single_key",
             Self::StarvedConnections => "starved_connections",
             Self::ResponsesChanged => "answers_changed",
+            Self::SurplusResponses => "surplus_responses",
             Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",
         }

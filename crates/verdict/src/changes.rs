@@ -19,6 +19,10 @@ pub(crate) use turns::{FEWER_TURNS, RARE};
 pub(crate) const ENOUGH: u64 = 20;
 /// Share of the responses since a change that must be the new ones.
 pub(crate) const SUBSTANTIAL: f64 = 0.2;
+/// And from which on they are worth a note, where nothing else has changed.
+pub(crate) const NEW: f64 = 0.01;
+/// Responses of a new kind that are expected in a part of the time in which it is to be seen that it stays.
+const EXPECTED: f64 = 30.0;
 /// New responses that would have been met before the change, had they come as often then: none has a
 /// chance of exp(-15).
 pub(crate) const MISSED: f64 = 15.0;
@@ -49,13 +53,18 @@ pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange
 fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     // Of different requests each may have a wording of its own.
     let looks = Looks::of(kinds, if one_request { |look| look } else { Look::plain });
-    let of_looks = looks.changed_for_good();
+    let of_looks = looks.changed_for_good(SUBSTANTIAL);
     if of_looks.is_some() || !one_request {
-        return of_looks;
+        return of_looks.or_else(|| Looks::of(kinds, Look::plain).changed_for_good(NEW));
     }
     let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
     let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
-    of_lengths.or_else(|| looks.faster()).or_else(|| looks.take_turns())
+    let of_times = || looks.faster().or_else(|| looks.take_turns());
+    of_lengths.or_else(of_times).or_else(|| {
+        // Words that are new among others are data, but where all were the same.
+        let worded = (looks.all.len() == 2).then(|| looks.changed_for_good(NEW)).flatten();
+        worded.or_else(|| Looks::of(kinds, Look::plain).changed_for_good(NEW))
+    })
 }
 
 /// An endpoint's responses by what they look like, whatever their length.
@@ -91,13 +100,14 @@ impl Looks {
         Self { all, cells }
     }
 
-    /// A look that was not there, came, and stays.
-    fn changed_for_good(&self) -> Option<ResponseChange> {
+    /// A look that was not there, came, and stays, with `least` of the responses since or more.
+    fn changed_for_good(&self, least: f64) -> Option<ResponseChange> {
         let came = self.all.iter().skip(1).filter(|new| new.responses >= ENOUGH);
-        came.filter_map(|new| self.came_for_good(new)).max_by(|a, b| a.share.total_cmp(&b.share))
+        came.filter_map(|new| self.came_for_good(new, least))
+            .max_by(|a, b| a.share.total_cmp(&b.share))
     }
 
-    fn came_for_good(&self, new: &Series) -> Option<ResponseChange> {
+    fn came_for_good(&self, new: &Series, least: f64) -> Option<ResponseChange> {
         let at = new.cells.iter().position(|cell| cell.responses > 0)?;
         let before = self.responses_in(0..at);
         // In the cell that it came in, what came before it counts where the rest ended with it.
@@ -112,7 +122,7 @@ impl Looks {
         };
         let found = before >= ENOUGH
             && before as f64 * share >= MISSED
-            && share >= SUBSTANTIAL
+            && share >= least
             && !self.roll_before(new);
         let old = self.commonest_before(new)?;
         found.then(|| ResponseChange {
@@ -232,12 +242,23 @@ impl Series {
             return None;
         }
         let share = own as f64 / since as f64;
+        let expected = if share >= SUBSTANTIAL { 0.0 } else { EXPECTED };
+        let (mut came, mut all) = (0u64, 0u64);
         let stays = self.cells.iter().enumerate().skip(from).all(|(at, cell)| {
-            let all = of(at);
-            all < ENOUGH || cell.responses as f64 >= STAYS * share * all as f64
+            (came, all) = (came.saturating_add(cell.responses), all.saturating_add(of(at)));
+            if all < ENOUGH || share * (all as f64) < expected {
+                return true;
+            }
+            let (came, all) = (std::mem::take(&mut came), std::mem::take(&mut all));
+            came as f64 >= STAYS * share * all as f64
         });
         stays.then_some(share)
     }
+}
+
+/// Whether so much of what came since is new that it is another server's, rather than something that began to happen.
+pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
+    change.how != Changed::ForGood || change.share >= SUBSTANTIAL
 }
 
 /// Whether nothing but their words and lengths distinguishes kinds.

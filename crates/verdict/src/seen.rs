@@ -7,7 +7,7 @@ use model::interval::begins;
 use model::kinds::{Changed, ResponseKind};
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
-use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL};
+use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL, is_substantial};
 use crate::validity::{RULES, kind_in_words};
 
 /// Kinds kept at most, over all runs.
@@ -21,7 +21,8 @@ impl Seen {
     /// Takes in the next run. If its responses changed for good, within it or since those before it, what
     /// they were and became, in words; the run is `INVALID` then.
     pub fn changed(&mut self, run: &mut Run) -> Option<String> {
-        let within = run.response_changes.iter().find(|change| change.how == Changed::ForGood);
+        let mut changes = run.response_changes.iter();
+        let within = changes.find(|one| one.how == Changed::ForGood && is_substantial(one));
         let within = within.map(|change| (change.before.clone(), change.after.clone()));
         let since = self.replaced(&run.response_kinds);
         let room = MOST.saturating_sub(self.0.len());

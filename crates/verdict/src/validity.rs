@@ -109,15 +109,17 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than {FAILING} of the responses failed by status or check",
+        condition: "more than {FAILING} of the responses failed by status or check; or the server was \
+                    not gone, and more than {FAILING} of the attempts had no response for another \
+                    reason than the time-out, or {HALF_FAILING} for any reason",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts and stayed, and responses did not slow down first: something \
                       broke. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
-        advice: "Look at the status codes. Read QPS x success rate as the load carried. If you \
-                 want these responses to count as successes, name them with --success.",
-        brief: "many responses failed: multiply QPS by the success rate",
+        advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
+                 carried. If you want others to count as successes, name them with --success.",
+        brief: "many attempts failed: look at errors and status codes",
         check: responses::failing,
     },
     Rule {
@@ -190,13 +192,16 @@ pub const RULES: &[Rule] = &[
                     drain, although they waited for {LONG} and {TIMES_MEDIAN} times the median \
                     service time or more, and there are more of them than failing attempts \
                     explain; users were left without a response at the end, for {LONG} and \
-                    {TIMES_P90} times the p90 of the service time; {MUTE} of the opened \
+                    {TIMES_P90} times the p90 of the service time; some, but not all, of \
+                    a closed loop's users waited from the same instant to the end of the window, \
+                    for {LONG}, {HELD} of the window and {HELD_TIMES} times the p99 of the other \
+                    responses, whatever came after it; {MUTE} of the opened \
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
                     send at the same pace, one tenth of them had {UNEVEN} times as many \
                     responses as another tenth",
-        consequence: "INVALID when {MANY} of the users or more had nothing, or when connections \
-                      never had a response: success and percentiles count attempts, and a user \
+        consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
+                      from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
         advice: "Look at how the server shares connections among its threads and processes \
                  (backlog, accept, SO_REUSEPORT, one thread per connection). `--slo \
@@ -212,15 +217,30 @@ pub const RULES: &[Rule] = &[
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
-                    changes than in a mix; or {RARE} or more did so again and again. Bodies of the \
-                    same length are told apart by their first words while there are few \
-                    different ones",
+                    changes than in a mix; or {RARE} or more did so again and again. Or, from \
+                    some instant to the end, {NEW} or more were of a kind that would have been met \
+                    before had it come as often then. Bodies of the same length are told apart \
+                    by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
-                      error page with a good status",
+                      error page with a good status. A note where only the last holds: something \
+                      began to happen",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
-        brief: "",
+        brief: "another kind of response began to come: --details shows both",
         check: responses::changed,
+    },
+    Rule {
+        code: ReasonCode::SurplusResponses,
+        condition: "a response came that no request was waiting for, in the run or shortly after its \
+                    last response; or other bytes did, on {STRAY} of the connections or more. \
+                    Empty lines do not count, nor does a 408 on an idle connection",
+        consequence: "INVALID: a response says not to which request it is, so that each may have \
+                      been taken for that to a later one; QPS may then be higher than what the \
+                      server carries, and latencies lower",
+        advice: "Send one request by hand and look at all that comes back (a second response, more \
+                 body than Content-Length says); mend that and measure again.",
+        brief: "",
+        check: responses::surplus,
     },
     Rule {
         code: ReasonCode::Redirected,
@@ -318,8 +338,10 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::NotSteady,
         condition: "the beginning of the window was worse than its second half by more than the \
                     run's own noise (warm-up inside the window); or QPS or median response time \
-                    moved by {MOVED} or more throughout the window (the level never settled). \
-                    Applies from {FEWEST} points of the timeline on",
+                    moved by {MOVED} or more throughout the window (the level never settled); or one \
+                    of them became worse at some instant and stayed so. Looked at are at least \
+                    {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
+                    enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",

@@ -118,37 +118,18 @@ impl Worker {
         self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);
     }
 
-    fn broken<N: Net>(&mut self, net: &mut N, j: u32, class: ErrorClass, error: &str, now: Nanos) {
+    pub(super) fn broken<N: Net>(
+        &mut self,
+        net: &mut N,
+        j: u32,
+        class: ErrorClass,
+        error: &str,
+        now: Nanos,
+    ) {
         self.lose_flights(j, now, class, || error.to_owned());
         self.close(net, j, now, Close::Now);
         self.reopenable(j);
         self.go_on(net, j, now);
-    }
-
-    /// Bytes came without a request: the connection cannot be trusted with another one.
-    pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
-        let n = bytes.len();
-        self.recorder
-            .keep_sample(ErrorClass::Protocol, || format!("the server sent {n} unsolicited bytes"));
-        self.close(net, j, now, Close::Now);
-        self.reopenable(j);
-        self.serve_arrivals(net, now);
-    }
-
-    /// More bytes came behind the only response due on `j`. Which of them is the response cannot be
-    /// known, and the next request must not be sent before this is handled, or the rest would pass for
-    /// its response.
-    #[cold]
-    pub(super) fn responded_twice<N: Net>(&mut self, net: &mut N, j: u32, n: usize, now: Nanos) {
-        let error = format!("after its response the server sent {n} unsolicited bytes");
-        self.broken(net, j, ErrorClass::Protocol, &error, now);
-    }
-
-    /// A response came to a request that had not left: an earlier one had two responses.
-    #[cold]
-    pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
-        let error = "the server sent more responses than there were requests";
-        self.broken(net, j, ErrorClass::Protocol, error, now);
     }
 
     /// Counts every request under way on `j` as failed.

@@ -109,7 +109,7 @@ impl Worker {
                 return self.unsolicited(net, j, bytes, now);
             }
             if first == 0 && self.conns.oldest(j).left_after(now) {
-                return self.unasked(net, j, now);
+                return self.unasked(net, j, bytes, now);
             }
             let came = bytes;
             self.conns[j].first = if first == 0 { now } else { first };
@@ -197,7 +197,7 @@ impl Worker {
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
         if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
-            return self.responded_twice(net, j, rest.len(), now);
+            return self.responded_twice(net, j, rest, now);
         }
         self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;

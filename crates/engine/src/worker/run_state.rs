@@ -10,14 +10,14 @@ pub(super) struct RunState {
     base_ns: u64,
     /// The start has come.
     pub(super) started: bool,
+    /// The start has come, and not everything is counted yet.
+    pub(super) measuring: bool,
     /// The source sends nothing more.
     pub(super) silent: bool,
     /// The window is over: nothing is sent any more.
     pub(super) ended: bool,
     /// The window was cut short.
     pub(super) stopped: bool,
-    /// All intervals were handed over.
-    pub(super) finished: bool,
 }
 
 impl RunState {
@@ -34,8 +34,13 @@ impl RunState {
     /// much they decrease.
     pub(super) fn start(&mut self, start_ns: u64) -> Nanos {
         let shift = start_ns.saturating_sub(self.base_ns);
-        (self.base_ns, self.started) = (start_ns, true);
+        (self.base_ns, self.started, self.measuring) = (start_ns, true, true);
         shift
+    }
+
+    /// Everything is counted, and nothing is sent any more.
+    pub(super) fn end_measuring(&mut self) {
+        (self.ended, self.measuring) = (true, false);
     }
 
     #[inline]

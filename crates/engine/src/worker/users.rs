@@ -8,6 +8,14 @@ use super::Worker;
 const FAILED_IN_A_ROW: u32 = 3;
 
 impl Worker {
+    /// Keeps how long users have waited at `end` of the window. What the drain brings them comes too late for it.
+    pub(super) fn note_waiting(&mut self, end: Nanos) {
+        for since in (0..self.conns.count()).filter_map(|j| self.conns.waiting_since(j)) {
+            let waited = end.saturating_sub(since.max(self.job.plan.warmup_ns));
+            self.recorder.tally.users.waiting(waited);
+        }
+    }
+
     /// Counts every user by how it was served in the window; call before open requests are given up.
     pub(super) fn users(&self, now: Nanos) -> UserTally {
         let mut tally = UserTally::default();

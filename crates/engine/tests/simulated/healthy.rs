@@ -10,7 +10,7 @@ use crate::server::{Reply, scripted};
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 
 /// Reasons that must not be given for a healthy run.
-const TROUBLE: [ReasonCode; 8] = [
+const TROUBLE: [ReasonCode; 9] = [
     ReasonCode::NoResponses,
     ReasonCode::ServerGone,
     ReasonCode::ObservedLate,
@@ -19,10 +19,11 @@ const TROUBLE: [ReasonCode; 8] = [
     ReasonCode::StarvedConnections,
     ReasonCode::ResponsesChanged,
     ReasonCode::Redirected,
+    ReasonCode::SurplusResponses,
 ];
 
 /// Random numbers below 1, of a seed (SplitMix64).
-fn draws(seed: u64) -> impl FnMut() -> f64 {
+pub fn draws(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

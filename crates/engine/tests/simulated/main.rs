@@ -15,6 +15,7 @@
 //! * `healthy`: a thousand healthy servers, never reported as in trouble.
 //! * `trouble`: time-outs, refusals, limits, resets and liars, one by one.
 //! * `edge`: the generator's time against the server's, and unsolicited responses.
+//! * `surplus`: servers that send more than they were asked for.
 //! * `users`: users who never get a response, and kinds of responses.
 //! * `chaos`: all of them at once, over many seeds: nothing is lost or counted twice.
 
@@ -32,6 +33,7 @@ mod presence;
 mod queue;
 mod server;
 mod sources;
+mod surplus;
 mod theory;
 mod trouble;
 mod users;

@@ -87,7 +87,26 @@ pub fn scripted(
     scripted_early(world, request, request.len(), reply)
 }
 
-/// The same, but it responds once `enough` bytes of a request have come.
+/// The same, but it begins with a request only when everything has been sent for the one before on its
+/// connection, as one thread for each connection does.
+pub fn one_by_one(
+    world: &World,
+    request: &[u8],
+    reply: impl FnMut(NthRequest) -> Option<Reply> + 'static,
+) -> (Vec<Served>, Log) {
+    let mut reply = reply;
+    let mut busy_until: Vec<Nanos> = Vec::new();
+    scripted(world, request, move |request| {
+        let made = reply(request)?;
+        busy_until.resize(busy_until.len().max(request.conn as usize + 1), 0);
+        let busy = &mut busy_until[request.conn as usize];
+        let wait = busy.saturating_sub(request.at);
+        *busy = request.at + wait + made.after + made.then.as_ref().map_or(0, |(after, _)| *after);
+        Some(Reply { after: wait + made.after, ..made })
+    })
+}
+
+/// As [`scripted`], but it responds once `enough` bytes of a request have come.
 pub fn scripted_early(
     world: &World,
     request: &[u8],

@@ -5,6 +5,7 @@ use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};
 
 use crate::harness::{Load, closed, drive, open};
+use crate::healthy::draws;
 use crate::server::{NthRequest, OK, Reply, scripted};
 
 const PAGE: &[u8] =
@@ -53,6 +54,60 @@ fn instances_that_fall_silent_are_named_where_users_find_others() {
             (!silent).then(|| Reply::ok_after(20 * MILLISECOND))
         });
         assert_eq!(starved(&run), Some(Verdict::Invalid), "{:?}", run.users);
+    }
+}
+
+/// One of two instances stands still for 8 s, from 2.3 s into a window of 5 s on.
+#[test]
+fn users_held_up_until_after_the_window_are_named_whatever_the_drain_brings() {
+    const HOLD: (u64, u64) = (2300 * MILLISECOND, 10_300 * MILLISECOND);
+    for (timeout_ns, think_ns) in
+        [(30 * SECOND, None), (10 * SECOND, None), (30 * SECOND, Some(50 * MILLISECOND))]
+    {
+        for workers in [1, 3] {
+            let load = closed(20).with(|plan| {
+                (plan.duration_ns, plan.timeout_ns) = (Some(5 * SECOND), timeout_ns);
+                (plan.think_ns, plan.threads) = (think_ns, workers);
+            });
+            let run = driven(&load, |request| {
+                let held = request.conn % 2 == 0 && (HOLD.0..HOLD.1).contains(&request.at);
+                let rest = if held { HOLD.1 - request.at } else { 0 };
+                Some(Reply::ok_after(6 * MILLISECOND + rest))
+            });
+            assert_eq!(run.totals.succeeded, run.totals.attempts);
+            assert_eq!(starved(&run), Some(Verdict::Invalid), "{:?}", run.users);
+            let text = verdict::judge(&run).reasons.remove(0).text;
+            assert!(text.contains("10 of 20 users (connections) were served until 2.3"), "{text}");
+        }
+    }
+}
+
+/// How long responses of healthy servers take, that users may well be waiting for when the window ends.
+#[test]
+fn responses_that_are_slow_one_by_one_hold_nobody_up() {
+    type Takes = fn(drawn: f64) -> f64;
+    let servers: [(&str, Takes); 5] = [
+        ("slow by design", |_| 3e9),
+        ("few long polls", |drawn| if drawn < 0.003 { 10e9 } else { 5e6 }),
+        ("some shorter ones", |drawn| if drawn < 0.01 { 1.5e9 } else { 5e6 }),
+        ("a heavy tail", |drawn| 2e6 * drawn.max(1e-9).powf(-1.0 / 1.1)),
+        ("a very heavy tail", |drawn| 1e6 * drawn.max(1e-9).powf(-1.0 / 0.8)),
+    ];
+    for (name, takes) in servers {
+        for seed in 0..40 {
+            let (users, think) = ([3, 20, 100][seed as usize % 3], seed % 4 == 3);
+            let mut load = closed(users).with(|plan| {
+                (plan.duration_ns, plan.timeout_ns) = (Some(5 * SECOND), 30 * SECOND);
+                plan.think_ns = think.then_some(100 * MILLISECOND);
+            });
+            load.seed = seed;
+            let mut draw = draws(seed);
+            let run = driven(&load, move |_| Some(Reply::ok_after(takes(draw()).min(25e9) as u64)));
+            let validity = verdict::judge(&run);
+            let mut reasons = validity.reasons.iter();
+            let held = reasons.find(|reason| reason.text.contains("99 % of the other responses"));
+            assert!(held.is_none(), "{name}, seed {seed}: {held:?}");
+        }
     }
 }
 

@@ -64,6 +64,12 @@ pub struct Tally {
     /// Connections on which the server spoke TLS and was asked in the clear, or the other way round.
     #[serde(default)]
     pub other_scheme: u64,
+    /// Connections on which a response came that no request was waiting for.
+    #[serde(default)]
+    pub surplus_responses: u64,
+    /// Connections on which other bytes came that no request was waiting for.
+    #[serde(default)]
+    pub unsolicited: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -133,6 +139,8 @@ impl Tally {
         self.tls.merge(&other.tls);
         self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
         self.other_scheme = self.other_scheme.saturating_add(other.other_scheme);
+        self.surplus_responses = self.surplus_responses.saturating_add(other.surplus_responses);
+        self.unsolicited = self.unsolicited.saturating_add(other.unsolicited);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.responses.merge(&other.responses);

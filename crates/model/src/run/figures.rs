@@ -41,6 +41,13 @@ pub struct Totals {
     /// were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_scheme: Option<u64>,
+    /// Connections on which a response came that no request was waiting for, from the start of the run until shortly
+    /// after its last response; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surplus_responses: Option<u64>,
+    /// Connections on which other bytes came that no request was waiting for, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsolicited: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Responses by status.

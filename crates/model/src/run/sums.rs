@@ -48,9 +48,15 @@ impl Sums {
             let sum = self.totals.tls_resumed.get_or_insert_default();
             *sum = sum.saturating_add(tally.tls_resumed);
         }
-        if tally.other_scheme > 0 {
-            let sum = self.totals.other_scheme.get_or_insert_default();
-            *sum = sum.saturating_add(tally.other_scheme);
+        let totals = &mut self.totals;
+        for (sum, n) in [
+            (&mut totals.other_scheme, tally.other_scheme),
+            (&mut totals.surplus_responses, tally.surplus_responses),
+            (&mut totals.unsolicited, tally.unsolicited),
+        ] {
+            if n > 0 {
+                *sum = Some(sum.unwrap_or(0).saturating_add(n));
+            }
         }
         add_counts(&mut self.totals.limits, &tally.limits);
         for (class, sample) in &tally.samples {

@@ -63,6 +63,9 @@ const SIZES: &str = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), TABLE_ROWS FR
 /// The oldest transactions that hold locks: one of them is waited for.
 const BLOCKERS: &str = "SELECT trx_mysql_thread_id, trx_query, trx_rows_locked FROM information_schema.INNODB_TRX \
     WHERE trx_state <> 'LOCK WAIT' AND trx_rows_locked > 0 ORDER BY trx_started LIMIT 3";
+/// Rows of an answer at most, and bytes of their values: many times what is asked for.
+const MOST_ROWS: usize = 20_000;
+const MOST_BYTES: usize = 32 << 20;
 /// Samples between two readings of the tables' sizes, which the server may have to estimate anew.
 const SIZES_EVERY: u64 = 10;
 
@@ -211,7 +214,9 @@ pub(crate) fn open(url: &str) -> Result<Conn, String> {
     let Address::Mysql(opts) = address else { return Err("not a URL of MySQL".to_owned()) };
     let wait = Some(Duration::from_secs(5));
     let builder = OptsBuilder::from_opts(*opts);
-    let opts = builder.tcp_connect_timeout(wait).read_timeout(wait).write_timeout(wait);
+    let builder = builder.tcp_connect_timeout(wait).read_timeout(wait).write_timeout(wait);
+    // Otherwise the server says how long a row may be.
+    let opts = builder.max_allowed_packet(Some(MOST_BYTES));
     let mut connection = Conn::new(opts).map_err(|error| why(&error))?;
     connection.query_drop("SET NAMES utf8mb4").map_err(|error| why(&error))?;
     Ok(connection)
@@ -256,8 +261,27 @@ pub(crate) fn tight(digest: &str) -> String {
     digest.replace(" . ", ".").replace(" ( ", "(").replace(" )", ")").replace(" , ", ", ")
 }
 
+/// Bytes of a row's values.
+fn size(row: &Row) -> usize {
+    let value = |at| match row.as_ref(at) {
+        Some(Value::Bytes(bytes)) => bytes.len(),
+        _ => size_of::<Value>(),
+    };
+    (0..row.len()).map(value).sum()
+}
+
 pub(crate) fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, String> {
-    connection.query(sql).map_err(|error| why(&error))
+    let mut told = connection.query_iter(sql).map_err(|error| why(&error))?;
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    for row in told.by_ref() {
+        let row = row.map_err(|error| why(&error))?;
+        bytes += size(&row);
+        if rows.len() >= MOST_ROWS || bytes > MOST_BYTES {
+            return Err("MySQL: it sent more than any answer to this has".to_owned());
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 pub(crate) fn text(row: &Row, column: usize) -> Option<String> {

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 
-use login::Address;
+use login::{Address, Allowance};
 use model::Sample;
 use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
@@ -62,9 +63,13 @@ pub struct Postgres {
     samples: u64,
 }
 
-/// A session, and whether there is `pg_stat_statements`.
+/// Bytes that the server may send for one sample, or in all to who asks once: many times what these views hold.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// A session, what may still come over it, and whether there is `pg_stat_statements`.
 pub struct Session {
     client: Client,
+    allowance: Arc<Allowance>,
     statements: bool,
 }
 
@@ -112,15 +117,16 @@ impl Service for Postgres {
     type Connection = Session;
 
     fn connect(&mut self) -> Result<Session, String> {
-        let mut client = open(&self.url, "plimsoll watch")?;
+        let (mut client, allowance) = bounded(&self.url, "plimsoll watch")?;
         let asked = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
         let installed = rows(&mut client, asked)?.first().is_some_and(|row| integer(row, 0) > 0);
         let statements = installed && client.simple_query(STATEMENTS).is_ok();
-        Ok(Session { client, statements })
+        Ok(Session { client, allowance, statements })
     }
 
     fn read(&mut self, session: &mut Session, sample: &mut Sample) -> Result<(), String> {
         self.samples += 1;
+        session.allowance.grant(MOST_BYTES);
         let all = rows(&mut session.client, ALL)?;
         let mut sessions = Sessions::default();
         for row in &all {
@@ -156,14 +162,21 @@ impl Service for Postgres {
 
 /// Connects as this application: a session that waits for nothing for long, and only reads.
 pub(crate) fn open(url: &str, application: &str) -> Result<Client, String> {
+    bounded(url, application).map(|(client, _)| client)
+}
+
+/// The same, with what may come over it.
+fn bounded(url: &str, application: &str) -> Result<(Client, Arc<Allowance>), String> {
     let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
     let Address::Postgres(mut login) = address else {
         return Err("not a URL of PostgreSQL".to_owned());
     };
     login.config.connect_timeout(Duration::from_secs(5)).application_name(application);
-    let mut client = login.connect().map_err(|error| why(&error))?;
+    let allowance = Arc::new(Allowance::default());
+    allowance.grant(MOST_BYTES);
+    let mut client = login.connect_bounded(&allowance).map_err(|error| why(&error))?;
     client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
-    Ok(client)
+    Ok((client, allowance))
 }
 
 /// Sessions by state and by what they wait for.
@@ -281,6 +294,61 @@ pub(crate) fn why(error: &postgres::Error) -> String {
         None => {
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
             format!("PostgreSQL: {error}{cause}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// Accepts one session, and sends `endless` again and again until nobody reads any more. Returns its address
+    /// and how much it got rid of.
+    fn endless(greeting: &'static [u8], endless: &'static [u8]) -> (String, Arc<AtomicU64>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let sent = Arc::new(AtomicU64::new(0));
+        let counted = sent.clone();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request).unwrap();
+            stream.write_all(greeting).unwrap();
+            if !greeting.is_empty() {
+                let _ = stream.read(&mut request).unwrap();
+            }
+            let block = endless.repeat((1 << 16) / endless.len() + 1);
+            // More than is allowed four times over, and then no more, so that a failing test ends.
+            while counted.load(Ordering::Relaxed) < 4 * MOST_BYTES {
+                let Ok(n) = stream.write(&block) else { return };
+                counted.fetch_add(n as u64, Ordering::Relaxed);
+            }
+        });
+        (format!("postgres://somebody:word@{address}/db"), sent)
+    }
+
+    #[test]
+    fn an_answer_without_an_end_is_given_up() {
+        // In the clear and without a password: AuthenticationOk, ReadyForQuery.
+        const GREETING: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+        for (greeting, body) in [
+            // One row of a GiB; rows without columns; a notice of 2 GiB before the login.
+            (GREETING, &b"D\x40\0\0\0"[..]),
+            (GREETING, b"D\0\0\0\x06\0\0"),
+            (b"", b"N\x7f\xff\xff\xff"),
+        ] {
+            let (url, sent) = endless(greeting, body);
+            let connected = Postgres::new(&url).connect();
+            let error = connected.err().expect("no such server is usable");
+            assert!(error.contains("more than any answer"), "{error}");
+            // What the kernel holds on both sides comes on top.
+            let sent = sent.load(Ordering::Relaxed);
+            assert!((MOST_BYTES..2 * MOST_BYTES).contains(&sent), "{sent}");
         }
     }
 }

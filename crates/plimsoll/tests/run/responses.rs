@@ -1,8 +1,11 @@
 //! Responses: bodies that are expected, compressed ones, redirects.
 
+use std::time::Duration;
+
+use model::ReasonCode;
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{load, plimsoll};
+use crate::harness::{Loaded, interfaces, load, plimsoll};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
 const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
@@ -113,5 +116,28 @@ fn following_goes_to_no_other_server_and_not_in_circles() {
         let peer = responding(&[&redirecting(to)]);
         let line = format!("run {} -c 1 -n 5 -q --follow 0", url(&peer));
         plimsoll(&line).refuses(1, needle);
+    }
+}
+
+/// A peer that has all responses of a pipeline from half as many requests.
+#[test]
+fn responses_that_were_not_asked_for_are_no_capacity() {
+    let surplus = |Loaded { ended, run }: Loaded| {
+        let mut reasons = run.validity.reasons.iter();
+        let found = reasons.any(|reason| reason.code == ReasonCode::SurplusResponses);
+        assert!(!found || ended.code == 98, "{ended:?}");
+        found
+    };
+    for io in interfaces() {
+        for (times, found) in [(1, false), (2, true)] {
+            let each = vec![
+                Step::Expect(b"\r\n\r\n"),
+                Step::Pause(Duration::from_millis(1)),
+                Step::Send(OK.repeat(times)),
+            ];
+            let peer = Peer::start(vec![Step::Forever(each)]);
+            let line = format!("-c 2 -n 200 --pipeline 8 --io {io}");
+            assert_eq!(surplus(load(&url(&peer), &line)), found, "{line}, {times} times");
+        }
     }
 }

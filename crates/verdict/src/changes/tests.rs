@@ -141,6 +141,59 @@ fn half_of_the_instances_going_bad_is_a_change() {
 }
 
 #[test]
+fn errors_that_begin_in_few_of_the_responses_are_dated() {
+    let bad = body(r#"{"error":"database unavailable"}"#, MILLISECOND);
+    let no = body(NO, MILLISECOND);
+    for (bad, one_request) in [(bad, true), (bad, false), (no, true)] {
+        for (share, per_s) in [(0.19, 1000), (0.05, 1000), (0.012, 2000)] {
+            let mut draws = Draws(3);
+            let begun = 3 * SECOND;
+            let kinds = run(10, per_s, |at| {
+                if at >= begun && draws.unit() < share { bad } else { body(OK, MILLISECOND) }
+            });
+            let change = find(&kinds, &fixture::plan(), one_request).pop().expect("a change");
+            assert_eq!(change.how, Changed::ForGood);
+            assert!(change.since_ns - begun < SECOND / 4, "{}", change.since_ns);
+            assert!((change.share / share - 1.0).abs() < 0.3, "{}", change.share);
+            assert!(!is_substantial(&change) && change.after.most_bytes == bad.1, "{change:?}");
+        }
+    }
+}
+
+/// Kinds that are rare, come late by chance, stop again, become more, or are new words among many.
+#[test]
+fn rare_kinds_are_no_change() {
+    type Kind = fn(at: u64, drawn: f64, draws: &mut Draws) -> Response;
+    let mixes: [Kind; 5] = [
+        |_, drawn, _| if drawn < 0.01 { of(200, 1, b'a', 35, MILLISECOND) } else { JSON },
+        |_, drawn, _| if drawn < 0.0005 { of(200, 1, b'a', 35, MILLISECOND) } else { JSON },
+        |at, drawn, _| {
+            let now = (4 * SECOND..7 * SECOND).contains(&at);
+            if now && drawn < 0.05 { of(200, 1, b'a', 35, MILLISECOND) } else { JSON }
+        },
+        |at, drawn, _| {
+            let share = 0.01 + 0.05 * at as f64 / (10.0 * SECOND as f64);
+            if drawn < share { of(200, 1, b'a', 35, MILLISECOND) } else { JSON }
+        },
+        |at, drawn, draws| {
+            let known = 2 + (at > 5 * SECOND && drawn < 0.05) as u64;
+            body(&format!("{{\"by\":\"{}\"}}", letters(26 * draws.below(known))), MILLISECOND)
+        },
+    ];
+    for (nth, mix) in mixes.iter().enumerate() {
+        for seed in 0..100 {
+            let mut draws = Draws(seed);
+            let kinds = run(10, 1000, |at| {
+                let drawn = draws.unit();
+                mix(at, drawn, &mut draws)
+            });
+            assert_eq!(found(&kinds), None, "mix {nth}, seed {seed}");
+            assert_eq!(find(&kinds, &fixture::plan(), false), [], "mix {nth}, seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn lengths_of_one_class_that_jump_are_a_change() {
     let kinds = run(6, 100, |at| of(200, 1, b'{', if at < 3 * SECOND { 70 } else { 110 }, 1));
     let change = found(&kinds).expect("a change");

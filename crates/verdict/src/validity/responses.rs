@@ -1,17 +1,21 @@
 //! Rules about responses.
 
-use model::kinds::{Changed, ResponseKind};
+use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::units::show_duration;
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
+use crate::changes::is_substantial;
 use crate::figures::{grouped, rate, share};
+use crate::gone::gone;
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
 /// Share of responses that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 pub(super) const ONLY_FAILING: f64 = 0.9;
+/// Share of the attempts without a response, time-outs among them, from which on they are named.
+pub(super) const HALF_FAILING: f64 = 0.5;
 /// Attempts from which on a block says how many fail.
 const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
@@ -41,7 +45,7 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;
     if responses == 0.0 || failed <= FAILING * responses {
-        return None;
+        return unanswered(run);
     }
     let began = failures_began(run);
     let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
@@ -71,6 +75,36 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         share(failed / responses),
         rate(run.rates.requests_per_s * (1.0 - failed / responses))
     );
+    Some((consequence, evidence))
+}
+
+/// Attempts that failed without a response, of a server that is there: each costs its user hardly any time, so that the
+/// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails.
+fn unanswered(run: &Run) -> Option<Finding> {
+    let (totals, attempts) = (&run.totals, run.totals.attempts as f64);
+    let answered = |class: ErrorClass| matches!(class, ErrorClass::Status | ErrorClass::Check);
+    let classes: Vec<_> = totals.errors.occurred().filter(|(class, _)| !answered(*class)).collect();
+    let failed = classes.iter().map(|(_, n)| *n as f64).sum::<f64>();
+    let in_no_time = failed - totals.errors.of(ErrorClass::Timeout) as f64;
+    let much = in_no_time > FAILING * attempts || failed >= HALF_FAILING * attempts;
+    // What ran out on this side says nothing about the server.
+    if !much || totals.requests == 0 || !totals.limits.is_empty() || gone(run).is_some() {
+        return None;
+    }
+    let (class, most) = classes.into_iter().max_by_key(|&(_, n)| n)?;
+    let sample = totals.error_samples.get(class.name());
+    let evidence = format!(
+        "{} of {} attempts ({}) failed without a response, {} of them by {}{}; {}/s were answered",
+        grouped(failed, 0),
+        grouped(attempts, 0),
+        share(failed / attempts.max(1.0)),
+        grouped(most as f64, 0),
+        class.name(),
+        sample.map_or_else(String::new, |sample| format!(" ({})", shown(sample))),
+        rate(run.rates.requests_per_s)
+    );
+    let consequence =
+        if failed > ONLY_FAILING * attempts { Verdict::Invalid } else { Verdict::Valid };
     Some((consequence, evidence))
 }
 
@@ -129,6 +163,32 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
     Some((Verdict::Valid, evidence))
 }
 
+/// Share of the connections on which bytes came unasked from which on they are no accident.
+pub(super) const STRAY: f64 = 0.001;
+
+pub(super) fn surplus(run: &Run) -> Option<Finding> {
+    let totals = &run.totals;
+    let opened = totals.connects.max(u64::from(run.concurrency.open_max)) as f64;
+    let of = grouped(opened, 0);
+    let (surplus, stray) = (totals.surplus_responses.unwrap_or(0), totals.unsolicited.unwrap_or(0));
+    let evidence = if surplus > 0 {
+        format!(
+            "on {} of {of} connections the server sent a response that no request was waiting for: responses before \
+             it may have been taken for those to other requests, so that QPS and latencies may not be of what was sent",
+            grouped(surplus as f64, 0)
+        )
+    } else if stray > 0 && stray as f64 >= STRAY * opened {
+        format!(
+            "on {} of {of} connections the server sent bytes that no request was waiting for, so that the responses \
+             on them may not be what they seem",
+            grouped(stray as f64, 0)
+        )
+    } else {
+        return None;
+    };
+    Some((Verdict::Invalid, evidence))
+}
+
 /// Share of the responses that are redirects from which on nothing else was measured.
 pub(super) const REDIRECTED: f64 = 0.99;
 /// Characters of a body or an address that are shown.
@@ -157,7 +217,9 @@ pub(super) fn redirected(run: &Run) -> Option<Finding> {
 }
 
 pub(super) fn changed(run: &Run) -> Option<Finding> {
-    let [first, others @ ..] = &run.response_changes[..] else { return None };
+    let (changes, begun): (Vec<_>, Vec<_>) =
+        run.response_changes.iter().partition(|change| is_substantial(change));
+    let Some((first, others)) = changes.split_first() else { return new_kind(&begun) };
     let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
     let what = match first.how {
         Changed::ForGood if first.since_ns > 0 => {
@@ -189,6 +251,26 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
         Changed::Faster | Changed::Turns => evidence.replace(" became ", " and "),
     };
     Some((Verdict::Invalid, evidence))
+}
+
+/// A kind that is a small part of what came since the first of it, but came after so many others that chance is no
+/// explanation.
+fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
+    let (first, others) = begun.split_first()?;
+    let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
+    let more = match others.len() {
+        0 => String::new(),
+        n => format!("; the same holds for {n} more endpoints"),
+    };
+    let evidence = format!(
+        "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before: \
+         {} beside {}{more}",
+        show_duration(first.since_ns),
+        share(first.share),
+        kind(&first.after),
+        kind(&first.before)
+    );
+    Some((Verdict::Valid, evidence))
 }
 
 /// A kind of response in words.

@@ -1,7 +1,8 @@
 //! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
 
+use model::slices::Slice;
 use model::timeline::Point;
-use model::units::{SECOND, show_duration};
+use model::units::{Nanos, SECOND, show_duration};
 use model::{Dip, Run, Verdict};
 
 use super::Finding;
@@ -9,7 +10,7 @@ use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
 use statistics::order::median;
 
-/// Points of timeline below which nothing is judged.
+/// Seconds of the timeline, or parts of them, below which nothing is judged.
 pub(super) const FEWEST: usize = 10;
 /// How far off the settled level the beginning must lie.
 const WARMING: f64 = 0.10;
@@ -21,6 +22,13 @@ const BEYOND_NOISE: f64 = 4.0;
 pub(super) const UNDERSTATED: f64 = 0.05;
 /// Movement from the first third to the last.
 pub(super) const MOVED: f64 = 1.2;
+/// Points that a level must hold for, before and after it became worse for good.
+const FEWEST_APART: usize = 3;
+/// The shortest window that is looked at, and the shortest beginning that is warm-up.
+pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
+const WARMS_NS: Nanos = SECOND / 2;
+/// Responses of a part of a second from which on they tell of its level.
+const ENOUGH_EACH: f64 = 30.0;
 /// Share of its trend that throughput may lose in a dip without the objective `stable` failing.
 const WOBBLE: f64 = 0.10;
 
@@ -70,15 +78,77 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
 }
 
 pub(super) fn not_steady(run: &Run) -> Option<Finding> {
-    let points = window(run);
-    if points.len() < FEWEST {
+    let seconds = window(run);
+    let levels = match seconds.len() < FEWEST {
+        true => in_slices(run)?,
+        false => seconds.iter().map(Level::of_point).collect(),
+    };
+    let closed = run.plan.rate_per_s.is_none();
+    let qps: Vec<f64> = levels.iter().map(|level| level.per_s).collect();
+    let p50: Vec<f64> = levels.iter().map(|level| level.p50_ns).collect();
+    let qps = closed.then_some(&qps);
+    warming(run, &levels, qps, &p50)
+        .or_else(|| never_settled(qps, &p50))
+        .or_else(|| worsened(&levels, qps, &p50))
+}
+
+/// A part of the window.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    start_ns: Nanos,
+    duration_ns: Nanos,
+    per_s: f64,
+    p50_ns: f64,
+}
+
+impl Level {
+    fn of_point(point: &Point) -> Self {
+        Self {
+            start_ns: point.start_ns,
+            duration_ns: point.duration_ns,
+            per_s: point.requests_per_s,
+            p50_ns: point.percentiles.p50_ns as f64,
+        }
+    }
+
+    /// Slices that follow one another. Medians of slices are as good as one of all, as a trend goes.
+    fn of_slices(slices: &[Slice]) -> Self {
+        let duration_ns = slices.iter().map(|s| s.duration_ns).fold(0, Nanos::saturating_add);
+        let medians = slices.iter().map(|slice| slice.percentiles.p50_ns as f64);
+        Self {
+            start_ns: slices[0].start_ns,
+            duration_ns,
+            per_s: responses(slices) * SECOND as f64 / duration_ns.max(1) as f64,
+            p50_ns: median(medians.filter(|p50| *p50 > 0.0).collect()),
+        }
+    }
+
+    fn end_ns(&self) -> Nanos {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+}
+
+fn responses(slices: &[Slice]) -> f64 {
+    slices.iter().map(|s| s.requests_per_s * s.duration_ns as f64 / SECOND as f64).sum()
+}
+
+/// A window of few seconds in parts of them, as many as have enough responses each to tell of a level; none where
+/// there are too few.
+fn in_slices(run: &Run) -> Option<Vec<Level>> {
+    let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
+    let slices: Vec<Slice> = run.slices.iter().filter(inside).cloned().collect();
+    let longest_ns = slices.iter().map(|slice| slice.duration_ns).max()?;
+    let whole = |slice: &&Slice| slice.duration_ns >= longest_ns / 2;
+    let slices: Vec<Slice> = slices.iter().filter(whole).cloned().collect();
+    let (first, last) = (slices.first()?, slices.last()?);
+    let length_ns = last.start_ns.saturating_add(last.duration_ns).saturating_sub(first.start_ns);
+    let usual = median(slices.iter().map(|slice| responses(std::slice::from_ref(slice))).collect());
+    let together = (ENOUGH_EACH / usual.max(f64::MIN_POSITIVE)).ceil().max(1.0);
+    if length_ns < SHORTEST_NS || together > slices.len() as f64 {
         return None;
     }
-    let closed = run.plan.rate_per_s.is_none();
-    let qps: Vec<f64> = points.iter().map(|point| point.requests_per_s).collect();
-    let p50: Vec<f64> = points.iter().map(|point| point.percentiles.p50_ns as f64).collect();
-    warming(run, points, closed.then_some(&qps), &p50)
-        .or_else(|| never_settled(closed.then_some(&qps), &p50))
+    let levels: Vec<Level> = slices.chunks_exact(together as usize).map(Level::of_slices).collect();
+    (levels.len() >= FEWEST).then_some(levels)
 }
 
 /// Points of the window, without a stub at its end and without the time that load takes to grow.
@@ -102,7 +172,7 @@ fn window(run: &Run) -> &[Point] {
 }
 
 /// The run begins worse than its second half went on.
-fn warming(run: &Run, points: &[Point], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
     let half = points.len() / 2;
     let slow = qps.map_or(0, |qps| {
         let settled = Settled::of(&qps[half..]);
@@ -115,10 +185,10 @@ fn warming(run: &Run, points: &[Point], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
         leading(&p50[..half], |value| value > high && settled.level > 0.0)
     };
     let warm = slow.max(late);
-    if warm == 0 {
+    let length = points[..warm].last()?.end_ns().saturating_sub(points[0].start_ns);
+    if length < WARMS_NS {
         return None;
     }
-    let length = points[warm - 1].start_ns + points[warm - 1].duration_ns - points[0].start_ns;
     let after = Settled::of(&p50[half..]).level as u64;
     let before = median(p50[..warm].to_vec()) as u64;
     let mut evidence = format!(
@@ -162,6 +232,38 @@ fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
     let (from, to) = moved(p50)?;
     let (from, to) = (show_duration(from as u64), show_duration(to as u64));
     Some((Verdict::Valid, words("the median response time", from, to)))
+}
+
+/// The level became worse at some instant, and stayed so to the end.
+fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+    let split = |values: &[f64], at: usize| {
+        let [before, since] = [&values[..at], &values[at..]].map(Settled::of);
+        let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
+        (before.level, since.level, beyond)
+    };
+    let splits = || FEWEST_APART..(points.len() + 1).saturating_sub(FEWEST_APART);
+    let since = |at: usize| show_duration(points[at].start_ns.saturating_sub(points[0].start_ns));
+    let words = |what: &str, at: usize, from: String, to: String| {
+        let evidence = format!(
+            "{what} became worse {} into the window and stayed so to its end: {from} before, {to} since",
+            since(at)
+        );
+        Some((Verdict::Valid, evidence))
+    };
+    let slower = splits().map(|at| (at, split(p50, at))).filter(|(_, (before, since, beyond))| {
+        *before > 0.0 && since / before >= WARMING_SLOWER.max(*beyond)
+    });
+    let by = |(before, since, _): (f64, f64, f64)| since / before;
+    if let Some((at, (before, since, _))) = slower.max_by(|a, b| by(a.1).total_cmp(&by(b.1))) {
+        let [before, since] = [before, since].map(|ns| show_duration(ns as u64));
+        return words("the median response time", at, before, since);
+    }
+    let qps = qps?;
+    let fewer = splits().map(|at| (at, split(qps, at))).filter(|(_, (before, since, beyond))| {
+        *since >= 0.0 && before / since >= MOVED.max(*beyond)
+    });
+    let (at, (before, since, _)) = fewer.min_by(|a, b| by(a.1).total_cmp(&by(b.1)))?;
+    words("QPS", at, rate(before), rate(since))
 }
 
 /// A level and its noise relative to it.

@@ -25,6 +25,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
             ("FAILING", share(responses::FAILING)),
+            ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
         ],
         ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],
@@ -69,17 +70,21 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("LONG", time(users::LONG_NS)),
             ("TIMES_MEDIAN", users::TIMES_MEDIAN.to_string()),
             ("TIMES_P90", users::TIMES_P90.to_string()),
+            ("HELD", share(users::HELD.1)),
+            ("HELD_TIMES", users::HELD_TIMES.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
         ],
         ReasonCode::ResponsesChanged => vec![
             ("SUBSTANTIAL", share(changes::SUBSTANTIAL)),
+            ("NEW", share(changes::NEW)),
             ("FASTER_SHARE", share(changes::FASTER_SHARE)),
             ("FASTER", grouped(changes::FASTER, 0)),
             ("FEWER_TURNS", grouped(changes::FEWER_TURNS, 0)),
             ("RARE", share(changes::RARE)),
         ],
+        ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],
         ReasonCode::BusyNeighbour => vec![
@@ -99,6 +104,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ReasonCode::NotSteady => vec![
             ("MOVED", share(steady::MOVED - 1.0)),
             ("FEWEST", steady::FEWEST.to_string()),
+            ("SHORTEST", time(steady::SHORTEST_NS)),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
         ],
         ReasonCode::SingleSource => {
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn every_threshold_in_a_text_is_a_constant() {
         let not_thresholds =
-            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "429", "503", "1961"];
+            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "408", "429", "503", "1961"];
         for rule in RULES {
             let by_hand = format!("{} {}", rule.condition, rule.consequence);
             let text = format!(

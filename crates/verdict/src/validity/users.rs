@@ -13,6 +13,14 @@ pub(super) const LONG_NS: Nanos = SECOND;
 pub(super) const TIMES_MEDIAN: u64 = 10;
 /// How many times what nine of ten responses took, for a user that was served before.
 pub(super) const TIMES_P90: u64 = 10;
+/// Users held up at once until the window's end: for at least so long, for this part of the window, and for this many
+/// times what 99 of 100 responses took.
+pub(super) const HELD: (Nanos, f64) = (SECOND, 0.1);
+pub(super) const HELD_TIMES: u64 = 10;
+/// Responses of the user in the middle from which on it is known what responses usually take.
+const SERVED_OFTEN: u64 = 10;
+/// The logarithm of the chance below which it is no coincidence that users began to wait together.
+const IMPROBABLE: f64 = -12.0;
 /// Attempts that fail one after the other before a user counts as left.
 const FAILED_IN_A_ROW: i32 = 3;
 /// Share of users from which on the figures are not those of the load.
@@ -31,7 +39,7 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     let users = run.users.as_ref()?;
     let (unserved, left) = (unserved(run, users), left(run, users));
     if unserved == 0 && left == 0 {
-        return mute(run, users).or_else(|| uneven(run, users));
+        return held(run, users).or_else(|| mute(run, users)).or_else(|| uneven(run, users));
     }
     let of = grouped(users.wanting() as f64, 0);
     let mut parts = Vec::new();
@@ -61,6 +69,79 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     let part = (unserved.saturating_add(left)) as f64 / users.wanting().max(1) as f64;
     let consequence = if part >= MANY { Verdict::Invalid } else { Verdict::Valid };
     Some((consequence, parts.join("; ")))
+}
+
+/// Users that were served, and then all waited from about the same instant to the end of the window, far longer than
+/// responses take: something held them up at once, whatever came after the window. Users whose requests are
+/// slow one by one began to wait at different times.
+fn held(run: &Run, users: &Users) -> Option<Finding> {
+    let plan = &run.plan;
+    let window_ns = run.totals.duration_ns;
+    let alike = plan.rate_per_s.is_none() && plan.mix.endpoints.len() <= 1;
+    if !alike || users.median < SERVED_OFTEN || users.end_waits.is_empty() || gone(run).is_some() {
+        return None;
+    }
+    let service = run.histogram("service").ok().filter(|service| service.count() > 0)?;
+    let waiting = users.end_waits.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
+    let others = service.count().saturating_sub(waiting);
+    let usual_ns = at_rank(service.recorded(), (0.99 * others as f64).ceil() as u64);
+    let long_ns = HELD.0.max((HELD.1 * window_ns as f64) as Nanos);
+    let long_ns = long_ns.max(HELD_TIMES.saturating_mul(usual_ns));
+    let waits: Vec<(Nanos, u64)> =
+        users.end_waits.range(long_ns..).map(|(&w, &n)| (w, n)).collect();
+    let all = waits.iter().map(|(_, n)| n).fold(0, |sum: u64, &n| sum.saturating_add(n));
+    // A user of a think time or a pace may have been about to send.
+    let paused = plan.think_ns.unwrap_or(0).max(plan.pace_ns.unwrap_or(0));
+    let span_ns = usual_ns.saturating_mul(2).saturating_add(paused);
+    let within = |from: Nanos| span_ns.saturating_add(from / 50);
+    let together = |&(from, _): &(Nanos, u64)| {
+        let near = users.end_waits.range(from..=from.saturating_add(within(from)));
+        (near.map(|(_, &n)| n).fold(0, u64::saturating_add), from)
+    };
+    let (count, waited) = waits.iter().map(together).max()?;
+    let part = within(waited) as f64 / window_ns.saturating_sub(long_ns).max(1) as f64;
+    let usually = service.recorded().filter(|&(value, _)| value >= long_ns);
+    let usually = usually.map(|(_, n)| n).fold(0, u64::saturating_add).saturating_sub(all);
+    let found = count < users.wanting()
+        && usually < count
+        && count as f64 >= MANY * users.wanting() as f64
+        && coincidence(count, all, part) < IMPROBABLE;
+    let at = show_duration(window_ns.saturating_sub(waited));
+    found.then(|| {
+        let evidence = format!(
+            "{} of {} users (connections) were served until {at} into the window and then had no response for {} \
+             or more, to its end; 99 % of the other responses took {} or less; what a waiting user does not send is in no figure",
+            grouped(count as f64, 0),
+            grouped(users.wanting() as f64, 0),
+            show_duration(waited),
+            show_duration(usual_ns)
+        );
+        (Verdict::Invalid, evidence)
+    })
+}
+
+/// The natural logarithm of an upper bound for the chance that `count` of `all` instants lie within the same `part` of
+/// the time, if each is anywhere.
+fn coincidence(count: u64, all: u64, part: f64) -> f64 {
+    if count == 0 || part >= 1.0 {
+        return 0.0;
+    }
+    // The first of them is any; of the others so many are chosen.
+    let (others, chosen) = (all.saturating_sub(1), count - 1);
+    let ways: f64 = (0..chosen.min(others.saturating_sub(chosen)))
+        .map(|i| ((others - i) as f64 / (i + 1) as f64).ln())
+        .sum();
+    (all as f64).ln() + ways + chosen as f64 * part.ln()
+}
+
+/// The value at a rank, from 1 on, of counted values in order.
+fn at_rank(values: impl Iterator<Item = (Nanos, u64)>, rank: u64) -> Nanos {
+    let mut seen: u64 = 0;
+    let mut reached = values.skip_while(|&(_, n)| {
+        seen = seen.saturating_add(n);
+        seen < rank
+    });
+    reached.next().map_or(0, |(value, _)| value)
 }
 
 /// Users without any response, where that is more than failing attempts explain.

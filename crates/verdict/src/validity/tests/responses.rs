@@ -44,6 +44,35 @@ fn rules_about_responses() {
             "status 503",
         ),
         (
+            "half of the attempts cut off",
+            closed(),
+            |run| {
+                run.totals.attempts = 20_000;
+                run.totals.errors.add(ErrorClass::Read, 9_000);
+                run.totals.errors.add(ErrorClass::Protocol, 1_000);
+                run.totals.error_samples.insert("read".into(), "it closed".into());
+            },
+            Verdict::Valid,
+            ReasonCode::FastErrors,
+            "10,000 of 20,000 attempts (50.00 %) failed without a response, 9,000 of them by read (it closed)",
+        ),
+        (
+            "answers twice now and then",
+            closed(),
+            |run| run.totals.surplus_responses = Some(1),
+            Verdict::Invalid,
+            ReasonCode::SurplusResponses,
+            "the server sent a response that no request was waiting for",
+        ),
+        (
+            "stray bytes",
+            closed(),
+            |run| run.totals.unsolicited = Some(5),
+            Verdict::Invalid,
+            ReasonCode::SurplusResponses,
+            "on 5 of ",
+        ),
+        (
             "closes after every response",
             closed(),
             |run| run.totals.server_closes = 10_000,
@@ -65,4 +94,38 @@ fn an_overloaded_server_is_a_result() {
     });
     let expected = (Verdict::Valid, vec![ReasonCode::FastErrors]);
     assert_eq!((verdict, codes), expected, "{text}");
+}
+
+#[test]
+fn few_failures_and_few_stray_bytes_are_nothing() {
+    let (verdict, codes, text) = judged(closed(), |run| {
+        run.totals.errors.add(ErrorClass::Read, 900);
+        (run.totals.connects, run.totals.unsolicited) = (10_000, Some(9));
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]), "{text}");
+}
+
+#[test]
+fn a_kind_that_begins_to_come_is_a_note_with_both_kinds() {
+    let kind = |beginning: &str| model::kinds::ResponseKind {
+        status: 200,
+        beginning: Some(beginning.into()),
+        responses: 1_000,
+        ..Default::default()
+    };
+    for (share, verdict) in [(0.19, Verdict::Valid), (0.2, Verdict::Invalid)] {
+        let (found, codes, text) = judged(closed(), |run| {
+            run.response_changes = vec![model::kinds::ResponseChange {
+                how: model::kinds::Changed::ForGood,
+                endpoint: None,
+                since_ns: 3 * SECOND,
+                before: kind("{\"ok\":1}"),
+                after: kind("{\"error\":1}"),
+                share,
+            }];
+        });
+        assert_eq!((found, codes), (verdict, vec![ReasonCode::ResponsesChanged]), "{text}");
+        assert!(text.contains("`{\"ok\":1}`") && text.contains("`{\"error\":1}`"), "{text}");
+        assert!(text.contains("3.00s after the start"), "{text}");
+    }
 }

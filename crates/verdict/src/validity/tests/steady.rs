@@ -1,6 +1,7 @@
 //! Rules about the trend of a run.
 
 use model::percentile::PointPercentiles;
+use model::units::show_duration;
 
 use super::*;
 
@@ -105,4 +106,62 @@ fn folded_timelines_are_read_as_those_of_seconds_are() {
     let reasons = judge(&folded(warming)).reasons;
     assert_eq!(reasons[0].code, ReasonCode::NotSteady);
     assert!(reasons[0].text.contains("the first 16.0s of the window were warm-up"), "{reasons:?}");
+}
+
+/// A run of 6 s in slices of 250 ms, with this QPS and median (ms).
+fn sliced(trend: impl Fn(usize) -> (f64, f64)) -> Run {
+    let mut run = closed();
+    let slice = |at: usize| {
+        let (requests_per_s, p50_ms) = trend(at);
+        model::slices::Slice {
+            start_ns: at as u64 * SECOND / 4,
+            duration_ns: SECOND / 4,
+            phase: "window".into(),
+            requests_per_s,
+            percentiles: PointPercentiles::of(|_| (p50_ms * 1e6) as u64),
+            ..Default::default()
+        }
+    };
+    run.slices = (0..24).map(slice).collect();
+    run.timeline.truncate(6);
+    run.rates.requests_per_s = run.slices.iter().map(|s| s.requests_per_s).sum::<f64>() / 24.0;
+    run
+}
+
+fn not_steady(run: &Run) -> Option<(Verdict, String)> {
+    let reasons = judge(run).reasons.into_iter();
+    let mut found = reasons.filter(|reason| reason.code == ReasonCode::NotSteady);
+    found.next().map(|reason| (reason.consequence, reason.text))
+}
+
+#[test]
+fn a_collapse_in_a_short_window_is_told_with_its_instant() {
+    let noise = |at: usize| 1.0 + 0.03 * (at * 7 % 5) as f64;
+    for from in [4, 9, 12, 18, 21] {
+        let run = sliced(|at| match at < from {
+            true => (4000.0 * noise(at), 5.0 * noise(at)),
+            false => (360.0 * noise(at), 55.0 * noise(at)),
+        });
+        let (consequence, text) = not_steady(&run).unwrap_or_else(|| panic!("{from}"));
+        assert_eq!(consequence, Verdict::Valid);
+        let at = show_duration(from as u64 * SECOND / 4);
+        let told = format!("became worse {at} into the window");
+        assert!(text.contains(&told) || text.contains("never settled"), "{told}: {text}");
+    }
+}
+
+#[test]
+fn short_windows_that_waver_or_hold_little_are_not_judged() {
+    let wavering = sliced(|at| (1000.0 + 300.0 * (at % 3) as f64, 5.0 + (at % 4) as f64));
+    assert_eq!(not_steady(&wavering), None);
+    // 5 responses a slice: six of them are put together, which makes four.
+    let few = sliced(|at| (20.0, if at < 12 { 5.0 } else { 55.0 }));
+    assert_eq!(not_steady(&few), None);
+    let mut very_short = sliced(|at| (4000.0, if at < 12 { 5.0 } else { 55.0 }));
+    very_short.slices.iter_mut().for_each(|slice| {
+        (slice.start_ns, slice.duration_ns) = (slice.start_ns / 4, slice.duration_ns / 4);
+    });
+    assert_eq!(not_steady(&very_short), None);
+    let one_bad_moment = sliced(|at| (4000.0, if at == 0 || at == 23 { 55.0 } else { 5.0 }));
+    assert_eq!(not_steady(&one_bad_moment), None);
 }
