@@ -59,7 +59,8 @@ impl Making<'_> {
         (mined.curve_step_s, mined.curve) = (surveyed.curve.0, surveyed.curve.1.clone());
         mined.by_hour = surveyed.by_hour.to_vec();
         mined.top_paths = top_paths(tally);
-        mined.arithmetic.clone_from(&self.scaled.steps);
+        mined.arithmetic.splice(0..0, self.scaled.steps.iter().cloned());
+        mined.notes.extend(self.scaled.notes.iter().cloned());
         self.notes(sessions);
     }
 

@@ -80,7 +80,7 @@ pub struct MineArgs {
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = parse_duration, help_heading = "Workload")]
     pub session_gap: Nanos,
     /// Repeat the arrivals of the peak as they were logged, SPEED times as fast
-    #[arg(long, value_name = "SPEED", num_args = 0..=1, default_missing_value = "1", value_parser = parse_factor, conflicts_with_all = ["sessions", "closed"], help_heading = "Workload")]
+    #[arg(long, value_name = "SPEED", num_args = 0..=1, default_missing_value = "1", value_parser = parse_factor, conflicts_with_all = ["sessions", "closed", "factor"], help_heading = "Workload")]
     pub trace: Option<f64>,
     /// Write users of a closed loop that send at a pace, instead of arrivals per second
     #[arg(long, conflicts_with = "sessions", help_heading = "Workload")]

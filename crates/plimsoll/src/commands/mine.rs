@@ -38,6 +38,9 @@ pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
     if args.window < SECOND {
         return usage("--window must be 1s or more");
     }
+    if args.top == 0 {
+        return usage("--top must be 1 or more: a workload without endpoints sends nothing");
+    }
     let mut logs = Vec::new();
     for path in &args.logs {
         match Log::open(path) {
@@ -127,12 +130,12 @@ fn wanted(args: &MineArgs, logs: &[Log]) -> Wanted {
             users_wanted: args.dau_target,
             factor: args.factor,
             pace_ns: args.pace,
+            speed: args.trace,
         },
         map: args.map.clone(),
         session_gap_ns: args.session_gap,
         sessions: args.sessions,
         closed: args.closed,
-        trace: args.trace,
         keep_secrets: args.keep_secrets.clone(),
         pools: POOLS.to_owned(),
     }
