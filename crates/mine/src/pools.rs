@@ -198,9 +198,11 @@ fn word(piece: &Piece) -> Option<&str> {
 fn about(name: &str, template: &Template) -> Neighbour {
     let path = template.text();
     let behind = path.split('/').fold(Neighbour::Plain, |before, segment| before.then(segment));
-    match (Neighbour::of(name), behind) {
-        (Neighbour::Plain, behind) => behind,
-        (named, _) => named,
+    match Neighbour::of(name) {
+        // The number of a ticket is one that somebody wrote about; what a login hands out is drawn.
+        _ if name.eq_ignore_ascii_case("ticket") => Neighbour::Loose,
+        named if named.announces() => named,
+        _ => behind,
     }
 }
 
