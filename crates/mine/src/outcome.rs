@@ -1,5 +1,6 @@
 //! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
 
+mod failing;
 mod figures;
 mod load;
 mod prepared;
@@ -47,6 +48,8 @@ pub struct Wanted {
     pub keep_secrets: Vec<String>,
     /// The folder of pools beside the workload.
     pub pools: String,
+    /// What is to be said of the files.
+    pub notes: Vec<String>,
 }
 
 /// The result.
@@ -73,8 +76,14 @@ pub fn outcome(
     each: Each,
 ) -> Result<Outcome, String> {
     tally.close();
+    let order = ranked(surveyed, &tally);
+    let mut kept = vec![false; order.len()];
+    for at in order.iter().take(wanted.top).filter(|at| tally.endpoints[**at].peak > 0) {
+        kept[*at] = true;
+    }
     let visits = std::mem::take(&mut tally.visits);
-    let sessions = visits.sessions(wanted.session_gap_ns as i64, surveyed.peak_ns(), each);
+    let gap_ns = wanted.session_gap_ns as i64;
+    let sessions = visits.sessions(gap_ns, surveyed.peak_ns(), &kept, each);
     let peak = &surveyed.peak;
     let seconds = peak.to - peak.from;
     let mean = peak.requests as f64 / seconds.max(1) as f64;
@@ -96,16 +105,31 @@ pub fn outcome(
         scaled: &scaled,
         seconds: seconds as f64,
         raised: 1.0,
+        order,
+        kept,
         rows,
         names: HashSet::new(),
         pool_names: HashSet::new(),
         made: Outcome::default(),
         ways_in: BTreeMap::new(),
+        refused: Vec::new(),
     };
     making.endpoints(each);
     making.load(&sessions);
     making.figures(&observed, &sessions);
     Ok(making.made)
+}
+
+/// The numbers of endpoints, those with the most requests in the peak first.
+fn ranked(surveyed: &Surveyed, tally: &Tally) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tally.endpoints.len()).collect();
+    let key = |at: &usize| {
+        let endpoint = &tally.endpoints[*at];
+        let text = surveyed.templates.all()[endpoint.template].text();
+        (std::cmp::Reverse((endpoint.peak, endpoint.count)), endpoint.method.clone(), text)
+    };
+    order.sort_by_cached_key(key);
+    order
 }
 
 struct Making<'a> {
@@ -117,6 +141,10 @@ struct Making<'a> {
     seconds: f64,
     /// What the rates of the endpoints that are kept are multiplied by, so that they send the whole load.
     raised: f64,
+    /// The numbers of endpoints in the tally, in the order of their figures.
+    order: Vec<usize>,
+    /// Whether each of them, by its number, is in the workload.
+    kept: Vec<bool>,
     /// The values of each endpoint's variants, by its number in the tally.
     rows: Vec<Vec<Rows>>,
     names: HashSet<String>,
@@ -124,6 +152,8 @@ struct Making<'a> {
     made: Outcome,
     /// The commonest request of each endpoint, for ways through the site, by its number in the tally.
     ways_in: BTreeMap<u32, Step>,
+    /// Endpoints most of whose requests are refused in the log.
+    refused: Vec<String>,
 }
 
 impl Making<'_> {
@@ -133,19 +163,12 @@ impl Making<'_> {
 
     /// Endpoints, those with the most requests in the peak first: the figures of all, requests of the first.
     fn endpoints(&mut self, each: Each) {
-        let mut order: Vec<usize> = (0..self.tally.endpoints.len()).collect();
-        let key = |at: &usize| {
-            let endpoint = &self.tally.endpoints[*at];
-            let text = self.template(endpoint).text();
-            (std::cmp::Reverse((endpoint.peak, endpoint.count)), endpoint.method.clone(), text)
-        };
-        order.sort_by_cached_key(key);
+        let order = self.order.clone();
         let mut rows = std::mem::take(&mut self.rows);
-        let with_rows = |(rank, at): (usize, &usize)| (rank, *at, std::mem::take(&mut rows[*at]));
-        let ranked: Vec<(usize, usize, Vec<Rows>)> =
-            order.iter().enumerate().map(with_rows).collect();
+        let with_rows = |at: &usize| (*at, std::mem::take(&mut rows[*at]));
+        let ranked: Vec<(usize, Vec<Rows>)> = order.iter().map(with_rows).collect();
         // Rows are many: who reads them clears them away.
-        let prepared = map(each, ranked, |(rank, at, rows)| self.prepared(rank, at, &rows));
+        let prepared = map(each, ranked, |(at, rows)| self.prepared(at, &rows));
         let peak = self.surveyed.peak.requests.max(1) as f64;
         let kept = prepared.iter().filter(|one| one.files.is_some()).map(|one| one.mined.peak);
         let covered = kept.sum();
@@ -153,13 +176,17 @@ impl Making<'_> {
         for (at, prepared) in order.into_iter().zip(prepared) {
             let Prepared { mut mined, tables, files, path } = prepared;
             if let Some(files) = files {
-                mined.workload_name = Some(self.requests(at, &path, &tables, files));
+                mined.workload_name =
+                    Some(self.requests(at, (&mined.method, &path), &tables, files));
+                let sent = mined.peak as f64 * self.raised / self.seconds * self.scaled.factor;
+                mined.sent_per_s = Some(sent);
             }
             self.made.mined.endpoints.push(mined);
         }
         self.made.mined.covered = covered as f64 / peak;
         self.made.mined.beyond_top = self.surveyed.peak.requests.saturating_sub(covered);
         self.note_left_out();
+        self.note_unused();
     }
 
     fn note_left_out(&mut self) {
@@ -184,31 +211,50 @@ impl Making<'_> {
         }
     }
 
-    /// The template after `--map`.
-    fn mapped(&self, method: &str, template: &Template) -> Template {
-        let mut template = template.clone();
-        for (old, new) in &self.wanted.map {
-            let (old, new) = (of_method(old, method), of_method(new, method));
-            let (Some(old), Some(new)) = (old, new) else { continue };
-            let text = template.text();
-            if text == old || text.starts_with(&format!("{}/", old.trim_end_matches('/'))) {
-                template.replace(old, new);
+    /// Method and template after `--map`.
+    fn mapped(&self, method: &str, template: &Template) -> (String, Template) {
+        let mut of = (method.to_owned(), template.clone());
+        for map in &self.wanted.map {
+            replace(map, &mut of);
+        }
+        of
+    }
+
+    /// Says which of `--template` no path follows, and which of `--map` replace nothing.
+    fn note_unused(&mut self) {
+        for number in self.surveyed.templates.given() {
+            if self.tally.endpoints.iter().all(|endpoint| endpoint.template != number) {
+                let text = self.surveyed.templates.all()[number].text();
+                self.made.mined.notes.push(format!("--template {text}: no path of the log is so"));
             }
         }
-        template
+        let of = |endpoint: &Endpoint| (endpoint.method.clone(), self.template(endpoint).clone());
+        let mut endpoints: Vec<(String, Template)> = self.tally.endpoints.iter().map(of).collect();
+        for map in &self.wanted.map {
+            let replaced = endpoints.iter_mut().filter_map(|of| replace(map, of).then_some(()));
+            if replaced.count() == 0 {
+                let (old, new) = map;
+                let note = format!("--map {old}={new} replaces nothing: no endpoint begins so");
+                self.made.mined.notes.push(note);
+            }
+        }
     }
 
     /// The requests of an endpoint in the workload, one for each set of names in its query; the name of the first.
     fn requests(
         &mut self,
         at: usize,
-        template: &Template,
+        (method, template): (&str, &Template),
         tables: &[Table],
         files: Vec<Option<String>>,
     ) -> String {
         let endpoint = &self.tally.endpoints[at];
         let variants: Vec<(&Variant, &Table)> = endpoint.variants.iter().zip(tables).collect();
         let in_variants: u64 = variants.iter().map(|(variant, _)| variant.peak).sum();
+        let success = failing::accepted(endpoint);
+        if let Some(success) = &success {
+            self.refused.push(format!("{method} {} ({success})", template.text()));
+        }
         let mut first = None;
         for ((variant, table), file) in variants.into_iter().zip(files) {
             if variant.peak == 0 && first.is_some() {
@@ -220,10 +266,11 @@ impl Making<'_> {
                 all => variant.peak as f64 / all as f64,
             };
             let requests = endpoint.peak as f64 * share;
-            let name = self.name(&endpoint.method, template, variant);
+            let name = self.name(method, template, variant);
             let pool = self.pool(&name, table, file);
-            let mut made = self.request(&endpoint.method, template, table, pool.as_deref());
+            let mut made = self.request(method, template, table, pool.as_deref());
             made.name = Some(name.clone());
+            made.success.clone_from(&success);
             if first.is_none() {
                 self.ways_in.insert(at as u32, made.clone());
                 first = Some(name);
@@ -312,10 +359,24 @@ impl Making<'_> {
     }
 }
 
-/// A mapping without its method, if it is for this one.
-fn of_method<'a>(path: &'a str, method: &str) -> Option<&'a str> {
-    match path.split_once(' ') {
-        Some((of, path)) => (of == method).then_some(path),
-        None => Some(path),
+/// Puts the new beginning of a mapping in the place of the old, and its method if it has one; whether this endpoint is
+/// one that it is for.
+fn replace((old, new): &(String, String), (method, template): &mut (String, Template)) -> bool {
+    let (of, old) = parted(old);
+    let text = template.text();
+    let begins = text == old || text.starts_with(&format!("{}/", old.trim_end_matches('/')));
+    if !begins || of.is_some_and(|of| of != method) {
+        return false;
     }
+    let (of, new) = parted(new);
+    template.replace(old, new);
+    if let Some(of) = of {
+        of.clone_into(method);
+    }
+    true
+}
+
+/// One side of a mapping: its method, if it has one, and its path.
+fn parted(side: &str) -> (Option<&str>, &str) {
+    side.split_once(' ').map_or((None, side), |(method, path)| (Some(method), path))
 }

@@ -19,6 +19,7 @@ impl Making<'_> {
         if covered == 0 || covered >= peak {
             return;
         }
+        self.raised = peak as f64 / covered as f64;
         let share = figure(covered as f64 / peak as f64 * 100.0);
         if self.wanted.scale.speed.is_some() {
             self.made.mined.notes.push(format!(
@@ -27,7 +28,6 @@ impl Making<'_> {
             ));
             return;
         }
-        self.raised = peak as f64 / covered as f64;
         self.made.mined.arithmetic.push(ArithmeticStep {
             step: format!("rates of the endpoints kept, raised: 100 % / {share} %"),
             value: self.raised,
@@ -46,6 +46,7 @@ impl Making<'_> {
             method: of.method,
             path: of.path,
             query: of.query,
+            success: of.success,
             ..Default::default()
         };
         match () {

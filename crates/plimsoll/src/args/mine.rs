@@ -52,6 +52,10 @@ pub struct MineArgs {
     /// Leave these paths out. May be repeated
     #[arg(long, value_name = "PATH", help_heading = "Reading")]
     pub exclude: Vec<String>,
+    /// Take all paths of this form for one endpoint, whatever is learnt: /categories/{slug}. Of several the first that
+    /// matches. May be repeated
+    #[arg(long, value_name = "PATH", value_parser = mine::Given::parse, help_heading = "Reading")]
+    pub template: Vec<mine::Given>,
     /// Count the requests of bots too
     #[arg(long, help_heading = "Reading")]
     pub with_bots: bool,
@@ -69,8 +73,8 @@ pub struct MineArgs {
         help_heading = "Workload"
     )]
     pub target: String,
-    /// Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or GET /a=GET /b.
-    /// May be repeated
+    /// Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or, with the method,
+    /// POST /cart=PUT /basket. May be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, help_heading = "Workload")]
     pub map: Vec<(String, String)>,
     /// Write the commonest ways through the site as flows, with think times, instead of single requests
