@@ -97,10 +97,11 @@ impl Making<'_> {
         let more = self.surveyed.peak.requests.saturating_sub(arrivals.len() as u64);
         if more > 0 {
             self.made.mined.notes.push(format!(
-                "{more} arrivals of the peak are left out: {} at most are repeated. The load is smaller than the \
-                 peak's by as much",
+                "{more} arrivals of the peak are left out: no more than {} are repeated. That is the load of no known \
+                 number of users",
                 arrivals.len()
             ));
+            self.made.workload.daily_users = None;
         }
         let arrivals = spread(&arrivals);
         let first = arrivals.first().copied().unwrap_or(0.0);
