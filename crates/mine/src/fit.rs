@@ -92,7 +92,7 @@ impl Problem {
     }
 
     /// A way as a column.
-    fn column(&self, way: &Way) -> Vec<f64> {
+    fn column(&self, way: &[u32]) -> Vec<f64> {
         let mut column = vec![0.0; self.left.len()];
         for row in way.iter().filter_map(|endpoint| self.rows.get(endpoint)) {
             column[*row] += self.scale[*row];
@@ -103,7 +103,7 @@ impl Problem {
     }
 
     /// Takes what a way sends from what is wanted.
-    fn take(&mut self, way: &Way, weight: f64) {
+    fn take(&mut self, way: &[u32], weight: f64) {
         let column = self.column(way);
         add(&mut self.left, &column, -weight);
     }

@@ -200,7 +200,7 @@ impl Format {
     /// What the log begins with, in words, when none reads at least half of its first lines.
     pub fn best(candidates: &[Self], start: &[u8]) -> Result<Self, String> {
         Self::choose(candidates, start)?.ok_or_else(|| {
-            let first = model::quote::quote(&first_line(start)).to_string();
+            let first = model::quote::quote(&first_line(start));
             format!("has none of the formats given by --log-format; its first line is {first}")
         })
     }

@@ -184,6 +184,9 @@ fn ways_leave_out_endpoints_beyond_the_top_and_send_the_whole_load() {
     assert!((sent(&made.workload) - 1.0).abs() < 1e-3, "{}", sent(&made.workload));
     let of = made.mined.endpoints.iter().filter_map(|endpoint| endpoint.sent_per_s).sum::<f64>();
     assert!((of - 1.0).abs() < 1e-3, "{of}");
+    let all = mined(&hour(), Wanted { top: 30, sessions: true, ..Wanted::default() });
+    let said = all.mined.notes.join("\n");
+    assert!(said.contains("1 of the workload's requests would change something"), "{said}");
 }
 
 #[test]

@@ -78,9 +78,12 @@ impl Making<'_> {
         if self.wanted.sessions {
             self.flows(sessions);
         }
-        let bodies =
-            self.made.workload.endpoints.iter().filter(|endpoint| writes(&endpoint.method));
-        let bodies = bodies.count();
+        let single = self.made.workload.endpoints.iter().map(|endpoint| &endpoint.method);
+        let of_ways = self.ways_in.values().map(|step| &step.method);
+        let bodies = match self.wanted.sessions {
+            true => of_ways.filter(|method| writes(method)).count(),
+            false => single.filter(|method| writes(method)).count(),
+        };
         if bodies > 0 {
             self.made.mined.notes.push(format!(
                 "{bodies} of the workload's requests would change something, and the log has no bodies: add \

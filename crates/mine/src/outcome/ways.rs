@@ -8,7 +8,7 @@ use model::workload::{Flow, Rate, Step, Time};
 
 use super::Making;
 use super::load::rounded;
-use crate::chain::{Chain, Way};
+use crate::chain::Chain;
 use crate::fit::Fitted;
 use crate::pools::free;
 use crate::scale::figure;
@@ -40,7 +40,7 @@ impl Making<'_> {
     }
 
     /// The steps of a way, each with the pause behind it.
-    fn steps(&self, way: &Way, chain: &Chain) -> Vec<Step> {
+    fn steps(&self, way: &[u32], chain: &Chain) -> Vec<Step> {
         let mut names = HashSet::new();
         let pauses = way.windows(2).map(|pair| chain.pause(pair[0], pair[1])).chain([0]);
         let named = |(endpoint, pause): (&u32, u64)| {
