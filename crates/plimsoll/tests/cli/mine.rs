@@ -246,7 +246,10 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("none.log", "#Version: 1.0\n\n");
     folder.put("junk.log", "what\nis this\n");
     folder.put("lines.json", "{\"wann\":\"2026-11-23T20:00:00Z\",\"pfad\":\"/a\"}\n".repeat(9));
-    folder.put("nginx.conf", "log_format a '$time_local $request';log_format b '$msec $request';");
+    folder.put(
+        "nginx.conf",
+        "log_format a '[$time_local] \"$request\" $status';log_format b '$msec \"$request\" $status';",
+    );
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
