@@ -187,6 +187,11 @@ fn ways_leave_out_endpoints_beyond_the_top_and_send_the_whole_load() {
     let all = mined(&hour(), Wanted { top: 30, sessions: true, ..Wanted::default() });
     let said = all.mined.notes.join("\n");
     assert!(said.contains("1 of the workload's requests would change something"), "{said}");
+    assert!(!said.contains("with others too"), "{said}");
+    let text = hour().replace("products/1 ", "products/1?page=2 ");
+    let with = mined(&text, Wanted { top: 30, sessions: true, ..Wanted::default() });
+    let said = with.mined.notes.join("\n");
+    assert!(said.contains("asked for with others too: 1"), "{said}");
 }
 
 #[test]

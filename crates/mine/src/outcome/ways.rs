@@ -88,6 +88,17 @@ impl Making<'_> {
             figure(sent.get(at).copied().unwrap_or(0.0) * per_s),
             figure(most * per_s)
         ));
+        let several = |at: &&u32| {
+            let variants = &self.tally.endpoints[**at as usize].variants;
+            variants.iter().filter(|variant| variant.peak > 0).count() > 1
+        };
+        let several = self.ways_in.keys().filter(several).count();
+        if several > 0 {
+            self.made.mined.notes.push(format!(
+                "ways have the query parameters that come most often of each endpoint; endpoints asked for with others \
+                 too: {several}"
+            ));
+        }
         for (rank, at) in self.order.iter().enumerate() {
             let Some(mined) = self.made.mined.endpoints.get_mut(rank) else { break };
             mined.sent_per_s = sent.get(&(*at as u32)).map(|sent| sent * per_s);

@@ -62,7 +62,7 @@ pub struct MineArgs {
     /// Count the requests of static files too
     #[arg(long, help_heading = "Reading")]
     pub with_static: bool,
-    /// Endpoints in the workload at most
+    /// Endpoints in the workload at most; their rates are raised so that the whole load is sent
     #[arg(long, value_name = "N", default_value = "30", value_parser = parse_count, help_heading = "Workload")]
     pub top: u64,
     /// The server that the workload is for; nothing is sent to it now
@@ -77,7 +77,8 @@ pub struct MineArgs {
     /// POST /cart=PUT /basket. May be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, help_heading = "Workload")]
     pub map: Vec<(String, String)>,
-    /// Write the commonest ways through the site as flows, with think times, instead of single requests
+    /// Write ways through the site as flows, with think times, instead of single requests: the commonest, and others,
+    /// so that together they send what the log has of each endpoint
     #[arg(long, help_heading = "Workload")]
     pub sessions: bool,
     /// The pause that ends a session
