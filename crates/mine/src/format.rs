@@ -13,8 +13,8 @@ use json::Members;
 use pattern::Pattern;
 
 use crate::hit::{Bad, Hit};
-use crate::lines;
 use crate::sample::masked;
+use crate::{LONGEST_LINE, lines};
 
 /// How the lines of a log are read.
 #[derive(Debug, Clone)]
@@ -77,6 +77,9 @@ const PATTERNS: [(&str, &str); 7] = [
     ),
 ];
 
+/// What CloudFront's form of the extended format is called.
+const CLOUDFRONT: &str = "CloudFront";
+
 /// Lines that are looked at to find the format.
 const LOOKED_AT: usize = 300;
 
@@ -135,7 +138,10 @@ impl Format {
             "vcommon" | "common-vhost" => 4,
             "alb" => 5,
             "elb" => 6,
-            "w3c" | "iis" | "cloudfront" => return Some(Self::columns()),
+            "w3c" | "iis" => return Some(Self::columns()),
+            "cloudfront" => {
+                return Some(Self { name: CLOUDFRONT.to_owned(), ..Self::columns() });
+            }
             "json" | "caddy" | "traefik" => return Self::json(&[]).ok(),
             _ => return None,
         };
@@ -165,14 +171,42 @@ impl Format {
         let mut candidates: Vec<Self> = (0..PATTERNS.len()).filter_map(Self::built_in).collect();
         candidates.push(Self::columns());
         candidates.extend(Self::json(&[]));
-        Self::best(&candidates, start)
+        let Some(mut best) = Self::choose(&candidates, start)? else {
+            let first = first_line(start);
+            let remedy = match first.starts_with('{') {
+                true => {
+                    "name the members that hold what is needed with --field: --field at=MEMBER \
+                         --field path=MEMBER --field status=MEMBER ..."
+                        .to_owned()
+                }
+                false => format!(
+                    "describe it with --log-format: nginx's log_format string, a name ({NAMES}), or the \
+                     nginx.conf that contains it"
+                ),
+            };
+            let first = model::quote::quote(&first);
+            return Err(format!("has no known format; its first line is {first}; {remedy}"));
+        };
+        let has_columns = matches!(best.kind, Kind::Columns(_));
+        if has_columns && memchr::memmem::find(start, b" x-edge-location").is_some() {
+            CLOUDFRONT.clone_into(&mut best.name);
+        }
+        Ok(best)
     }
 
     /// That of the candidates which reads the most of the first lines; the first of equal ones.
     ///
     /// # Errors
-    /// As for [`Format::detect`].
+    /// What the log begins with, in words, when none reads at least half of its first lines.
     pub fn best(candidates: &[Self], start: &[u8]) -> Result<Self, String> {
+        Self::choose(candidates, start)?.ok_or_else(|| {
+            let first = model::quote::quote(&first_line(start));
+            format!("has none of the formats given by --log-format; its first line is {first}")
+        })
+    }
+
+    /// That of the candidates which reads the most of the first lines, if any reads at least half of them.
+    fn choose(candidates: &[Self], start: &[u8]) -> Result<Option<Self>, String> {
         let mut best: Option<(usize, &Self)> = None;
         let mut seen = 0;
         for format in candidates {
@@ -183,13 +217,11 @@ impl Format {
             }
         }
         match best {
-            Some((read, format)) if read as f64 >= LEAST_READ * seen as f64 => Ok(format.clone()),
             _ if seen == 0 => Err("is empty".to_owned()),
-            _ => Err(format!(
-                "has no known format; its first line is {}. Describe it with --log-format: \
-                 nginx's log_format string, a name ({NAMES}), or the nginx.conf that contains it",
-                model::quote::quote(&first_line(start))
-            )),
+            Some((read, format)) if read as f64 >= LEAST_READ * seen as f64 => {
+                Ok(Some(format.clone()))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -200,6 +232,9 @@ impl Format {
         for line in lines::each(start).take(LOOKED_AT) {
             if line.trim_ascii().is_empty() || line.starts_with(b"#") {
                 let _ = reader.read(line);
+                continue;
+            }
+            if line.len() > LONGEST_LINE {
                 continue;
             }
             seen += 1;

@@ -9,10 +9,13 @@
 //! Memory is bounded whatever the log holds; where a figure is an estimate because of that, it says so. Addresses
 //! are hashed as they are read, and no part of them leaves this crate.
 
+mod chain;
 mod distinct;
 mod each;
 mod filter;
+mod fit;
 mod format;
+mod given;
 mod hit;
 mod lines;
 mod outcome;
@@ -34,6 +37,7 @@ mod words;
 pub use each::{Each, in_turn};
 pub use filter::Filter;
 pub use format::{Format, NAMES, Reader};
+pub use given::Given;
 pub use hit::{Bad, Hit};
 pub use outcome::{Outcome, Wanted, outcome};
 pub use sample::masked as masked_line;

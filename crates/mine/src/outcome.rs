@@ -1,17 +1,17 @@
 //! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
 
+mod failing;
 mod figures;
+mod load;
 mod prepared;
+mod ways;
 
 use std::collections::{BTreeMap, HashSet};
 
 use model::Workload;
-use model::mined::{Mined, MinedFlow};
-use model::schedule::Arrivals;
+use model::mined::Mined;
 use model::units::Nanos;
-use model::workload::{
-    Count, Fields, FileFormat, Flow, LoadSpec, Order, Pool, Rate, Step, Time, Today,
-};
+use model::workload::{Fields, FileFormat, Order, Pool, Step};
 
 use crate::each::{Each, map};
 use crate::pools::{Content, Table, free, plain};
@@ -20,9 +20,8 @@ use crate::scale::{Observed, Scale, Scaled};
 use crate::survey::Surveyed;
 use crate::tally::{Endpoint, Tally, Variant};
 use crate::template::{Piece, Template, printable};
-use crate::time::SECOND;
-use crate::visits::{Sessions, Way};
-use prepared::{Prepared, summary};
+use load::today;
+use prepared::Prepared;
 
 /// What is wanted of a log.
 #[derive(Debug, Clone, Default)]
@@ -45,12 +44,12 @@ pub struct Wanted {
     pub sessions: bool,
     /// Whether users of a closed loop are to send at a pace, instead of arrivals at a rate.
     pub closed: bool,
-    /// How many times as fast the arrivals of the log are to be repeated, if they are.
-    pub trace: Option<f64>,
     /// Parameters whose values are written whatever they look like.
     pub keep_secrets: Vec<String>,
     /// The folder of pools beside the workload.
     pub pools: String,
+    /// What is to be said of the files.
+    pub notes: Vec<String>,
 }
 
 /// The result.
@@ -77,8 +76,14 @@ pub fn outcome(
     each: Each,
 ) -> Result<Outcome, String> {
     tally.close();
+    let order = ranked(surveyed, &tally);
+    let mut kept = vec![false; order.len()];
+    for at in order.iter().take(wanted.top).filter(|at| tally.endpoints[**at].peak > 0) {
+        kept[*at] = true;
+    }
     let visits = std::mem::take(&mut tally.visits);
-    let sessions = visits.sessions(wanted.session_gap_ns as i64, surveyed.peak_ns(), each);
+    let gap_ns = wanted.session_gap_ns as i64;
+    let sessions = visits.sessions(gap_ns, surveyed.peak_ns(), &kept, each);
     let peak = &surveyed.peak;
     let seconds = peak.to - peak.from;
     let mean = peak.requests as f64 / seconds.max(1) as f64;
@@ -99,16 +104,32 @@ pub fn outcome(
         wanted,
         scaled: &scaled,
         seconds: seconds as f64,
+        raised: 1.0,
+        order,
+        kept,
         rows,
         names: HashSet::new(),
         pool_names: HashSet::new(),
         made: Outcome::default(),
         ways_in: BTreeMap::new(),
+        refused: Vec::new(),
     };
     making.endpoints(each);
     making.load(&sessions);
     making.figures(&observed, &sessions);
     Ok(making.made)
+}
+
+/// The numbers of endpoints, those with the most requests in the peak first.
+fn ranked(surveyed: &Surveyed, tally: &Tally) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..tally.endpoints.len()).collect();
+    let key = |at: &usize| {
+        let endpoint = &tally.endpoints[*at];
+        let text = surveyed.templates.all()[endpoint.template].text();
+        (std::cmp::Reverse((endpoint.peak, endpoint.count)), endpoint.method.clone(), text)
+    };
+    order.sort_by_cached_key(key);
+    order
 }
 
 struct Making<'a> {
@@ -118,6 +139,12 @@ struct Making<'a> {
     scaled: &'a Scaled,
     /// Length of the peak.
     seconds: f64,
+    /// What the rates of the endpoints that are kept are multiplied by, so that they send the whole load.
+    raised: f64,
+    /// The numbers of endpoints in the tally, in the order of their figures.
+    order: Vec<usize>,
+    /// Whether each of them, by its number, is in the workload.
+    kept: Vec<bool>,
     /// The values of each endpoint's variants, by its number in the tally.
     rows: Vec<Vec<Rows>>,
     names: HashSet<String>,
@@ -125,6 +152,8 @@ struct Making<'a> {
     made: Outcome,
     /// The commonest request of each endpoint, for ways through the site, by its number in the tally.
     ways_in: BTreeMap<u32, Step>,
+    /// Endpoints most of whose requests are refused in the log.
+    refused: Vec<String>,
 }
 
 impl Making<'_> {
@@ -134,32 +163,30 @@ impl Making<'_> {
 
     /// Endpoints, those with the most requests in the peak first: the figures of all, requests of the first.
     fn endpoints(&mut self, each: Each) {
-        let mut order: Vec<usize> = (0..self.tally.endpoints.len()).collect();
-        let key = |at: &usize| {
-            let endpoint = &self.tally.endpoints[*at];
-            let text = self.template(endpoint).text();
-            (std::cmp::Reverse((endpoint.peak, endpoint.count)), endpoint.method.clone(), text)
-        };
-        order.sort_by_cached_key(key);
+        let order = self.order.clone();
         let mut rows = std::mem::take(&mut self.rows);
-        let with_rows = |(rank, at): (usize, &usize)| (rank, *at, std::mem::take(&mut rows[*at]));
-        let ranked: Vec<(usize, usize, Vec<Rows>)> =
-            order.iter().enumerate().map(with_rows).collect();
+        let with_rows = |at: &usize| (*at, std::mem::take(&mut rows[*at]));
+        let ranked: Vec<(usize, Vec<Rows>)> = order.iter().map(with_rows).collect();
         // Rows are many: who reads them clears them away.
-        let prepared = map(each, ranked, |(rank, at, rows)| self.prepared(rank, at, &rows));
+        let prepared = map(each, ranked, |(at, rows)| self.prepared(at, &rows));
         let peak = self.surveyed.peak.requests.max(1) as f64;
-        let mut covered = 0;
+        let kept = prepared.iter().filter(|one| one.files.is_some()).map(|one| one.mined.peak);
+        let covered = kept.sum();
+        self.raise(covered);
         for (at, prepared) in order.into_iter().zip(prepared) {
             let Prepared { mut mined, tables, files, path } = prepared;
             if let Some(files) = files {
-                covered += mined.peak;
-                mined.workload_name = Some(self.requests(at, &path, &tables, files));
+                mined.workload_name =
+                    Some(self.requests(at, (&mined.method, &path), &tables, files));
+                let sent = mined.peak as f64 * self.raised / self.seconds * self.scaled.factor;
+                mined.sent_per_s = Some(sent);
             }
             self.made.mined.endpoints.push(mined);
         }
         self.made.mined.covered = covered as f64 / peak;
         self.made.mined.beyond_top = self.surveyed.peak.requests.saturating_sub(covered);
         self.note_left_out();
+        self.note_unused();
     }
 
     fn note_left_out(&mut self) {
@@ -184,43 +211,66 @@ impl Making<'_> {
         }
     }
 
-    /// The template after `--map`.
-    fn mapped(&self, method: &str, template: &Template) -> Template {
-        let mut template = template.clone();
-        for (old, new) in &self.wanted.map {
-            let (old, new) = (of_method(old, method), of_method(new, method));
-            let (Some(old), Some(new)) = (old, new) else { continue };
-            let text = template.text();
-            if text == old || text.starts_with(&format!("{}/", old.trim_end_matches('/'))) {
-                template.replace(old, new);
+    /// Method and template after `--map`.
+    fn mapped(&self, method: &str, template: &Template) -> (String, Template) {
+        let mut of = (method.to_owned(), template.clone());
+        for map in &self.wanted.map {
+            replace(map, &mut of);
+        }
+        of
+    }
+
+    /// Says which of `--template` no path follows, and which of `--map` replace nothing.
+    fn note_unused(&mut self) {
+        for number in self.surveyed.templates.given() {
+            if self.tally.endpoints.iter().all(|endpoint| endpoint.template != number) {
+                let text = self.surveyed.templates.all()[number].text();
+                self.made.mined.notes.push(format!("--template {text}: no path of the log is so"));
             }
         }
-        template
+        let of = |endpoint: &Endpoint| (endpoint.method.clone(), self.template(endpoint).clone());
+        let mut endpoints: Vec<(String, Template)> = self.tally.endpoints.iter().map(of).collect();
+        for map in &self.wanted.map {
+            let replaced = endpoints.iter_mut().filter_map(|of| replace(map, of).then_some(()));
+            if replaced.count() == 0 {
+                let (old, new) = map;
+                let note = format!("--map {old}={new} replaces nothing: no endpoint begins so");
+                self.made.mined.notes.push(note);
+            }
+        }
     }
 
     /// The requests of an endpoint in the workload, one for each set of names in its query; the name of the first.
     fn requests(
         &mut self,
         at: usize,
-        template: &Template,
+        (method, template): (&str, &Template),
         tables: &[Table],
         files: Vec<Option<String>>,
     ) -> String {
         let endpoint = &self.tally.endpoints[at];
         let variants: Vec<(&Variant, &Table)> = endpoint.variants.iter().zip(tables).collect();
         let in_variants: u64 = variants.iter().map(|(variant, _)| variant.peak).sum();
+        let success = failing::accepted(endpoint);
+        if let Some(success) = &success {
+            self.refused.push(format!("{method} {} ({success})", template.text()));
+        }
         let mut first = None;
         for ((variant, table), file) in variants.into_iter().zip(files) {
             if variant.peak == 0 && first.is_some() {
                 continue;
             }
             // The rare ones are sent as the others are.
-            let share = variant.peak as f64 / in_variants.max(1) as f64;
+            let share = match in_variants {
+                0 => 1.0,
+                all => variant.peak as f64 / all as f64,
+            };
             let requests = endpoint.peak as f64 * share;
-            let name = self.name(&endpoint.method, template, variant);
+            let name = self.name(method, template, variant);
             let pool = self.pool(&name, table, file);
-            let mut made = self.request(&endpoint.method, template, table, pool.as_deref());
+            let mut made = self.request(method, template, table, pool.as_deref());
             made.name = Some(name.clone());
+            made.success.clone_from(&success);
             if first.is_none() {
                 self.ways_in.insert(at as u32, made.clone());
                 first = Some(name);
@@ -307,143 +357,26 @@ impl Making<'_> {
         self.made.environment.insert(variable.clone(), purpose);
         format!("${{env.{variable}}}")
     }
-
-    /// A request with its share of the load.
-    fn loaded(&self, of: Step, requests: f64) -> model::workload::Endpoint {
-        let rate = rounded(requests / self.seconds * self.scaled.factor);
-        let mut endpoint = model::workload::Endpoint {
-            name: of.name,
-            method: of.method,
-            path: of.path,
-            query: of.query,
-            ..Default::default()
-        };
-        match () {
-            () if self.wanted.trace.is_some() => endpoint.weight = Some(rounded(requests)),
-            () if self.wanted.closed => {
-                let users = (rate * self.scaled.pace_ns as f64 / SECOND as f64).round().max(1.0);
-                endpoint.concurrency = Some(Count(users as u64));
-                endpoint.pace = Some(Time((users / rate * SECOND as f64).round() as Nanos));
-            }
-            () => endpoint.rate = Some(Rate(rate)),
-        }
-        endpoint
-    }
-
-    /// Target, load, ways through the site.
-    fn load(&mut self, sessions: &Sessions) {
-        let workload = &mut self.made.workload;
-        workload.target.clone_from(&self.wanted.target);
-        workload.load = LoadSpec {
-            arrivals: (!self.wanted.closed && self.wanted.trace.is_none())
-                .then_some(Arrivals::Poisson),
-            duration: self.wanted.trace.is_none().then_some(Time(60 * SECOND as Nanos)),
-            ..LoadSpec::default()
-        };
-        workload.daily_users = self.scaled.users.map(Count);
-        if let Some(speed) = self.wanted.trace {
-            self.trace(speed);
-        }
-        if self.wanted.sessions {
-            self.flows(sessions);
-        }
-        let bodies =
-            self.made.workload.endpoints.iter().filter(|endpoint| writes(&endpoint.method));
-        let bodies = bodies.count();
-        if bodies > 0 {
-            self.made.mined.notes.push(format!(
-                "{bodies} of the workload's requests would change something, and the log has no bodies: add \
-                 `body:`, or leave them out with --reads-only"
-            ));
-        }
-    }
-
-    fn flows(&mut self, sessions: &Sessions) {
-        let covered: f64 = sessions.ways.iter().map(|way| way.share).sum();
-        let per_s = sessions.begun_in_peak as f64 / self.seconds * self.scaled.factor;
-        for (at, way) in sessions.ways.iter().enumerate() {
-            let name = format!("way {}", at + 1);
-            let rate = rounded((per_s * way.share / covered.max(f64::MIN_POSITIVE)).max(1e-6));
-            let steps = self.steps(way);
-            if steps.is_empty() {
-                continue;
-            }
-            let names = steps.iter().filter_map(|step| step.name.clone()).collect();
-            self.made.mined.flows.push(MinedFlow { steps: names, share: way.share });
-            let flow = Flow { name, steps, rate: Some(Rate(rate)), ..Flow::default() };
-            self.made.workload.flows.push(flow);
-        }
-        self.made.mined.notes.push(format!(
-            "the ways cover {:.0} % of sessions, as far as a request depends on the one before it \
-             alone; the rates of the others are added to theirs",
-            covered * 100.0
-        ));
-    }
-
-    fn steps(&self, way: &Way) -> Vec<Step> {
-        let mut names = HashSet::new();
-        let known = |(endpoint, pause): &(u32, u64)| Some((self.ways_in.get(endpoint)?, *pause));
-        let named = |(step, pause): (&Step, u64)| Step {
-            name: step.name.as_deref().map(|name| free(&mut names, name)),
-            think: (pause > 0).then_some(Time(pause)),
-            ..step.clone()
-        };
-        way.steps.iter().filter_map(known).map(named).collect()
-    }
-
-    /// The arrivals of the peak, from 0 on.
-    fn trace(&mut self, speed: f64) {
-        const FILE: &str = "arrivals.txt";
-        let mut arrivals = self.tally.arrivals.clone().unwrap_or_default();
-        arrivals.sort_unstable();
-        let arrivals = spread(&arrivals);
-        let first = arrivals.first().copied().unwrap_or(0.0);
-        let mut text = String::with_capacity(arrivals.len() * 12);
-        for at in arrivals {
-            text += &format!("{:.6}\n", (at - first) / speed);
-        }
-        self.made.files.insert(FILE.to_owned(), text);
-        self.made.workload.load.trace = Some(FILE.to_owned());
-    }
 }
 
-fn writes(method: &Option<String>) -> bool {
-    !matches!(method.as_deref(), None | Some("GET" | "HEAD" | "OPTIONS" | "TRACE"))
-}
-
-/// A mapping without its method, if it is for this one.
-fn of_method<'a>(path: &'a str, method: &str) -> Option<&'a str> {
-    match path.split_once(' ') {
-        Some((of, path)) => (of == method).then_some(path),
-        None => Some(path),
+/// Puts the new beginning of a mapping in the place of the old, and its method if it has one; whether this endpoint is
+/// one that it is for.
+fn replace((old, new): &(String, String), (method, template): &mut (String, Template)) -> bool {
+    let (of, old) = parted(old);
+    let text = template.text();
+    let begins = text == old || text.starts_with(&format!("{}/", old.trim_end_matches('/')));
+    if !begins || of.is_some_and(|of| of != method) {
+        return false;
     }
-}
-
-/// What a capacity is compared with, where the log has the times taken.
-fn today(endpoint: &Endpoint) -> Option<Today> {
-    let summary = Some(summary(endpoint)).filter(|summary| summary.max > 0)?;
-    let step = endpoint.step_ns;
-    // What the log writes as 0 took less than its smallest step, and nothing is known finer than that.
-    let time = |taken: Nanos| Some(Time(((taken + step / 2) / step).max(1) * step));
-    Some(Today { p50: time(summary.p50), p99: time(summary.p99) })
-}
-
-/// Six significant digits.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
-}
-
-/// Instants of a log that counts whole seconds, spread over the seconds that they fell into; others as they are. In
-/// seconds.
-fn spread(arrivals: &[i64]) -> Vec<f64> {
-    let seconds = |ns: i64| ns as f64 / SECOND as f64;
-    if arrivals.iter().any(|at| at % SECOND != 0) {
-        return arrivals.iter().map(|at| seconds(*at)).collect();
+    let (of, new) = parted(new);
+    template.replace(old, new);
+    if let Some(of) = of {
+        of.clone_into(method);
     }
-    let mut spread = Vec::with_capacity(arrivals.len());
-    for same in arrivals.chunk_by(|a, b| a == b) {
-        let count = same.len() as f64;
-        spread.extend((0..same.len()).map(|at| seconds(same[0]) + (at as f64 + 0.5) / count));
-    }
-    spread
+    true
+}
+
+/// One side of a mapping: its method, if it has one, and its path.
+fn parted(side: &str) -> (Option<&str>, &str) {
+    side.split_once(' ').map_or((None, side), |(method, path)| (Some(method), path))
 }

@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 use model::mined::Parameter;
 use model::secret::{Neighbour, holds_secret};
 
+use crate::given::GIVEN_KIND;
 use crate::rows::Rows;
 use crate::segment;
 use crate::tally::{SECRET, SEPARATOR, Variant};
@@ -180,7 +181,12 @@ fn names(variant: &Variant, template: &Template) -> Vec<(String, bool)> {
 fn whose(template: &Template, at: usize) -> String {
     let place = template.pieces.iter().position(|piece| *piece == Piece::Parameter(at));
     let before = place.and_then(|place| template.pieces[..place].iter().rev().find_map(word));
-    let kind = template.kinds.get(at).copied().unwrap_or_default();
+    let name = template.parameters[at].as_str();
+    let kind = match template.kinds.get(at).copied().unwrap_or_default() {
+        GIVEN_KIND if name.contains('_') => return name.to_owned(),
+        GIVEN_KIND => name,
+        kind => kind,
+    };
     match before {
         Some(word) => format!("{word}_{kind}"),
         None => template.parameters[at].clone(),
@@ -198,9 +204,11 @@ fn word(piece: &Piece) -> Option<&str> {
 fn about(name: &str, template: &Template) -> Neighbour {
     let path = template.text();
     let behind = path.split('/').fold(Neighbour::Plain, |before, segment| before.then(segment));
-    match (Neighbour::of(name), behind) {
-        (Neighbour::Plain, behind) => behind,
-        (named, _) => named,
+    match Neighbour::of(name) {
+        // The number of a ticket is one that somebody wrote about; what a login hands out is drawn.
+        _ if name.eq_ignore_ascii_case("ticket") => Neighbour::Loose,
+        named if named.announces() => named,
+        _ => behind,
     }
 }
 
@@ -302,6 +310,7 @@ pub(crate) fn parameters(tables: &[Table], kinds: &[&'static str]) -> Vec<Parame
         let hidden = secret.contains(&key);
         let kind = match (key.1, hidden) {
             (_, true) => "secret".to_owned(),
+            (true, _) if kinds.get(at) == Some(&GIVEN_KIND) => kind(&counts),
             (true, _) => kinds.get(at).copied().unwrap_or("name").to_owned(),
             (false, _) => kind(&counts),
         };

@@ -14,6 +14,8 @@ pub struct Scale {
     pub factor: Option<f64>,
     /// The interval between two requests of one user of a closed loop.
     pub pace_ns: Option<Nanos>,
+    /// How many times as fast the log's own arrivals are repeated, if they are: that is the factor then.
+    pub speed: Option<f64>,
 }
 
 /// The interval between requests of a user unless given, as the founding example has it: 5 users, 45 requests/s.
@@ -27,6 +29,8 @@ pub(crate) struct Scaled {
     pub(crate) users: Option<u64>,
     pub(crate) pace_ns: Nanos,
     pub(crate) steps: Vec<ArithmeticStep>,
+    /// What was asked for and cannot be had, in words.
+    pub(crate) notes: Vec<String>,
 }
 
 /// What is known of the peak.
@@ -94,24 +98,39 @@ impl Scale {
             return Err("the number of daily users must be above 0".to_owned());
         }
         let known = self.users_now.is_some();
-        let whose = || match known {
-            true => "as given",
-            false => "the users of the log's busiest day, by address and user agent",
-        };
+        let named = known || self.users_wanted.is_some();
+        if self.users_wanted.is_some() && now == 0 {
+            return Err("the log names no users: give today's number with --dau-now".to_owned());
+        }
+        if named {
+            let whose = match known {
+                true => "as given",
+                false => "the users of the log's busiest day, by address and user agent",
+            };
+            scaled.note("daily users now".to_owned(), now as f64, whose);
+        }
+        if let Some(speed) = self.speed {
+            let step = "factor: the speed of the replay".to_owned();
+            let as_logged =
+                "the arrivals of the log are repeated, with the gaps between them divided by it";
+            scaled.note(step, speed, as_logged);
+            scaled.factor = speed;
+        } else {
+            self.quotient(now, scaled)?;
+        }
+        scaled.users = named.then(|| (now as f64 * scaled.factor).round().max(1.0) as u64);
+        self.compare(now, scaled);
+        Ok(())
+    }
+
+    /// The factor of a load that is no replay.
+    fn quotient(&self, now: u64, scaled: &mut Scaled) -> Result<(), String> {
         if let Some(wanted) = self.users_wanted {
-            if now == 0 {
-                return Err("the log names no users: give today's number with --dau-now".to_owned());
-            }
-            scaled.note("daily users now".to_owned(), now as f64, whose());
             scaled.note("daily users wanted".to_owned(), wanted as f64, "as given");
             scaled.factor = wanted as f64 / now as f64;
             let step = format!("factor: {wanted} / {now}");
             let linear = "the share of users that are there in the busiest hour stays the same";
             scaled.note(step, scaled.factor, linear);
-            scaled.users = Some(wanted);
-        } else if known {
-            scaled.note("daily users now".to_owned(), now as f64, whose());
-            scaled.users = Some(now);
         }
         if let Some(factor) = self.factor {
             if !(factor.is_finite() && factor > 0.0) {
@@ -119,9 +138,31 @@ impl Scale {
             }
             scaled.note("factor used".to_owned(), factor, "as given, instead of the quotient");
             scaled.factor = factor;
-            scaled.users = scaled.users.or(known.then_some(now));
         }
         Ok(())
+    }
+
+    /// Says whose load it is where that is not what was asked for.
+    fn compare(&self, now: u64, scaled: &mut Scaled) {
+        let Some(users) = scaled.users else { return };
+        if self.factor.is_none() && self.speed.is_none() {
+            return;
+        }
+        let step = format!("daily users of the load: {now} x {}", figure(scaled.factor));
+        let linear =
+            "load grows as users do, and the share of them in the busiest hour stays the same";
+        scaled.note(step, users as f64, linear);
+        let Some(wanted) = self.users_wanted.filter(|wanted| *wanted != users) else { return };
+        scaled.notes.push(match self.speed {
+            Some(_) => format!(
+                "a replay has the load of {users} daily users, not of the {wanted} of --dau-target: it repeats the \
+                 arrivals of the log; --trace {} would stand for them",
+                figure(wanted as f64 / now as f64)
+            ),
+            None => format!(
+                "the load is that of {users} daily users, by --factor, not of the {wanted} of --dau-target"
+            ),
+        });
     }
 }
 
@@ -162,7 +203,9 @@ mod tests {
         let last = scaled.steps.last().unwrap();
         assert_eq!((last.value, scaled.pace_ns), (5.0, 111_111_111));
         let rounded = Scale { factor: Some(20.0), ..scale }.apply(&observed).unwrap();
-        assert_eq!((rounded.factor, rounded.users), (20.0, Some(300_000)));
+        // The load stands for 20 times today's users, whatever number was wanted.
+        assert_eq!((rounded.factor, rounded.users), (20.0, Some(320_000)));
+        assert!(rounded.notes[0].contains("320000 daily users"), "{:?}", rounded.notes);
         let of_log = Scale { users_wanted: Some(9_000), ..Scale::default() };
         assert_eq!(of_log.apply(&observed).unwrap().factor, 10.0);
         for scale in [
@@ -171,5 +214,19 @@ mod tests {
         ] {
             assert!(scale.apply(&observed).is_err());
         }
+    }
+
+    #[test]
+    fn a_replay_stands_for_as_many_users_as_it_is_fast() {
+        let observed =
+            Observed { requests: 8_640, seconds: 3_600, burst_factor: 2.0, daily_users: 900 };
+        let replay = Scale { users_wanted: Some(9_000), speed: Some(2.0), ..Scale::default() };
+        let scaled = replay.apply(&observed).unwrap();
+        assert_eq!((scaled.factor, scaled.users), (2.0, Some(1_800)));
+        assert!(scaled.notes[0].contains("--trace 10 would"), "{:?}", scaled.notes);
+        let enough = Scale { users_wanted: Some(1_800), ..replay }.apply(&observed).unwrap();
+        assert!(enough.notes.is_empty(), "{:?}", enough.notes);
+        let unknown = Scale { users_wanted: None, ..replay }.apply(&observed).unwrap();
+        assert_eq!((unknown.factor, unknown.users), (2.0, None));
     }
 }

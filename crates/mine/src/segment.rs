@@ -93,7 +93,7 @@ pub(crate) fn shape(neighbour: Neighbour, segment: &[u8]) -> Shape<'_> {
         return secret;
     }
     let class = class(segment);
-    if class == Class::Token && neighbour != Neighbour::Plain && !segment.starts_with(b"0x") {
+    if class == Class::Token && neighbour.announces() && !segment.starts_with(b"0x") {
         return Shape { prefix: b"", class: Class::Secret, suffix: b"" };
     }
     if class != Class::Word {

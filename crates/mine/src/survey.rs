@@ -3,6 +3,7 @@
 
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
+use crate::given::Given;
 use crate::hit::Bad;
 use crate::repeated::{Frequent, Repeated};
 use crate::seconds::{Busiest, Seconds};
@@ -33,6 +34,7 @@ pub struct Survey {
     counted: u64,
     seconds: Seconds,
     trie: Trie,
+    given: Vec<Given>,
     repeated: Repeated,
 }
 
@@ -66,8 +68,16 @@ impl Survey {
             counted: 0,
             seconds: Seconds::default(),
             trie: Trie::default(),
+            given: Vec::new(),
             repeated: Repeated::default(),
         }
+    }
+
+    /// With templates of which paths are the first that they match, whatever is learnt.
+    #[must_use]
+    pub fn with_templates(mut self, given: &[Given]) -> Self {
+        self.given = given.to_vec();
+        self
     }
 
     /// Reads whole lines; `order` is the place of the first in the log.
@@ -108,7 +118,9 @@ impl Survey {
         if self.sorter.kind(&hit) == Kind::Counted {
             self.counted += 1;
             self.seconds.add(at);
-            self.trie.add(hit.path, marks(hit.method, hit.query));
+            if !self.given.iter().any(|given| given.find(hit.path, &mut Vec::new())) {
+                self.trie.add(hit.path, marks(hit.method, hit.query));
+            }
         }
     }
 
@@ -165,6 +177,8 @@ impl Survey {
                 self.requests
             ));
         };
+        let mut templates = self.trie.templates();
+        templates.give(self.given);
         Ok(Surveyed {
             lines: self.lines,
             bad,
@@ -174,7 +188,7 @@ impl Survey {
             by_hour: self.seconds.by_hour_of_day(),
             seconds: self.seconds,
             peak,
-            templates: self.trie.templates(),
+            templates,
             frequent: self.repeated.frequent(),
         })
     }

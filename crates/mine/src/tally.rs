@@ -54,6 +54,8 @@ pub struct Tally<'s> {
     pub(crate) bytes: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) bots: u64,
+    /// Whether any line says which program asked.
+    pub(crate) agents: bool,
     pub(crate) static_files: u64,
     pub(crate) left_out: u64,
     pub(crate) counted: u64,
@@ -90,6 +92,7 @@ impl<'s> Tally<'s> {
             bytes: 0,
             statuses: BTreeMap::new(),
             bots: 0,
+            agents: false,
             static_files: 0,
             left_out: 0,
             counted: 0,
@@ -125,6 +128,7 @@ impl<'s> Tally<'s> {
         }
         self.requests += 1;
         self.bytes += hit.bytes;
+        self.agents |= !hit.agent.is_empty();
         *self.statuses.entry(hit.status).or_insert(0) += 1;
         let path = of_path(hit);
         let often = self.surveyed.frequent.0.contains(&path);
@@ -206,6 +210,9 @@ impl<'s> Tally<'s> {
         endpoint.peak += u64::from(in_peak);
         endpoint.bytes += hit.bytes;
         *endpoint.statuses.entry(hit.status).or_insert(0) += 1;
+        if in_peak && hit.status >= 400 {
+            *endpoint.failed.entry(hit.status).or_insert(0) += 1;
+        }
         if let Some(took) = hit.took_ns {
             endpoint.waiting.push(took);
             if endpoint.waiting.len() >= LATENCIES {
@@ -282,6 +289,7 @@ impl<'s> Tally<'s> {
         self.bytes += other.bytes;
         add_counts(&mut self.statuses, other.statuses);
         self.bots += other.bots;
+        self.agents |= other.agents;
         self.static_files += other.static_files;
         self.left_out += other.left_out;
         self.counted += other.counted;

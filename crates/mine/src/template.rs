@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use model::secret::Neighbour;
 
+use crate::given::Given;
 use crate::segment::{Class, SECRET_KIND, Shape, neighbour, shape};
 use crate::trie::{hash, hash_of_shape, segments};
 
@@ -102,6 +103,8 @@ pub struct Templates {
     nodes: Vec<Node>,
     edges: HashMap<(u32, u64), u32, FixedState>,
     templates: Vec<Template>,
+    /// Templates that the user gives, with their numbers.
+    given: Vec<(Given, usize)>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -125,9 +128,25 @@ impl Templates {
         &self.templates
     }
 
+    /// Puts templates that the user gives beside those that were learnt: the first that a path follows is its own.
+    pub(crate) fn give(&mut self, given: Vec<Given>) {
+        for given in given {
+            self.templates.push(given.template().clone());
+            self.given.push((given, self.templates.len() - 1));
+        }
+    }
+
+    /// The numbers of the templates that the user gives.
+    pub(crate) fn given(&self) -> impl Iterator<Item = usize> {
+        self.given.iter().map(|(_, number)| *number)
+    }
+
     /// The number of the template that a path follows; the values of its parameters are put into `values`.
     pub fn find<'a>(&self, path: &'a [u8], values: &mut Vec<&'a [u8]>) -> Option<usize> {
         values.clear();
+        if let Some((_, number)) = self.given.iter().find(|(given, _)| given.find(path, values)) {
+            return Some(*number);
+        }
         let mut node = 0;
         for segment in segments(path) {
             node = self.step(node, segment, values)?;

@@ -32,12 +32,22 @@ fn mined(text: &str, keep_secrets: &[&str]) -> Outcome {
 }
 
 /// Requests, each with a credential in it for which `{}` stands.
-const REQUESTS: [&str; 27] = [
+const REQUESTS: [&str; 37] = [
     "GET /reset/{}",
     "GET /users/7/password-reset/{}",
     "GET /accounts/confirmEmail/{}/done",
     "GET /invite/{}",
     "POST /invitations/{}/accept",
+    "GET /invitations/accept/{}",
+    "POST /services/T024BE7LD/B024BE7LE/{}",
+    "GET /share/{}",
+    "GET /list?PHPSESSID={}",
+    "GET /list?connect.sid={}",
+    "GET /list?sess={}",
+    "GET /app?ticket={}",
+    "GET /app?ticket=ST-17-{}",
+    "GET /sso?SAMLart={}",
+    "GET /list;PHPSESSID={}",
     "GET /unsubscribe/{}?list=3",
     "GET /unsubscribe?u={}",
     "GET /reset/MQ/{}",

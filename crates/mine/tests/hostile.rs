@@ -1,6 +1,6 @@
 //! Whatever a log holds, it is read or refused: no input panics, and every line is counted once.
 
-use mine::{Filter, Format, Survey, Tally, Wanted, in_turn, outcome};
+use mine::{Filter, Format, Scale, Survey, Tally, Wanted, in_turn, outcome};
 use proptest::prelude::*;
 
 /// Both readings and what comes of them.
@@ -21,7 +21,7 @@ fn mine(text: &[u8], sessions: bool) {
         top: 30,
         session_gap_ns: 1_800_000_000_000,
         sessions,
-        trace: (!sessions).then_some(2.0),
+        scale: Scale { speed: (!sessions).then_some(2.0), ..Scale::default() },
         pools: "pools".to_owned(),
         map: vec![("/a".to_owned(), "/b/{id}".to_owned())],
         ..Wanted::default()

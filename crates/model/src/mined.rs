@@ -39,6 +39,9 @@ pub struct Mined {
     pub statuses: BTreeMap<u16, u64>,
     /// Requests of programs that are no users, by what their `User-Agent` says.
     pub bots: u64,
+    /// Whether no line has a `User-Agent`: then bots cannot be told apart, and are counted as users.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_agents: bool,
     /// Requests of static files, bots' excluded.
     pub static_files: u64,
     /// Requests that `--include` and `--exclude` left out.
@@ -79,7 +82,7 @@ pub struct Mined {
     pub top_paths: Vec<PathCount>,
     /// From the peak to the load, step by step.
     pub arithmetic: Vec<ArithmeticStep>,
-    /// The commonest ways through the site, where `--sessions` asked for them.
+    /// Ways through the site that together send what the log has of each endpoint, where `--sessions` asked for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<MinedFlow>,
     /// What is to be known about these figures.
@@ -146,6 +149,9 @@ pub struct MinedEndpoint {
     pub rate_per_s: f64,
     /// Requests by status, in the whole log.
     pub statuses: BTreeMap<u16, u64>,
+    /// Requests in the peak that failed, by status: 400 and above.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed: BTreeMap<u16, u64>,
     /// Bytes of its responses.
     pub bytes: u64,
     /// Its parameters, of the path and of the query.
@@ -161,6 +167,9 @@ pub struct MinedEndpoint {
     /// Its name in the workload; absent where it is not in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_name: Option<String>,
+    /// Requests per second that the workload sends of it; absent where it is not in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_per_s: Option<f64>,
 }
 
 /// A parameter of an endpoint.
@@ -205,6 +214,9 @@ pub struct ArithmeticStep {
 pub struct MinedFlow {
     /// Its endpoints, in order.
     pub steps: Vec<String>,
-    /// The share of sessions that take it.
+    /// The share of the workload's sessions that take it.
     pub share: f64,
+    /// Sessions per second that take it.
+    #[serde(default)]
+    pub rate_per_s: f64,
 }

@@ -20,7 +20,7 @@ pub const MASK: &str = "***";
 /// Whether a field, parameter or member of this name holds a credential. `key` and the like are one
 /// in a query only.
 pub fn is_secret_name(name: &str, query: bool) -> bool {
-    const ANYWHERE: [&str; 13] = [
+    const ANYWHERE: [&str; 14] = [
         "password",
         "passwd",
         "passphrase",
@@ -33,9 +33,20 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "signingkey",
         "credential",
         "sessionid",
+        "sessionkey",
         "authorization",
     ];
-    const AT_THE_END: [&str; 13] = [
+    // Sessions of PHP, Express, Laravel, CodeIgniter, Rack, Moodle and osCommerce; artefacts of SAML.
+    const AT_THE_END: [&str; 22] = [
+        "sessid",
+        "connectsid",
+        "laravelsession",
+        "cisession",
+        "racksession",
+        "sesskey",
+        "oscsid",
+        "samlart",
+        "samlrequest",
         "token",
         "jwt",
         "csrf",
@@ -51,7 +62,7 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "magiclink",
     ];
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
-    const IN_QUERY: [&str; 6] = ["key", "userkey", "sig", "auth", "sid", "session"];
+    const IN_QUERY: [&str; 8] = ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid"];
     let name = letters(name);
     !NONE.iter().any(|none| name.ends_with(none))
         && (ANYWHERE.iter().any(|part| name.contains(part))
@@ -115,7 +126,24 @@ pub fn is_secret_value(value: &str) -> bool {
     let marked = value.len() >= 16
         && value.bytes().all(is_of_token)
         && MARKS.iter().any(|mark| value.starts_with(mark));
-    marked || is_signed_token(value) || is_with_scheme(value) || is_bot_token(value)
+    marked
+        || is_signed_token(value)
+        || is_with_scheme(value)
+        || is_bot_token(value)
+        || is_ticket(value)
+}
+
+/// A ticket of CAS (protocol specification, section 3): what it is for, often a number, and characters drawn at random.
+fn is_ticket(value: &str) -> bool {
+    let drawn = ["ST-", "TGT-", "PT-", "PGT-", "PGTIOU-"]
+        .iter()
+        .find_map(|mark| value.strip_prefix(mark))
+        .unwrap_or_default();
+    let mixed = |of: fn(&u8) -> bool| drawn.as_bytes().iter().any(of);
+    drawn.len() >= 16
+        && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+        && mixed(u8::is_ascii_digit)
+        && mixed(u8::is_ascii_alphabetic)
 }
 
 /// Whether a text holds a credential anywhere: as [`is_secret_value`] says of the whole of it, or behind a name, in a
@@ -189,14 +217,25 @@ mod tests {
 
     #[test]
     fn credentials_are_recognized_by_name() {
-        for name in ["password", "X-Api-Key", "access_token", "clientSecret", "X-CSRF-Token", "JWT"]
-        {
+        for name in [
+            "password",
+            "X-Api-Key",
+            "access_token",
+            "clientSecret",
+            "X-CSRF-Token",
+            "JWT",
+            "PHPSESSID",
+            "connect.sid",
+            "laravel_session",
+            "SAMLart",
+            "SAMLRequest",
+        ] {
             assert!(is_secret_name(name, false), "{name}");
         }
         for name in ["max_tokens", "page_token", "key", "author", "keyword", "token_type", ""] {
             assert!(!is_secret_name(name, false), "{name}");
         }
-        assert!(is_secret_name("key", true));
+        assert!(is_secret_name("key", true) && is_secret_name("sess", true));
         for name in
             ["Ocp-Apim-Subscription-Key", "X-Session", "Cookie", "X-Functions-Key", "X-Auth"]
         {
@@ -216,10 +255,12 @@ mod tests {
             "basic dXNlcjpwdw==",
             "AKIAIOSFODNN7EXAMPLE",
             "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw9",
+            "ST-1856339-aA5Yuvrxzpv8Tau1cYQ7",
+            "TGT-1-h3Kd8sJ2mQ0pLr7XzB1v-cas01.example.org",
         ] {
             assert!(is_secret_value(value), "{value}");
         }
-        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3"] {
+        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3", "ST-100"] {
             assert!(!is_secret_value(value), "{value}");
         }
         assert!(looks_random("b3f1c2d4e5a697881234"));

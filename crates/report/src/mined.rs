@@ -51,7 +51,10 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
         read += &format!("; {} ({share})", counted(mined.bad_lines, "bad line"));
     }
     let mut left = vec![
-        counted(mined.bots, "request") + " of bots",
+        match mined.without_agents {
+            true => "bots not told apart (no User-Agent)".to_owned(),
+            false => counted(mined.bots, "request") + " of bots",
+        },
         counted(mined.static_files, "static file"),
     ];
     if mined.left_out > 0 {

@@ -2013,7 +2013,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__mine)
-            opts="-q -V -v -h --out --format --log-format --field --max-bad --window --include --exclude --with-bots --with-static --top --target --map --sessions --session-gap --trace --closed --pace --keep-secrets --dau-now --dau-target --factor --quiet --version --help"
+            opts="-q -V -v -h --out --format --log-format --field --max-bad --window --include --exclude --template --with-bots --with-static --top --target --map --sessions --session-gap --trace --closed --pace --keep-secrets --dau-now --dau-target --factor --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2048,6 +2048,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --template)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -306,9 +306,10 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l max-bad -d 'S
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l window -d 'Length of the peak that is looked for' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l include -d 'Keep only these paths: a prefix such as /api, or a pattern such as */users/*. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l exclude -d 'Leave these paths out. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l template -d 'Take all paths of this form for one endpoint, whatever is learnt: /categories/{slug}. Of several the first that matches. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l top -d 'Endpoints in the workload at most' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l target -d 'The server that the workload is for; nothing is sent to it now' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l map -d 'Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or GET /a=GET /b. May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l map -d 'Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l session-gap -d 'The pause that ends a session' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l trace -d 'Repeat the arrivals of the peak as they were logged, SPEED times as fast' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l pace -d 'Interval between the requests of one such user [default: 110ms]' -r

@@ -403,11 +403,12 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '--window=[Length of the peak that is looked for]:TIME:_default' \
 '*--include=[Keep only these paths\: a prefix such as /api, or a pattern such as */users/*. May be repeated]:PATH:_default' \
 '*--exclude=[Leave these paths out. May be repeated]:PATH:_default' \
+'*--template=[Take all paths of this form for one endpoint, whatever is learnt\: /categories/{slug}. Of several the first that matches. May be repeated]:PATH:_default' \
 '--top=[Endpoints in the workload at most]:N:_default' \
 '--target=[The server that the workload is for; nothing is sent to it now]:URL:_default' \
-'*--map=[Replace the beginning of paths, for endpoints that are about to retire\: /v1/users=/v2/users, or GET /a=GET /b. May be repeated]:OLD=NEW:_default' \
+'*--map=[Replace the beginning of paths, for endpoints that are about to retire\: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated]:OLD=NEW:_default' \
 '--session-gap=[The pause that ends a session]:TIME:_default' \
-'(--sessions --closed)--trace=[Repeat the arrivals of the peak as they were logged, SPEED times as fast]::SPEED:_default' \
+'(--sessions --closed --factor)--trace=[Repeat the arrivals of the peak as they were logged, SPEED times as fast]::SPEED:_default' \
 '--pace=[Interval between the requests of one such user \[default\: 110ms\]]:TIME:_default' \
 '*--keep-secrets=[Parameter whose values are written although its name or their look says that they are credentials]:NAME:_default' \
 '--dau-now=[Daily users today \[default\: those of the log'\''s busiest day\]]:N:_default' \

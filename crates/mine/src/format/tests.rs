@@ -36,7 +36,7 @@ fn formats_are_detected_and_read() {
         (common, "common", None),
         (alb, "ALB", Some(12)),
         (w3c, "W3C", Some(12)),
-        (cloudfront, "W3C", Some(12)),
+        (cloudfront, "CloudFront", Some(12)),
         (caddy, "JSON lines", Some(12)),
         (traefik, "JSON lines", Some(12)),
     ] {

@@ -32,6 +32,7 @@ impl Making<'_> {
         mined.bytes = tally.bytes;
         mined.statuses = tally.statuses.clone();
         mined.bots = tally.bots;
+        mined.without_agents = !tally.agents;
         mined.static_files = tally.static_files;
         mined.left_out = tally.left_out;
         mined.counted = tally.counted;
@@ -59,8 +60,11 @@ impl Making<'_> {
         (mined.curve_step_s, mined.curve) = (surveyed.curve.0, surveyed.curve.1.clone());
         mined.by_hour = surveyed.by_hour.to_vec();
         mined.top_paths = top_paths(tally);
-        mined.arithmetic.clone_from(&self.scaled.steps);
+        mined.arithmetic.splice(0..0, self.scaled.steps.iter().cloned());
+        let first = self.wanted.notes.iter().chain(&self.scaled.notes).cloned();
+        mined.notes.splice(0..0, first);
         self.notes(sessions);
+        self.note_failing();
     }
 
     fn notes(&mut self, sessions: &Sessions) {
@@ -77,6 +81,12 @@ impl Making<'_> {
                 "sessions are those of {sampled} % of the users, drawn at random, and scaled"
             ));
         }
+        if mined.without_agents {
+            mined.notes.push(
+                "no line has a User-Agent: requests of bots cannot be told apart, and are counted as users'"
+                    .to_owned(),
+            );
+        }
         if !self.tally.paths.is_exact() {
             mined
                 .notes
@@ -86,7 +96,8 @@ impl Making<'_> {
             mined.endpoints.iter().map(|endpoint| endpoint.latency_ns.is_some()).collect();
         if !times.contains(&true) {
             mined.notes.push(
-                "the log does not say how long requests took: nginx's $request_time would"
+                "the log does not say how long requests took, so that there is no latency of today to compare with; \
+                 with nginx, add $request_time to its log_format"
                     .to_owned(),
             );
         }

@@ -23,32 +23,33 @@ pub(super) struct Prepared {
 
 impl Making<'_> {
     /// What an endpoint comes to, whatever the others are.
-    pub(super) fn prepared(&self, rank: usize, at: usize, rows: &[Rows]) -> Prepared {
+    pub(super) fn prepared(&self, at: usize, rows: &[Rows]) -> Prepared {
         let endpoint = &self.tally.endpoints[at];
         let template = self.template(endpoint);
         let keep_secrets = &self.wanted.keep_secrets;
         let table =
             |(variant, rows): (&Variant, &Rows)| Table::of(variant, rows, template, keep_secrets);
         let mut tables: Vec<Table> = endpoint.variants.iter().zip(rows).map(table).collect();
-        let chosen = rank < self.wanted.top && endpoint.peak > 0;
-        let path = self.mapped(&endpoint.method, template);
+        let (method, path) = self.mapped(&endpoint.method, template);
         let mined = MinedEndpoint {
-            method: endpoint.method.clone(),
+            method,
             path: path.text(),
             count: endpoint.count,
             peak: endpoint.peak,
             share: endpoint.peak as f64 / self.surveyed.peak.requests.max(1) as f64,
             rate_per_s: endpoint.peak as f64 / self.seconds,
             statuses: endpoint.statuses.clone(),
+            failed: endpoint.failed.clone(),
             bytes: endpoint.bytes,
             parameters: parameters(&tables, &template.kinds),
             latency_ns: (endpoint.took.count() > 0).then(|| summary(endpoint)),
             latency_step_ns: (endpoint.took.count() > 0).then_some(endpoint.step_ns),
             examples: examples(template, &tables),
             workload_name: None,
+            sent_per_s: None,
         };
         let csv = |table: &Table| (!table.rows.is_empty()).then(|| table.csv());
-        let files = chosen.then(|| tables.iter().map(csv).collect());
+        let files = self.kept[at].then(|| tables.iter().map(csv).collect());
         tables.iter_mut().for_each(|table| table.rows = Vec::new());
         Prepared { mined, tables, files, path }
     }

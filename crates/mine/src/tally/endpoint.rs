@@ -26,6 +26,8 @@ pub(crate) struct Endpoint {
     pub(crate) peak: u64,
     pub(crate) bytes: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
+    /// Those of the peak that failed, by status.
+    pub(crate) failed: BTreeMap<u16, u64>,
     pub(crate) took: SparseLatencies,
     pub(super) waiting: Vec<u64>,
     /// All times taken are multiples of this: a second, or a thousandth, millionth ... of one.
@@ -97,6 +99,7 @@ impl Endpoint {
         self.bytes += other.bytes;
         other.add_waiting(ruler);
         add_counts(&mut self.statuses, other.statuses);
+        add_counts(&mut self.failed, other.failed);
         self.took.append(&other.took);
         self.step_ns = self.step_ns.min(other.step_ns);
         for variant in other.variants {

@@ -15,6 +15,12 @@ pub enum Neighbour {
     Loose,
     /// A word that credentials follow: `reset`, `verify`, `invite`.
     Firm,
+    /// `services`, behind which the hooks of a chat name a team.
+    Service,
+    /// Such a team, `T024BE7LD`, behind which a channel comes.
+    Team,
+    /// Such a channel, `B024BE7LE`, behind which the credential comes: `/services/{team}/{channel}/{token}`.
+    Hook,
 }
 
 /// Words that credentials follow, UUIDs too.
@@ -62,7 +68,13 @@ const LOOSE: &[&str] = &[
     "webhooks",
     "hook",
     "hooks",
+    "share",
+    "shared",
+    "sharing",
 ];
+
+/// What is done with an invitation: `/invitations/accept/{token}`.
+const ACTS: &[&str] = &["accept", "decline", "reject", "redeem", "claim", "confirm"];
 
 impl Neighbour {
     /// What a word says about the value right behind it. The word may be one of several: `password-reset`,
@@ -74,6 +86,7 @@ impl Neighbour {
             () if segment.len() > 40 => Self::Plain,
             () if is_any(FIRM) => Self::Firm,
             () if is_any(LOOSE) => Self::Loose,
+            () if segment == "services" => Self::Service,
             () => Self::Plain,
         }
     }
@@ -84,6 +97,9 @@ impl Neighbour {
         let plain_word =
             segment.len() >= 4 && segment.bytes().all(|byte| byte.is_ascii_lowercase());
         match (Self::of(segment), self) {
+            (Self::Plain, Self::Service) if is_code(segment, 'T') => Self::Team,
+            (Self::Plain, Self::Team) if is_code(segment, 'B') => Self::Hook,
+            (Self::Plain, Self::Firm | Self::Loose) if ACTS.contains(&segment) => Self::Firm,
             // `/session/{id}/commits/{hash}`: the word between says what follows it.
             (Self::Plain, Self::Loose) if plain_word => Self::Plain,
             (Self::Plain, Self::Firm | Self::Loose) => Self::Distant,
@@ -91,13 +107,19 @@ impl Neighbour {
         }
     }
 
+    /// Whether credentials follow the word, as far as it alone says.
+    pub fn announces(self) -> bool {
+        matches!(self, Self::Distant | Self::Loose | Self::Firm)
+    }
+
     /// Whether a value that stands so is a credential.
     pub fn makes_secret(self, value: &str) -> bool {
         // An address of a chain is public (EIP-55).
-        if self == Self::Plain || value.starts_with("0x") {
+        if matches!(self, Self::Plain | Self::Service | Self::Team) || value.starts_with("0x") {
             return false;
         }
         match (self, is_uuid(value)) {
+            (Self::Hook, _) => value.len() >= 20 && is_mixed(value) && is_drawn(value, 20),
             (_, true) => self == Self::Firm,
             (Self::Distant, _) => is_drawn(value, 11),
             _ => is_drawn(value, 8),
@@ -159,6 +181,22 @@ fn parts(text: &str) -> impl Iterator<Item = String> {
         }
     }
     words.into_iter()
+}
+
+/// What stands between `services` and the credential: letters and digits behind a mark, or a parameter.
+fn is_code(segment: &str, mark: char) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    segment.is_empty()
+        || segment.len() >= 8 && segment.starts_with(mark) && segment.bytes().all(is_plain)
+}
+
+/// Small letters, capitals and digits, and nothing else.
+fn is_mixed(value: &str) -> bool {
+    let has = |of: fn(&u8) -> bool| value.as_bytes().iter().any(of);
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
 }
 
 fn is_uuid(value: &str) -> bool {
@@ -234,6 +272,10 @@ mod tests {
             "/reset/Z942YNChbxPMLQyerSJfrkgbr",
             "/sessions/507f1f77bcf86cd799439011",
             "/api/webhooks/123456789012345678/h3Kd8sJ2mQ0pLr7XzB1v",
+            "/invitations/accept/Xy7Kp2Qz9Lm3",
+            "/invitation/decline/123e4567-e89b-12d3-a456-426614174000",
+            "/services/T024BE7LD/B024BE7LE/h3Kd8sJ2mQ0pLr7XzB1vAb2C",
+            "/share/h3Kd8sJ2mQ0pLr7X",
         ] {
             assert!(is_secret_in_path(path), "{path}");
         }
@@ -254,6 +296,12 @@ mod tests {
             "/unsubscribe/weekly-newsletter-2024-issue-17",
             "/token/0xdac17f958d2ee523a2206206994597c13d831ec7",
             "/join/room-12",
+            "/invitations/accept/all",
+            "/services/12/deployments/5d41402abc4b2a76b9719d911017c592",
+            "/services/T024BE7LD/B024BE7LE/status",
+            "/share/123e4567-e89b-12d3-a456-426614174000",
+            "/share/summer-sale",
+            "/jobs/accept/5d41402abc4b2a76b9719d911017c592",
         ] {
             assert!(!is_secret_in_path(path), "{path}");
         }

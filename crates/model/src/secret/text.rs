@@ -63,9 +63,10 @@ fn userinfo(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 /// A segment of a path that is a credential by what stands before it.
 fn in_path(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let before = text[..word.start].strip_suffix('/')?;
-    let mut segments = before.rsplit(['/', ' ', '"']);
-    let last = segments.next().unwrap_or_default();
-    let neighbour = Neighbour::of(segments.next().unwrap_or_default()).then(last);
+    // What is further away says nothing.
+    const NEAR: usize = 3;
+    let near: Vec<&str> = before.rsplit(['/', ' ', '"']).take(NEAR).collect();
+    let neighbour = near.iter().rev().fold(Neighbour::Plain, |before, next| before.then(next));
     let ends = |c: char| c.is_whitespace() || "/?#;&,\"'<>\\".contains(c);
     let segment = word.start..until(text, word.start, ends);
     neighbour.makes_secret(&text[segment.clone()]).then_some(segment)

@@ -52,13 +52,17 @@ pub struct MineArgs {
     /// Leave these paths out. May be repeated
     #[arg(long, value_name = "PATH", help_heading = "Reading")]
     pub exclude: Vec<String>,
+    /// Take all paths of this form for one endpoint, whatever is learnt: /categories/{slug}. Of several the first that
+    /// matches. May be repeated
+    #[arg(long, value_name = "PATH", value_parser = mine::Given::parse, help_heading = "Reading")]
+    pub template: Vec<mine::Given>,
     /// Count the requests of bots too
     #[arg(long, help_heading = "Reading")]
     pub with_bots: bool,
     /// Count the requests of static files too
     #[arg(long, help_heading = "Reading")]
     pub with_static: bool,
-    /// Endpoints in the workload at most
+    /// Endpoints in the workload at most; their rates are raised so that the whole load is sent
     #[arg(long, value_name = "N", default_value = "30", value_parser = parse_count, help_heading = "Workload")]
     pub top: u64,
     /// The server that the workload is for; nothing is sent to it now
@@ -69,18 +73,19 @@ pub struct MineArgs {
         help_heading = "Workload"
     )]
     pub target: String,
-    /// Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or GET /a=GET /b.
-    /// May be repeated
+    /// Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or, with the method,
+    /// POST /cart=PUT /basket. May be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, help_heading = "Workload")]
     pub map: Vec<(String, String)>,
-    /// Write the commonest ways through the site as flows, with think times, instead of single requests
+    /// Write ways through the site as flows, with think times, instead of single requests: the commonest, and others,
+    /// so that together they send what the log has of each endpoint
     #[arg(long, help_heading = "Workload")]
     pub sessions: bool,
     /// The pause that ends a session
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = parse_duration, help_heading = "Workload")]
     pub session_gap: Nanos,
     /// Repeat the arrivals of the peak as they were logged, SPEED times as fast
-    #[arg(long, value_name = "SPEED", num_args = 0..=1, default_missing_value = "1", value_parser = parse_factor, conflicts_with_all = ["sessions", "closed"], help_heading = "Workload")]
+    #[arg(long, value_name = "SPEED", num_args = 0..=1, default_missing_value = "1", value_parser = parse_factor, conflicts_with_all = ["sessions", "closed", "factor"], help_heading = "Workload")]
     pub trace: Option<f64>,
     /// Write users of a closed loop that send at a pace, instead of arrivals per second
     #[arg(long, conflicts_with = "sessions", help_heading = "Workload")]

@@ -34,30 +34,15 @@ const POOLS: &str = "pools";
 /// When a log cannot be read, too many of its lines are bad, it holds no request of an API, or the result cannot be
 /// written.
 pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
-    Destination::parse(&args.target)?;
-    if args.window < SECOND {
-        return usage("--window must be 1s or more");
-    }
-    let mut logs = Vec::new();
-    for path in &args.logs {
-        match Log::open(path) {
-            Ok(log) => logs.push(log),
-            Err(why) => return cannot_run(format!("{}: {why}", path.display())),
-        }
-    }
-    let formats = given_formats(args)?;
-    for log in &mut logs {
-        if let Err(why) = log.find_format(&formats) {
-            return cannot_run(format!("{}: {why}", log.name()));
-        }
-    }
+    check(args)?;
+    let (logs, notes) = opened(args)?;
     let dir = match &args.out {
         Some(dir) => dir.clone(),
         None => unused(PARENT.as_ref(), &folder_name()),
     };
     make_folder(&dir)?;
     let lock = Lock::of_folder(&dir)?;
-    let outcome = match readings::read(args, &logs, &wanted(args, &logs)) {
+    let outcome = match readings::read(args, &logs, &wanted(args, &logs, notes)) {
         Ok(outcome) => outcome,
         Err(failure) => {
             drop(lock);
@@ -72,6 +57,59 @@ pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
         MineFormat::Text => output::print(&text(&dir, &outcome)),
     };
     Ok(if printed { 0 } else { 1 })
+}
+
+/// Refuses what makes no workload.
+fn check(args: &MineArgs) -> Result<(), Failure> {
+    Destination::parse(&args.target)?;
+    // A host without a dot may be right, but nothing is sent to it now: a slip would be seen late.
+    let target = args.target.as_str();
+    if !target.contains(['.', ':']) && target != "localhost" {
+        return usage(format!("--target {}: write a URL, such as http://HOST:PORT", quote(target)));
+    }
+    if args.window < SECOND {
+        return usage("--window must be 1s or more");
+    }
+    if args.top == 0 {
+        return usage("--top must be 1 or more: a workload without endpoints sends nothing");
+    }
+    Ok(())
+}
+
+/// The logs that have lines, each once, and what is to be said of the others.
+fn opened(args: &MineArgs) -> Result<(Vec<Log>, Vec<String>), Failure> {
+    let mut logs: Vec<Log> = Vec::new();
+    let mut notes = Vec::new();
+    let formats = given_formats(args)?;
+    for path in &args.logs {
+        let mut log = match Log::open(path) {
+            Ok(log) => log,
+            Err(why) => return cannot_run(format!("{}: {why}", path.display())),
+        };
+        if logs.iter().any(|other| log.is(other)) {
+            notes.push(format!("{} is named more than once, and read once", log.name()));
+            continue;
+        }
+        if let Err(why) = log.find_format(&formats) {
+            return cannot_run(format!("{}: {why}", log.name()));
+        }
+        if log.is_empty() {
+            notes.push(format!("{} is empty, and left out", log.name()));
+            continue;
+        }
+        if let Some(other) = logs.iter().find(|other| log.is_like(other)) {
+            notes.push(format!(
+                "{} begins with the same lines as {}: if they are the same log, its requests count twice",
+                log.name(),
+                other.name()
+            ));
+        }
+        logs.push(log);
+    }
+    match logs.is_empty() {
+        true => cannot_run(format!("{}: is empty", args.logs[0].display())),
+        false => Ok((logs, notes)),
+    }
 }
 
 /// The formats to choose from, if any are given.
@@ -110,7 +148,7 @@ fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
     Format::from_nginx_conf(&text).or_else(|why| usage(format!("--log-format {given}: {why}")))
 }
 
-fn wanted(args: &MineArgs, logs: &[Log]) -> Wanted {
+fn wanted(args: &MineArgs, logs: &[Log], notes: Vec<String>) -> Wanted {
     let mut formats: Vec<&str> = Vec::new();
     for name in logs.iter().filter_map(|log| Some(log.format()?.name())) {
         if !formats.contains(&name) {
@@ -127,14 +165,15 @@ fn wanted(args: &MineArgs, logs: &[Log]) -> Wanted {
             users_wanted: args.dau_target,
             factor: args.factor,
             pace_ns: args.pace,
+            speed: args.trace,
         },
         map: args.map.clone(),
         session_gap_ns: args.session_gap,
         sessions: args.sessions,
         closed: args.closed,
-        trace: args.trace,
         keep_secrets: args.keep_secrets.clone(),
         pools: POOLS.to_owned(),
+        notes,
     }
 }
 

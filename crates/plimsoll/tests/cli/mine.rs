@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::needs;
 
-use crate::harness::{Folder, PLIMSOLL};
+use crate::harness::{Folder, PLIMSOLL, unwrapped};
 
 /// A line of a combined log, in the hour and second given.
 fn line(hour: u32, second: u32, client: &str, request: &str, status: u16) -> String {
@@ -243,7 +243,13 @@ fn bad_lines_are_counted_and_too_many_are_refused() {
 fn a_log_that_is_none_is_refused_in_words() {
     let folder = Folder::new();
     folder.put("empty.log", "");
+    folder.put("none.log", "#Version: 1.0\n\n");
     folder.put("junk.log", "what\nis this\n");
+    folder.put("lines.json", "{\"wann\":\"2026-11-23T20:00:00Z\",\"pfad\":\"/a\"}\n".repeat(9));
+    folder.put(
+        "nginx.conf",
+        "log_format a '[$time_local] \"$request\" $status';log_format b '$msec \"$request\" $status';",
+    );
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
@@ -258,6 +264,14 @@ fn a_log_that_is_none_is_refused_in_words() {
         ("mine static.log --log-format nowhere", 2, "combined"),
         ("mine static.log --map /a", 2, "OLD=NEW"),
         ("mine static.log --target ftp://x", 2, "ftp"),
+        ("mine static.log --target notaurl", 2, "http://HOST:PORT"),
+        ("mine static.log --top 0", 2, "--top must be 1 or more"),
+        ("mine static.log --trace 2 --factor 3", 2, "cannot be used with"),
+        ("mine static.log --template /a", 2, "has no parameter"),
+        ("mine empty.log none.log", 1, "is empty"),
+        ("mine lines.json", 1, "--field at=MEMBER"),
+        ("mine lines.json --log-format json", 1, "name the members that hold it with --field"),
+        ("mine junk.log --log-format nginx.conf", 1, "none of the formats given by --log-format"),
         ("mine static.log --factor 0", 2, "above 0"),
     ] {
         let ended = folder.plimsoll(command).ends(code);
@@ -350,4 +364,44 @@ fn ctrl_c_says_that_nothing_was_written() {
     assert_eq!(ended.status.code(), Some(130), "{said}");
     assert!(said.contains("nothing was written"), "{said}");
     assert!(!folder.path().join("mined").exists());
+}
+
+#[test]
+fn empty_and_repeated_logs_are_told_and_left_out() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    folder.put("access.log.1", "");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(shop().as_bytes()).unwrap();
+    folder.put("copy.gz", packed.finish().unwrap());
+    let ended = folder.plimsoll("mine access.log.1 access.log ./access.log --out once").ok();
+    assert_eq!(mined(&folder, "once")["counted"], 600);
+    let said = unwrapped(&ended.stdout);
+    for words in ["access.log.1 is empty, and left out", "./access.log is named more than once"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let ended = folder.plimsoll("mine access.log copy.gz --out twice").ok();
+    let said = unwrapped(&ended.stdout);
+    assert!(said.contains("copy.gz begins with the same lines as access.log"), "{said}");
+}
+
+#[test]
+fn what_a_format_does_not_have_is_told() {
+    let folder = Folder::new();
+    folder.put("common.log", shop().replace(" \"-\" \"Firefox\"", ""));
+    let ended = folder.plimsoll("mine common.log --out common").ok();
+    let said = unwrapped(&ended.stdout);
+    for words in ["bots not told apart", "no line has a User-Agent", "add $request_time"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(!said.contains("0 requests of bots"), "{said}");
+    // A line that is too long says nothing about the others.
+    folder.put("long.log", "x".repeat(300 << 10) + "\n" + &shop());
+    let ended = folder.plimsoll("mine long.log --out long").ok();
+    assert!(ended.stdout.contains("602 lines as combined"), "{ended:#?}");
+    let columns = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs-uri-stem sc-status\n";
+    let line = "2026-11-23\t20:00:01\tFRA2\t7\t192.0.2.1\tGET\t/users/7\t200\n";
+    folder.put("edge.log", columns.to_owned() + &line.repeat(5));
+    let ended = folder.plimsoll("mine edge.log --out edge").ok();
+    assert!(ended.stdout.contains("5 lines as CloudFront"), "{ended:#?}");
 }

@@ -110,7 +110,7 @@ fn endpoints(mined: &Mined) -> Markup {
             share(failed as f64 / (endpoint.count as f64).max(1.0)),
             latency(endpoint, |summary| summary.p50),
             latency(endpoint, |summary| summary.p95),
-            if endpoint.workload_name.is_some() { "yes" } else { "" }.to_owned(),
+            endpoint.sent_per_s.map(|sent| format!("{}/s", rate(sent))).unwrap_or_default(),
         ];
         cells.into_iter().map(|cell| html! { (cell) }).collect()
     };
@@ -152,10 +152,14 @@ fn ways(mined: &Mined) -> Markup {
         vec![
             html! { (at + 1) },
             html! { (share(way.share)) },
+            html! { (rate(way.rate_per_s)) },
             html! { span.words { (clean(&way.steps.join(" → "), 600)) } },
         ]
     };
-    parts::rows(&["way", "share of sessions", "steps"], mined.flows.iter().enumerate().map(row))
+    parts::rows(
+        &["way", "share of sessions", "sessions/s", "steps"],
+        mined.flows.iter().enumerate().map(row),
+    )
 }
 
 fn paths(mined: &Mined) -> Markup {

@@ -30,8 +30,8 @@ impl Trie {
         let neighbour = self.nodes[node as usize].neighbour;
         let Some(secrets) = self.secrets_below(node) else { return };
         let fits = |class: Class| match neighbour {
-            Neighbour::Plain => false,
-            Neighbour::Distant => class.is_vague() && class != Class::Word,
+            Neighbour::Plain | Neighbour::Service | Neighbour::Team => false,
+            Neighbour::Distant | Neighbour::Hook => class.is_vague() && class != Class::Word,
             Neighbour::Firm | Neighbour::Loose => class.is_vague(),
         };
         for child in self.nodes[node as usize].children.clone() {

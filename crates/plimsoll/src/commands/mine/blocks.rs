@@ -1,7 +1,9 @@
 //! Logs as blocks of whole lines, from files that may be compressed and from standard input.
 
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,6 +17,10 @@ use ruzstd::decoding::StreamingDecoder;
 const BLOCK: usize = 1 << 20;
 /// Bytes that are looked at to find the format.
 const START: usize = 256 << 10;
+/// Bytes that are looked through for a line that is not too long.
+const MOST_START: usize = 64 << 20;
+/// Bytes by which two logs are found to be the same.
+const ALIKE: usize = 64 << 10;
 
 /// A log.
 #[derive(Debug)]
@@ -26,6 +32,10 @@ pub struct Log {
     /// Comments before the first line, which may name columns.
     header: Vec<u8>,
     bytes: u64,
+    /// Device and number of the file.
+    file_id: (u64, u64),
+    /// The hash of its first lines, if it has any.
+    start: Option<u64>,
     packing: Packing,
 }
 
@@ -85,36 +95,58 @@ impl Log {
             }
             (path.display().to_string(), file, Some(path.to_owned()))
         };
-        let bytes = file.metadata().map_err(words)?.len();
+        let metadata = file.metadata().map_err(words)?;
         Ok(Self {
             name,
             file,
             path,
             format: None,
             header: Vec::new(),
-            bytes,
+            bytes: metadata.len(),
+            file_id: (metadata.dev(), metadata.ino()),
+            start: None,
             packing: Packing::None,
         })
     }
 
-    /// The format of its first lines, out of these if there are any.
+    /// The format of its first lines, out of these if there are any; none where it is empty.
     ///
     /// # Errors
     /// When it cannot be read or has no format that is known, in words.
     pub fn find_format(&mut self, of: &[Format]) -> Result<(), String> {
-        let mut start = Vec::new();
         self.look_at_packing().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
-        text.take(START as u64).read_to_end(&mut start).map_err(|error| error.to_string())?;
-        let comments = start.split_inclusive(|byte| *byte == b'\n');
-        self.header =
-            comments.take_while(|line| line.starts_with(b"#")).flatten().copied().collect();
+        let start = beginning(text).map_err(|error| error.to_string())?;
+        let lines = start.split_inclusive(|byte| *byte == b'\n');
+        let is_blank = |line: &[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
+        if lines.clone().all(is_blank) {
+            return Ok(());
+        }
+        self.header = lines.take_while(|line| line.starts_with(b"#")).flatten().copied().collect();
+        let mut hasher = DefaultHasher::new();
+        start[..start.len().min(ALIKE)].hash(&mut hasher);
+        self.start = Some(hasher.finish());
         self.format = Some(match of {
             [] => Format::detect(&start)?,
             [format] => format.clone(),
             several => Format::best(several, &start)?,
         });
         Ok(())
+    }
+
+    /// Whether it has no lines, once its format was looked for.
+    pub fn is_empty(&self) -> bool {
+        self.format.is_none()
+    }
+
+    /// Whether this is the same file as another.
+    pub fn is(&self, other: &Self) -> bool {
+        self.path.is_some() && self.file_id == other.file_id
+    }
+
+    /// Whether it begins with the same lines as another.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.start.is_some() && self.start == other.start
     }
 
     /// Sees how it is compressed, and says how to read it where that is in a way that is not known here.
@@ -190,6 +222,37 @@ impl Log {
             ),
             Packing::None => Box::new(file),
         })
+    }
+}
+
+/// The beginning of a log, without lines before it that are too long.
+fn beginning(mut text: impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    let mut looked_at = 0;
+    let mut skipping = false;
+    loop {
+        let mut more = Vec::new();
+        text.by_ref().take(START as u64).read_to_end(&mut more)?;
+        let ended = more.is_empty() || looked_at > MOST_START;
+        looked_at += more.len();
+        if skipping {
+            let end = more.iter().position(|byte| *byte == b'\n');
+            more.drain(..end.map_or(more.len(), |end| end + 1));
+            skipping = end.is_none();
+        }
+        start.append(&mut more);
+        let first = start.iter().position(|byte| *byte == b'\n');
+        if first.unwrap_or(start.len()) > mine::LONGEST_LINE {
+            start.drain(..first.map_or(start.len(), |end| end + 1));
+            skipping = first.is_none();
+        }
+        if start.contains(&b'\n') || ended && !start.is_empty() {
+            return Ok(start);
+        }
+        if ended {
+            let words = "has no line that is shorter than 64 KiB";
+            return if looked_at == 0 { Ok(start) } else { Err(io::Error::other(words)) };
+        }
     }
 }
 

@@ -43,14 +43,14 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         logs,
         &stop,
         Progress::new("reading lines", logs, quiet),
-        || Survey::new(&filter),
+        || Survey::new(&filter).with_templates(&args.template),
         |survey, block, reader| match block.too_long {
             true => survey.too_long(&block.text, order(block)),
             false => survey.read(&block.text, order(block), reader),
         },
         |survey, others| others.into_iter().for_each(|other| survey.absorb(other)),
     )?;
-    check(&survey, args.max_bad)?;
+    check(&survey, args, wanted)?;
     let names = || wanted.files.join(", ");
     let window_s = (args.window / SECOND) as i64;
     let surveyed: Surveyed =
@@ -84,8 +84,9 @@ fn interrupted<T>() -> Result<T, Failure> {
 }
 
 /// Refuses logs of which too much cannot be read.
-fn check(survey: &Survey, most: f64) -> Result<(), Failure> {
+fn check(survey: &Survey, args: &MineArgs, wanted: &Wanted) -> Result<(), Failure> {
     let (lines, bad) = survey.lines();
+    let most = args.max_bad;
     if bad as f64 <= most * lines as f64 {
         return Ok(());
     }
@@ -97,7 +98,14 @@ fn check(survey: &Survey, most: f64) -> Result<(), Failure> {
         let sample = mine::masked_line(sample);
         words += &format!("\n  {count} line(s): {}: {}", kind.words(), quote(&sample));
     }
-    cannot_run(words + "\nname the format with --log-format")
+    let remedy = match &args.log_format {
+        _ if wanted.format.contains("JSON") => {
+            "name the members that hold it with --field, such as --field at=MEMBER --field path=MEMBER"
+        }
+        Some(_) => "the format that --log-format gives is not that of these lines",
+        None => "name the format with --log-format",
+    };
+    cannot_run(format!("{words}\n{remedy}"))
 }
 
 /// Has all lines read by as many threads as there are processors; each has a state of its own, and all states are

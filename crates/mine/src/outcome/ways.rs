@@ -1,0 +1,138 @@
+//! Ways through the site as flows, which together send what the log has of each endpoint.
+
+use std::collections::{BTreeMap, HashSet};
+
+use model::mined::{ArithmeticStep, MinedFlow};
+use model::units::show_duration;
+use model::workload::{Flow, Rate, Step, Time};
+
+use super::Making;
+use super::load::rounded;
+use crate::chain::Chain;
+use crate::fit::Fitted;
+use crate::pools::free;
+use crate::scale::figure;
+use crate::visits::Sessions;
+
+/// The share of the load that is sent once as many sessions are under way as go on being.
+const UNDER_WAY: f64 = 0.99;
+
+impl Making<'_> {
+    pub(super) fn flows(&mut self, sessions: &Sessions) {
+        let wanted = |at: &u32| self.tally.endpoints[*at as usize].peak as f64 * self.raised;
+        let wanted: BTreeMap<u32, f64> = self.ways_in.keys().map(|at| (*at, wanted(at))).collect();
+        let fitted = Fitted::of(&sessions.chain, &wanted);
+        let per_s = self.scaled.factor / self.seconds;
+        for (at, (way, weight)) in fitted.ways.iter().enumerate() {
+            let name = format!("way {}", at + 1);
+            let steps = self.steps(way, &sessions.chain);
+            let rate = rounded((weight * per_s).max(1e-9));
+            self.made.mined.flows.push(MinedFlow {
+                steps: steps.iter().filter_map(|step| step.name.clone()).collect(),
+                share: weight / fitted.begun(),
+                rate_per_s: rate,
+            });
+            let flow = Flow { name, steps, rate: Some(Rate(rate)), ..Flow::default() };
+            self.made.workload.flows.push(flow);
+        }
+        self.say(&fitted, &wanted, sessions.chain.steps());
+        self.warm_up(&fitted, &sessions.chain);
+    }
+
+    /// The steps of a way, each with the pause behind it.
+    fn steps(&self, way: &[u32], chain: &Chain) -> Vec<Step> {
+        let mut names = HashSet::new();
+        let pauses = way.windows(2).map(|pair| chain.pause(pair[0], pair[1])).chain([0]);
+        let named = |(endpoint, pause): (&u32, u64)| {
+            let step = self.ways_in.get(endpoint)?;
+            Some(Step {
+                name: step.name.as_deref().map(|name| free(&mut names, name)),
+                think: (pause > 0).then_some(Time(pause)),
+                ..step.clone()
+            })
+        };
+        way.iter().zip(pauses).filter_map(named).collect()
+    }
+
+    /// Says how many sessions these are and what they send of each endpoint.
+    fn say(&mut self, fitted: &Fitted, wanted: &BTreeMap<u32, f64>, steps: f64) {
+        let per_s = self.scaled.factor / self.seconds;
+        let sent = fitted.sent();
+        let total: f64 = sent.values().sum();
+        let own = total / fitted.begun().max(f64::MIN_POSITIVE);
+        self.made.mined.arithmetic.push(ArithmeticStep {
+            step: format!(
+                "sessions/s: {} requests/s / {} requests a session",
+                figure(total * per_s),
+                figure(own)
+            ),
+            value: fitted.begun() * per_s,
+            assumption: format!(
+                "a request depends on the one before it alone: {} ways stand for all, taken so often that each \
+                 endpoint gets its requests; the log's sessions have {} of these requests",
+                fitted.ways.len(),
+                figure(steps)
+            ),
+        });
+        let off = |at: &u32, wanted: &f64| sent.get(at).copied().unwrap_or(0.0) - wanted;
+        let moved: f64 = wanted.iter().map(|(at, wanted)| off(at, wanted).abs()).sum::<f64>() / 2.0;
+        let worst =
+            wanted.iter().max_by(|(a, x), (b, y)| off(a, x).abs().total_cmp(&off(b, y).abs()));
+        let Some((at, most)) = worst else { return };
+        let endpoint = &self.tally.endpoints[*at as usize];
+        let name = format!("{} {}", endpoint.method, self.template(endpoint).text());
+        self.made.mined.notes.push(format!(
+            "the ways send the requests/s wanted; {} % of them are another endpoint's than in the log, most at {name}: \
+             {}/s instead of {}/s (sent_per_s in mine.json has all)",
+            figure(moved / total.max(f64::MIN_POSITIVE) * 100.0),
+            figure(sent.get(at).copied().unwrap_or(0.0) * per_s),
+            figure(most * per_s)
+        ));
+        let several = |at: &&u32| {
+            let variants = &self.tally.endpoints[**at as usize].variants;
+            variants.iter().filter(|variant| variant.peak > 0).count() > 1
+        };
+        let several = self.ways_in.keys().filter(several).count();
+        if several > 0 {
+            self.made.mined.notes.push(format!(
+                "ways have the query parameters that come most often of each endpoint; endpoints asked for with others \
+                 too: {several}"
+            ));
+        }
+        for (rank, at) in self.order.iter().enumerate() {
+            let Some(mined) = self.made.mined.endpoints.get_mut(rank) else { break };
+            mined.sent_per_s = sent.get(&(*at as u32)).map(|sent| sent * per_s);
+        }
+    }
+
+    /// Begins to measure when as many sessions are under way as go on being: until then less is sent than later.
+    fn warm_up(&mut self, fitted: &Fitted, chain: &Chain) {
+        let mut sent: Vec<(u64, f64)> = Vec::new();
+        for (way, weight) in &fitted.ways {
+            let mut at = 0;
+            sent.push((at, *weight));
+            for pair in way.windows(2) {
+                at += chain.pause(pair[0], pair[1]);
+                sent.push((at, *weight));
+            }
+        }
+        sent.sort_unstable_by_key(|(at, _)| *at);
+        let total: f64 = sent.iter().map(|(_, weight)| weight).sum();
+        let mut so_far = 0.0;
+        let reached = sent.iter().find(|(_, weight)| {
+            so_far += weight;
+            so_far >= total * UNDER_WAY
+        });
+        let Some((after, _)) = reached.filter(|(after, _)| *after > 0) else { return };
+        let after = after.div_ceil(1_000_000_000) * 1_000_000_000;
+        self.made.workload.load.warmup = Some(Time(after));
+        let text = show_duration(after);
+        self.made.mined.notes.push(format!(
+            "sessions last: {UNDER_WAY_PERCENT} % of the requests/s are sent only {text} after the first began, which is \
+             the workload's warm-up; `capacity` needs it as --warmup. Shorter `think` times need less"
+        ));
+    }
+}
+
+/// [`UNDER_WAY`] in percent.
+const UNDER_WAY_PERCENT: f64 = UNDER_WAY * 100.0;
