@@ -162,7 +162,7 @@ fn ways_send_what_the_sessions_of_a_markov_chain_sent() {
         for step in &flow.steps {
             let name = step.name.as_deref().unwrap();
             let is_of = |page: &&str| name.starts_with(page.split("{}").next().unwrap());
-            by_page[PAGES.iter().position(|page| is_of(&page)).unwrap()] += rate;
+            by_page[PAGES.iter().position(is_of).unwrap()] += rate;
         }
     }
     for (page, (sent, count)) in by_page.iter().zip(counts).enumerate() {

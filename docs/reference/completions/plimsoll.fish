@@ -307,7 +307,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l window -d 'Le
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l include -d 'Keep only these paths: a prefix such as /api, or a pattern such as */users/*. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l exclude -d 'Leave these paths out. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l template -d 'Take all paths of this form for one endpoint, whatever is learnt: /categories/{slug}. Of several the first that matches. May be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l top -d 'Endpoints in the workload at most' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l top -d 'Endpoints in the workload at most; their rates are raised so that the whole load is sent' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l target -d 'The server that the workload is for; nothing is sent to it now' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l map -d 'Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l session-gap -d 'The pause that ends a session' -r
@@ -319,7 +319,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l dau-target -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l factor -d 'The factor itself, instead of the quotient of the two' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l with-bots -d 'Count the requests of bots too'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l with-static -d 'Count the requests of static files too'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l sessions -d 'Write the commonest ways through the site as flows, with think times, instead of single requests'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l sessions -d 'Write ways through the site as flows, with think times, instead of single requests: the commonest, and others, so that together they send what the log has of each endpoint'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l closed -d 'Write users of a closed loop that send at a pace, instead of arrivals per second'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s q -l quiet -d 'Print nothing while reading'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s v -s V -l version -d 'Print the version'

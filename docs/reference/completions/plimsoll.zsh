@@ -404,7 +404,7 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '*--include=[Keep only these paths\: a prefix such as /api, or a pattern such as */users/*. May be repeated]:PATH:_default' \
 '*--exclude=[Leave these paths out. May be repeated]:PATH:_default' \
 '*--template=[Take all paths of this form for one endpoint, whatever is learnt\: /categories/{slug}. Of several the first that matches. May be repeated]:PATH:_default' \
-'--top=[Endpoints in the workload at most]:N:_default' \
+'--top=[Endpoints in the workload at most; their rates are raised so that the whole load is sent]:N:_default' \
 '--target=[The server that the workload is for; nothing is sent to it now]:URL:_default' \
 '*--map=[Replace the beginning of paths, for endpoints that are about to retire\: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated]:OLD=NEW:_default' \
 '--session-gap=[The pause that ends a session]:TIME:_default' \
@@ -416,7 +416,7 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '--factor=[The factor itself, instead of the quotient of the two]:FACTOR:_default' \
 '--with-bots[Count the requests of bots too]' \
 '--with-static[Count the requests of static files too]' \
-'--sessions[Write the commonest ways through the site as flows, with think times, instead of single requests]' \
+'--sessions[Write ways through the site as flows, with think times, instead of single requests\: the commonest, and others, so that together they send what the log has of each endpoint]' \
 '(--sessions)--closed[Write users of a closed loop that send at a pace, instead of arrivals per second]' \
 '-q[Print nothing while reading]' \
 '--quiet[Print nothing while reading]' \
