@@ -45,7 +45,7 @@ pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, conn
 pub(super) fn read_heard(reply: &Reply, tells: &[Tell]) -> Result<Heard, String> {
     let list = match reply {
         Reply::List(list) if list.len() == tells.len() + 3 => list,
-        Reply::Error(why) => return Err(why.clone()),
+        Reply::Error(why) => return Err(complaint(why)),
         _ => return Err(OTHERWISE.into()),
     };
     let (answers, rest) = list.split_at(tells.len());
@@ -65,14 +65,40 @@ fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
     match (reply, tell) {
         (Reply::Number(n), Tell::Add { .. } | Tell::AtLeast { .. }) => Ok(Answer::Ahead(*n)),
         (Reply::Number(n), Tell::Total { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
-        (Reply::Error(why), _) => Err(why.clone()),
+        (Reply::Error(why), _) => Err(complaint(why)),
         _ => Err(OTHERWISE.into()),
+    }
+}
+
+/// What the server complains of, with what to do where that is known.
+pub(super) fn complaint(why: &str) -> String {
+    let kind = why.split(' ').next().unwrap_or_default();
+    match kind {
+        "WRONGPASS" => format!(
+            "the server does not take this user and password: write redis://USER:PASSWORD@HOST, or redis://:PASSWORD@HOST \
+             ({why})"
+        ),
+        _ if kind == "NOAUTH" || why.contains("unauthenticated") => {
+            "the server asks for a password: write redis://:PASSWORD@HOST".into()
+        }
+        "NOPERM" => format!("the server does not let this user do it: {why}"),
+        _ => why.into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn complaints_say_what_to_do() {
+        let asks = "the server asks for a password: write redis://:PASSWORD@HOST";
+        assert_eq!(complaint("NOAUTH Authentication required."), asks);
+        assert_eq!(complaint("ERR Protocol error: unauthenticated multibulk length"), asks);
+        let wrong = complaint("WRONGPASS invalid username-password pair or user is disabled.");
+        assert!(wrong.contains("redis://:PASSWORD@HOST"), "{wrong}");
+        assert_eq!(complaint("OOM command not allowed"), "OOM command not allowed");
+    }
 
     #[test]
     fn a_reply_is_read_whole_or_refused() {

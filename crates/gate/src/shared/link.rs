@@ -1,19 +1,19 @@
 //! The thread that talks to the server.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::command::{read_heard, write_tells};
+use super::command::{complaint, read_heard, write_tells};
 use super::resp::{Reply, read_reply, write_command};
 use super::sync::{Heard, NEAR_NS, Syncer, Tell};
 use crate::policy::{Current, State};
 
 /// How long the server may take to answer. One that needs no longer never counts as silent (`Meter::is_fresh`).
-pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+pub(super) const PATIENCE: Duration = Duration::from_millis(750);
 /// Between two attempts to reach it, and between two signs of life where there is nothing to tell.
 pub(super) const AGAIN_NS: u64 = 250_000_000;
 
@@ -185,7 +185,7 @@ impl Link {
             let mut command = Vec::new();
             write_command(&mut command, &line);
             if let Reply::Error(why) = call(&mut stream, &command)? {
-                return Err(why);
+                return Err(complaint(&why));
             }
         }
         Ok(stream)
@@ -250,12 +250,60 @@ fn call(stream: &mut TcpStream, command: &[u8]) -> Result<Reply, String> {
 
 /// What went wrong on the way.
 fn words(error: std::io::Error) -> String {
-    error.to_string()
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            format!("no answer within {} ms", PATIENCE.as_millis())
+        }
+        _ => error.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A server that answers one command with these bytes, or not at all.
+    fn scripted(reply: &'static [u8]) -> (Place, std::thread::JoinHandle<()>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = Place::parse(&format!("redis://{}", listener.local_addr().unwrap())).unwrap();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 1 << 16];
+            assert!(stream.read(&mut asked).unwrap() > 0);
+            stream.write_all(reply).unwrap();
+            // Until the other side has had enough.
+            while stream.read(&mut asked).is_ok_and(|count| count > 0) {}
+        });
+        (place, serving)
+    }
+
+    #[test]
+    fn why_there_is_no_answer_is_said() {
+        let cases = [
+            (&b""[..], "no answer within 750 ms"),
+            (b"*3\r\n:1\r\n", "no answer within 750 ms"),
+            (
+                b"-NOAUTH Authentication required.\r\n",
+                "asks for a password: write redis://:PASSWORD",
+            ),
+            (b"-ERR Protocol error: unauthenticated multibulk length\r\n", "asks for a password"),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Redis's protocol"),
+        ];
+        for (reply, said) in cases {
+            let (place, serving) = scripted(reply);
+            let mut connection = Connection::default();
+            let why = Link::new(place).exchange(&mut connection, &[], "x").unwrap_err();
+            assert!(why.contains(said), "{why}");
+            connection.trusts(false);
+            serving.join().unwrap();
+        }
+        let (place, serving) = scripted(b"*3\r\n:5000\r\n:1\r\n:2\r\n");
+        let mut connection = Connection::default();
+        let (heard, _) = Link::new(place).exchange(&mut connection, &[], "x").unwrap();
+        assert_eq!((heard.server_us, heard.unknown, heard.gateways), (5_000, true, 2));
+        connection.trusts(false);
+        serving.join().unwrap();
+    }
 
     #[test]
     fn a_server_that_takes_signs_of_life_alone_is_not_relied_on() {

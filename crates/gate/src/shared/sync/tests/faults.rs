@@ -62,6 +62,39 @@ fn who_keeps_to_its_rate_is_not_refused_whatever_befalls_the_server() {
     }
 }
 
+/// An answer that takes up to 0.4 s is no trouble for who keeps to its rate.
+#[test]
+fn a_slow_server_is_shared_by() {
+    for (count, line) in [(1, None), (3, None), (3, Some(line as fn() -> Line))] {
+        let refused = steady(count, line, 200 * MS, (0, 0, How::Serves));
+        assert_eq!(refused.iter().sum::<u32>(), 0, "{count} gateways: {refused:?}");
+    }
+}
+
+/// Three gateways are asked for far more than the rate, by a server that is slow: they have the rate together.
+#[test]
+fn a_slow_server_holds_the_rate() {
+    let settings = Settings { rate: Some(RATE), ..Settings::default() };
+    let mut gateways = gateways(3, &settings);
+    let (mut server, mut draws) = (Server::default(), Draws(3));
+    let (mut passed, way_ns) = (Vec::new(), 200 * MS);
+    for ms in 0..60_000 {
+        let now_ns = 10 * SECOND + ms * MS;
+        for gateway in &mut gateways {
+            if gateway.ask(now_ns) {
+                passed.push(now_ns);
+            }
+            gateway.step(&mut server, way_ns, &mut draws, now_ns);
+        }
+    }
+    // D is 5 ms and two round trips, A 0.1 s and one.
+    let (told_s, older_s) = (0.005 + 0.8 + 0.004, 0.1 + 0.4 + 0.004);
+    let bound = 2.0 * (RATE.burst + RATE.per_s * told_s) + RATE.per_s * older_s;
+    let excess = excess(&passed, &RATE);
+    assert!(excess <= bound, "{excess} of {bound}");
+    assert!(passed.len() > 5_900, "{}", passed.len());
+}
+
 /// Pauses, restarts and broken connections at random, with messages that arrive seconds later all the same.
 struct Weather {
     draws: Draws,
