@@ -199,6 +199,11 @@ impl Ceiling {
         (milli as f64 * f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))).ceil() as u64
     }
 
+    /// How far ahead of an even pace requests are, in nanoseconds.
+    pub fn ahead_ns(&self, now_ns: u64) -> u64 {
+        self.used.ahead_ns(now_ns)
+    }
+
     /// Takes what other gateways let through: `due_ns` is when the next request would be due by that.
     pub fn raise(&self, due_ns: u64) {
         self.used.raise(due_ns);

@@ -57,7 +57,7 @@ pub struct Entry {
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
-    /// Requests let through of which other gateways do not know yet.
+    /// Requests let through that were not taken in yet by who tells other gateways.
     pub(crate) untold: AtomicU32,
     state: AtomicU32,
     /// What of the rate is used.

@@ -1,54 +1,21 @@
 //! The thread that talks to the server.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::command::{complaint, read_heard, write_tells};
 use super::resp::{Reply, read_reply, write_command};
-use super::sync::{Answer, NEAR_NS, Syncer, Tell};
+use super::sync::{Heard, NEAR_NS, Syncer, Tell};
 use crate::policy::{Current, State};
 
-/// How long the server may take to answer.
-const PATIENCE: Duration = Duration::from_millis(250);
+/// How long the server may take to answer. One that needs no longer never counts as silent (`Meter::is_fresh`).
+pub(super) const PATIENCE: Duration = Duration::from_millis(750);
 /// Between two attempts to reach it, and between two signs of life where there is nothing to tell.
 pub(super) const AGAIN_NS: u64 = 250_000_000;
-/// A gateway counts for so long after its last sign of life.
-pub(super) const COUNTS_US: u64 = 1_500_000;
-/// What is under this name on the server belongs to gateways.
-const PREFIX: &str = "plimsoll:gate:";
-
-/// Adds to rates (`r`, microseconds) and quotas (`q`, requests), by the server's own clock. What it returns of a rate
-/// is how far ahead it is; of a quota its count. A rate is forgotten once it is no longer ahead, a quota after 40 days.
-/// The last key holds the gateways with their last signs of life; how many there are comes last.
-const SCRIPT: &[u8] = b"
-local t = redis.call('TIME')
-local now = t[1] * 1000000 + t[2]
-local out = {}
-local last = #KEYS
-for i = 1, last - 1 do
-  local add = tonumber(ARGV[2 * i])
-  if ARGV[2 * i - 1] == 'r' then
-    local due = tonumber(redis.call('GET', KEYS[i]) or '0')
-    if due < now then due = now end
-    due = due + add
-    if add > 0 then
-      redis.call('SET', KEYS[i], string.format('%.0f', due), 'PX', math.ceil((due - now) / 1000) + 1000)
-    end
-    out[i] = due - now
-  else
-    out[i] = redis.call('INCRBY', KEYS[i], add)
-    redis.call('EXPIRE', KEYS[i], 3456000)
-  end
-end
-redis.call('ZADD', KEYS[last], string.format('%.0f', now), ARGV[2 * last - 1])
-redis.call('ZREMRANGEBYSCORE', KEYS[last], '-inf', string.format('(%.0f', now - tonumber(ARGV[2 * last])))
-redis.call('PEXPIRE', KEYS[last], 60000)
-out[last] = redis.call('ZCARD', KEYS[last])
-return out
-";
 
 /// Where the server is.
 #[derive(Clone, PartialEq, Eq)]
@@ -134,18 +101,24 @@ impl Link {
     pub fn run(&self, current: &Current, state: &Arc<State>, stop: &AtomicBool) {
         let Some(heard) = state.shared.switch_on() else { return };
         let mut syncer = Syncer::default();
-        let mut stream: Option<TcpStream> = None;
+        let mut connection = Connection::default();
         let mut next_ns = 0;
+        let mut noted_ns = net::clock::now();
         while !stop.load(Ordering::SeqCst) {
-            match heard.recv_timeout(Duration::from_nanos(NEAR_NS / 5)) {
-                Ok(slot) => syncer.note(slot, net::clock::now()),
-                Err(RecvTimeoutError::Timeout) => {}
+            let first = match heard.recv_timeout(Duration::from_nanos(NEAR_NS / 5)) {
+                Ok(slot) => Some(slot),
+                Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
-            }
+            };
             let now_ns = net::clock::now();
-            heard.try_iter().for_each(|slot| syncer.note(slot, now_ns));
+            // What is heard now came since this was last asked for, which may be an exchange ago.
+            first.into_iter().chain(heard.try_iter()).for_each(|slot| syncer.note(slot, noted_ns));
+            noted_ns = now_ns;
+            if state.shared.missed.swap(false, Ordering::Relaxed) {
+                syncer.look_again();
+            }
             // After a failure nothing is told for a while.
-            if stream.is_none() && now_ns < next_ns {
+            if connection.stream.is_none() && now_ns < next_ns {
                 continue;
             }
             let (policy, _) = current.get();
@@ -154,53 +127,49 @@ impl Link {
                 continue;
             }
             next_ns = now_ns.saturating_add(AGAIN_NS);
-            let answers = self.exchange(&mut stream, &tells, &state.via);
-            let now_ns = net::clock::now();
-            match self.noted(answers) {
-                Some((answers, gateways)) => {
-                    syncer.answered(&policy, &answers, now_ns);
-                    state.shared.answered(gateways, now_ns);
+            let answer = self.exchange(&mut connection, &tells, &state.via);
+            let trusted = connection.trusts(answer.is_ok());
+            match &answer {
+                Ok((heard, sent_ns)) => {
+                    let now_ns = net::clock::now();
+                    syncer.answered(&policy, heard, *sent_ns, now_ns);
+                    if trusted {
+                        state.shared.answered(heard.gateways, now_ns);
+                    }
                 }
-                None => {
-                    stream = None;
-                    syncer.unanswered(now_ns);
-                }
+                Err(_) => syncer.unanswered(),
             }
+            self.note(answer.err(), trusted);
         }
     }
 
-    /// Tells, over the connection there is or a new one; the answers, and how many gateways there are.
+    /// Tells, over the connection there is or a new one; the answer, and when it was asked for.
     fn exchange(
         &self,
-        stream: &mut Option<TcpStream>,
+        connection: &mut Connection,
         tells: &[Tell],
         name: &str,
-    ) -> Result<(Vec<Answer>, u32), String> {
-        let stream = match stream {
+    ) -> Result<(Heard, u64), String> {
+        let stream = match &mut connection.stream {
             Some(stream) => stream,
-            None => stream.insert(self.connect()?),
+            place => {
+                connection.number += 1;
+                place.insert(self.connect()?)
+            }
         };
         let mut command = Vec::new();
-        write_tells(&mut command, tells, name);
-        match call(stream, &command)? {
-            Reply::List(list) if list.len() == tells.len() + 1 => {
-                let answers = list.iter().zip(tells).map(answer_of).collect::<Result<_, _>>()?;
-                let Some(Reply::Number(count)) = list.last() else { return Err(OTHERWISE.into()) };
-                Ok((answers, u32::try_from(*count).unwrap_or(u32::MAX).max(1)))
-            }
-            Reply::Error(why) => Err(why),
-            _ => Err(OTHERWISE.into()),
-        }
+        write_tells(&mut command, tells, name, connection.number);
+        let sent_ns = net::clock::now();
+        let heard = read_heard(&call(stream, &command)?, tells)?;
+        Ok((heard, sent_ns))
     }
 
     fn connect(&self) -> Result<TcpStream, String> {
-        let words = |error: std::io::Error| error.to_string();
         let Place { address, user, password, database } = &self.place;
         let mut found = address.to_socket_addrs().map_err(words)?;
         let to = found.next().ok_or("the name has no address")?;
         let mut stream = TcpStream::connect_timeout(&to, PATIENCE).map_err(words)?;
         stream.set_nodelay(true).map_err(words)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(words)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(words)?;
         let database = database.to_string();
         let mut first: Vec<Vec<&[u8]>> = Vec::new();
@@ -212,66 +181,62 @@ impl Link {
         if database != "0" {
             first.push(vec![b"SELECT", database.as_bytes()]);
         }
-        for words in first {
+        for line in first {
             let mut command = Vec::new();
-            write_command(&mut command, &words);
+            write_command(&mut command, &line);
             if let Reply::Error(why) = call(&mut stream, &command)? {
-                return Err(why);
+                return Err(complaint(&why));
             }
         }
         Ok(stream)
     }
 
-    fn noted<T>(&self, result: Result<T, String>) -> Option<T> {
-        let counter = if result.is_ok() { &self.answered } else { &self.failed };
+    /// Counts an exchange, and keeps why it failed until one that says that all is well.
+    fn note(&self, why: Option<String>, well: bool) {
+        let counter = if why.is_none() { &self.answered } else { &self.failed };
         counter.fetch_add(1, Ordering::Relaxed);
-        let why = result.as_ref().err().map(|why| format!("{:?}: {why}", self.place));
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = why;
-        result.ok()
+        if why.is_some() || well {
+            let why = why.map(|why| format!("{:?}: {why}", self.place));
+            *self.error.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        }
     }
 }
 
-/// What is wrong with a server that is none.
-const OTHERWISE: &str = "it answers in another way than asked";
-
-/// The command that tells, as the gateway of this name; a sign of life where there is nothing to tell.
-fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str) {
-    let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
-    words.push((tells.len() + 1).to_string().into_bytes());
-    for tell in tells {
-        let (Tell::Rate { name, .. } | Tell::Quota { name, .. }) = tell;
-        words.push(format!("{PREFIX}{name}").into_bytes());
-    }
-    words.push(format!("{PREFIX}gateways").into_bytes());
-    for tell in tells {
-        let (kind, number) = match tell {
-            Tell::Rate { micros, .. } => (b"r", micros),
-            Tell::Quota { requests, .. } => (b"q", requests),
-        };
-        words.push(kind.to_vec());
-        words.push(number.to_string().into_bytes());
-    }
-    words.push(gateway.as_bytes().to_vec());
-    words.push(COUNTS_US.to_string().into_bytes());
-    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-    write_command(out, &words);
+/// A connection to the server, the number of which tells it from those before.
+#[derive(Debug, Default)]
+struct Connection {
+    stream: Option<TcpStream>,
+    number: u64,
+    /// Exchanges that it has carried.
+    exchanges: u64,
+    /// Whether an exchange after a connection's first was the last to fail: a server may take signs of life, and nothing
+    /// that it is told.
+    refused: bool,
 }
 
-fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
-    match (reply, tell) {
-        (Reply::Number(n), Tell::Rate { .. }) => Ok(Answer::Ahead((*n).max(0) as u64)),
-        (Reply::Number(n), Tell::Quota { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
-        (Reply::Error(why), _) => Err(why.clone()),
-        _ => Err(OTHERWISE.into()),
+impl Connection {
+    /// Takes in whether an exchange succeeded; whether the server can be relied on by that.
+    fn trusts(&mut self, succeeded: bool) -> bool {
+        let first = self.exchanges == 0;
+        if !succeeded {
+            self.refused |= !first;
+            *self = Self { number: self.number, refused: self.refused, ..Self::default() };
+            return false;
+        }
+        self.exchanges += 1;
+        self.refused &= first;
+        !self.refused
     }
 }
 
 /// Sends a command and reads its reply.
 fn call(stream: &mut TcpStream, command: &[u8]) -> Result<Reply, String> {
-    let words = |error: std::io::Error| error.to_string();
+    let until = Instant::now() + PATIENCE;
     stream.write_all(command).map_err(words)?;
     let (mut came, mut buffer) = (Vec::new(), [0; 16 * 1024]);
     loop {
+        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(left)).map_err(words)?;
         let count = stream.read(&mut buffer).map_err(words)?;
         if count == 0 {
             return Err("it closed the connection".into());
@@ -283,9 +248,73 @@ fn call(stream: &mut TcpStream, command: &[u8]) -> Result<Reply, String> {
     }
 }
 
+/// What went wrong on the way.
+fn words(error: std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            format!("no answer within {} ms", PATIENCE.as_millis())
+        }
+        _ => error.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A server that answers one command with these bytes, or not at all.
+    fn scripted(reply: &'static [u8]) -> (Place, std::thread::JoinHandle<()>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let place = Place::parse(&format!("redis://{}", listener.local_addr().unwrap())).unwrap();
+        let serving = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 1 << 16];
+            assert!(stream.read(&mut asked).unwrap() > 0);
+            stream.write_all(reply).unwrap();
+            // Until the other side has had enough.
+            while stream.read(&mut asked).is_ok_and(|count| count > 0) {}
+        });
+        (place, serving)
+    }
+
+    #[test]
+    fn why_there_is_no_answer_is_said() {
+        let cases = [
+            (&b""[..], "no answer within 750 ms"),
+            (b"*3\r\n:1\r\n", "no answer within 750 ms"),
+            (
+                b"-NOAUTH Authentication required.\r\n",
+                "asks for a password: write redis://:PASSWORD",
+            ),
+            (b"-ERR Protocol error: unauthenticated multibulk length\r\n", "asks for a password"),
+            (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Redis's protocol"),
+        ];
+        for (reply, said) in cases {
+            let (place, serving) = scripted(reply);
+            let mut connection = Connection::default();
+            let why = Link::new(place).exchange(&mut connection, &[], "x").unwrap_err();
+            assert!(why.contains(said), "{why}");
+            connection.trusts(false);
+            serving.join().unwrap();
+        }
+        let (place, serving) = scripted(b"*3\r\n:5000\r\n:1\r\n:2\r\n");
+        let mut connection = Connection::default();
+        let (heard, _) = Link::new(place).exchange(&mut connection, &[], "x").unwrap();
+        assert_eq!((heard.server_us, heard.unknown, heard.gateways), (5_000, true, 2));
+        connection.trusts(false);
+        serving.join().unwrap();
+    }
+
+    #[test]
+    fn a_server_that_takes_signs_of_life_alone_is_not_relied_on() {
+        let mut connection = Connection::default();
+        let steps = [true, true, false, true, false, true, true, false, false, true, true];
+        let trusted = steps.map(|succeeded| connection.trusts(succeeded));
+        let expected = [true, true, false, false, false, false, true, false, false, false, true];
+        assert_eq!(trusted, expected);
+        let mut begun = Connection::default();
+        assert_eq!([false, false, true].map(|ok| begun.trusts(ok)), [false, false, true]);
+    }
 
     #[test]
     fn places_are_read_and_passwords_are_not_shown() {

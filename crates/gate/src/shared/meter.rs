@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::keys::Entry;
 
-/// Keys that may wait to be told of. One that finds no room is told of with its next request.
+/// Keys that may wait to be noticed. Where one finds no room, all keys are looked at.
 const WAITING: usize = 1 << 16;
 /// The server counts as silent after so long without an answer.
 const SILENT_NS: u64 = 1_000_000_000;
@@ -23,6 +23,8 @@ pub struct Meter {
     gateways: AtomicU32,
     /// What was let through of the load line and not told, in thousandths of a mean request.
     pub(super) line_milli: AtomicU64,
+    /// Whether something was let through and found no room to be noticed.
+    pub(super) missed: AtomicBool,
     tell: SyncSender<u32>,
     heard: Mutex<Option<Receiver<u32>>>,
 }
@@ -35,6 +37,7 @@ impl Default for Meter {
             answered_ns: AtomicU64::new(0),
             gateways: AtomicU32::new(0),
             line_milli: AtomicU64::new(0),
+            missed: AtomicBool::new(false),
             tell,
             heard: Mutex::new(Some(heard)),
         }
@@ -55,17 +58,20 @@ impl Meter {
     /// A request of a key was let through.
     pub(crate) fn took(&self, slot: u32, entry: &Entry) {
         if entry.untold.fetch_add(1, Ordering::Relaxed) == 0 {
-            // Full: the next request tells.
-            if self.tell.try_send(slot).is_err() {
-                entry.untold.fetch_sub(1, Ordering::Relaxed);
-            }
+            self.notice(slot);
         }
     }
 
     /// A request was let through by the load line.
     pub(crate) fn took_of_line(&self, cost_milli: u32) {
         if self.line_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed) == 0 {
-            let _ = self.tell.try_send(LINE);
+            self.notice(LINE);
+        }
+    }
+
+    fn notice(&self, slot: u32) {
+        if self.tell.try_send(slot).is_err() {
+            self.missed.store(true, Ordering::Relaxed);
         }
     }
 

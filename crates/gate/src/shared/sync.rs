@@ -1,34 +1,60 @@
 //! What is told to the server and when, and what its answers mean. Pure: instants and answers are handed in.
+//!
+//! Nothing is ever told as "so much more" twice. Of a quota each gateway tells its own total, as often as it likes. Of a
+//! rate it tells what came since it last told, over a connection that has answered everything so far, and only once: where
+//! a connection fails, what was under way or came meanwhile is told over the next one as the state that this gateway has
+//! arrived at ("no request is due before"), which the server takes if its own is lower. What requests of an outage have
+//! taken has drained by then as the rate says.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use super::meter::LINE;
 use crate::keys::Entry;
-use crate::policy::Policy;
+use crate::policy::{Policy, State};
 
 /// How long a key may wait to be told of that is far from its limit.
 const FAR_NS: u64 = 100_000_000;
 /// How long one may that has used half of its burst.
 pub const NEAR_NS: u64 = 5_000_000;
 /// Keys that are told of at once at most.
-const MOST: usize = 256;
+const MOST: usize = 1024;
+/// Keys that are looked at in one exchange, where all are told of again.
+const LOOKED_AT: u32 = 8192;
+/// How long a ceiling may be that of a gateway alone once the server answers: what requests take up of it is as much more.
+const CEILING_LAGS_NS: u64 = 150_000_000;
+
+/// Clocks drift apart by less than one part of so many.
+const DRIFTS_BY: u64 = 1000;
+/// The server's clock is known where an answer tells it this well.
+const SURE_NS: u64 = 50_000_000;
+/// Stands for an instant before all others: what came since then is told as a state.
+const WHENEVER: u64 = 0;
 
 /// What is told of one limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tell {
-    /// Of a rate: what requests let through take up, in microseconds.
-    Rate {
+    /// Of a rate: what requests let through take up.
+    Add {
         /// The name that it has on the server.
         name: String,
-        /// To be added.
+        /// To be added, in microseconds of an even pace.
         micros: u64,
+        /// When the first of them came at the earliest, on the server's clock in microseconds.
+        first_us: u64,
+    },
+    /// Of a rate: what this gateway knows of it.
+    AtLeast {
+        /// The name that it has on the server.
+        name: String,
+        /// When the next request would be due at an even pace, on the server's clock in microseconds.
+        due_us: u64,
     },
     /// Of a quota.
-    Quota {
+    Total {
         /// The name, with its period.
         name: String,
-        /// Requests to be added.
+        /// Requests of the period that this gateway let through since it began.
         requests: u64,
     },
 }
@@ -36,10 +62,23 @@ pub enum Tell {
 /// What the server answers to one [`Tell`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// How far all gateways together are ahead of an even pace, in microseconds.
-    Ahead(u64),
+    /// How far all gateways together are ahead of an even pace, in microseconds; below 0 where they are behind.
+    Ahead(i64),
     /// Requests that all gateways together counted in the period.
     Used(u64),
+}
+
+/// What the server answers to all that it was told at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// To each [`Tell`], in their order.
+    pub answers: Vec<Answer>,
+    /// The server's clock, in microseconds.
+    pub server_us: u64,
+    /// Whether the server did not know this gateway: it has begun, was silent for long, or the server lost what it knew.
+    pub unknown: bool,
+    /// Gateways that share limits.
+    pub gateways: u32,
 }
 
 /// What a tell is of.
@@ -51,107 +90,257 @@ enum Of {
     Month { slot: u32, period: u32 },
 }
 
+/// An instant on both clocks, and how far it may be wrong: half of the time that the server's answer took, since nobody
+/// knows when in between it looked at its clock.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    own_ns: u64,
+    server_us: u64,
+    error_ns: u64,
+}
+
+impl Clock {
+    fn new(server_us: u64, sent_ns: u64, now_ns: u64) -> Self {
+        let error_ns = now_ns.saturating_sub(sent_ns) / 2;
+        Self { own_ns: sent_ns + error_ns, server_us, error_ns }
+    }
+
+    /// How far it may be wrong now: clocks drift apart.
+    fn error_ns(self, now_ns: u64) -> u64 {
+        self.error_ns + now_ns.saturating_sub(self.own_ns) / DRIFTS_BY
+    }
+
+    fn server_us(self, at_ns: u64) -> u64 {
+        let later_us = (at_ns as i64 - self.own_ns as i64) / 1000;
+        self.server_us.saturating_add_signed(later_us)
+    }
+
+    fn own_ns(self, server_us: u64) -> u64 {
+        let later_us = server_us as i64 - self.server_us as i64;
+        self.own_ns.saturating_add_signed(later_us.saturating_mul(1000))
+    }
+}
+
+/// Days and months since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Period {
+    day: u32,
+    month: u32,
+}
+
+/// What this gateway let through of a key with quotas.
+#[derive(Debug, Default)]
+struct Total {
+    period: Period,
+    of_day: u64,
+    of_month: u64,
+    /// What is counted here, and not told of the key's rate.
+    of_rate: u64,
+}
+
+impl Total {
+    fn count(&mut self, requests: u64, period: Period) {
+        if self.period.day != period.day {
+            self.of_day = 0;
+        }
+        if self.period.month != period.month {
+            self.of_month = 0;
+        }
+        self.period = period;
+        self.of_day += requests;
+        self.of_month += requests;
+    }
+}
+
 /// Whom there is something to tell of, and what is under way.
 #[derive(Debug, Default)]
 pub struct Syncer {
-    /// Since when, by slot.
+    /// Since when at the earliest, by slot.
     waiting: HashMap<u32, u64>,
-    /// What was told and not answered: of what, and how many requests (of the line: thousandths).
-    told: Vec<(Of, u64)>,
-    counts: Vec<(u32, u64)>,
+    /// By slot, of keys with quotas.
+    totals: HashMap<u32, Total>,
+    period: Option<Period>,
+    /// What was told and not answered.
+    told: Vec<Of>,
+    /// The slots of that, and since when they had waited.
+    under_way: Vec<(u32, u64)>,
+    /// As the answers of this connection told best; `None` until it has begun.
+    clock: Option<Clock>,
+    /// As the first told, where it took too long to rely on: one more is waited for then.
+    unsure: Option<Clock>,
+    /// When that was.
+    joined_ns: u64,
+    /// The next slot to be looked at, while all are told of again.
+    again: Option<u32>,
 }
 
 impl Syncer {
-    /// Something was let through of this slot.
-    pub fn note(&mut self, slot: u32, now_ns: u64) {
-        self.waiting.entry(slot).or_insert(now_ns);
+    /// Something was let through of this slot, since `since_ns` at the earliest.
+    pub fn note(&mut self, slot: u32, since_ns: u64) {
+        self.waiting.entry(slot).or_insert(since_ns);
     }
 
-    /// What is to be told now. Nothing while an answer is awaited.
+    /// Looks at all keys for something to tell.
+    pub fn look_again(&mut self) {
+        self.again = Some(0);
+    }
+
+    /// What is to be told now. Nothing while an answer is awaited, and nothing before a connection's first answer: that is
+    /// to a sign of life, which may be lost.
     pub fn due(&mut self, policy: &Policy, now_ns: u64) -> Vec<Tell> {
-        if !self.counts.is_empty() {
+        if !self.under_way.is_empty() {
             return Vec::new();
         }
+        self.turn(policy.state());
+        let Some(clock) = self.clock else { return Vec::new() };
         let due = |(slot, since): (&u32, &u64)| {
             let patience = if is_near(policy, *slot, now_ns) { NEAR_NS } else { FAR_NS };
-            (now_ns >= since.saturating_add(patience)).then_some(*slot)
+            (now_ns >= since.saturating_add(patience)).then_some((*slot, *since))
         };
-        let slots: Vec<u32> = self.waiting.iter().filter_map(due).take(MOST).collect();
+        let slots: Vec<_> = self.waiting.iter().filter_map(due).take(MOST).collect();
         let mut tells = Vec::new();
-        for slot in slots {
+        for (slot, since) in slots {
             self.waiting.remove(&slot);
             match slot {
-                LINE => self.tell_line(policy, &mut tells),
-                slot => self.tell_key(policy, slot, &mut tells),
+                LINE => self.tell_line(policy, since, (clock, now_ns), &mut tells),
+                slot => self.tell_key(policy, slot, since, (clock, now_ns), &mut tells),
             }
+        }
+        self.tell_again(policy, (clock, now_ns), &mut tells);
+        if tells.is_empty() {
+            // Of keys without limits nothing is told, and no answer comes.
+            self.under_way.clear();
         }
         tells
     }
 
-    fn tell_line(&mut self, policy: &Policy, tells: &mut Vec<Tell>) {
+    /// Tells of every key that has used something, as far as there is room.
+    fn tell_again(&mut self, policy: &Policy, now: (Clock, u64), tells: &mut Vec<Tell>) {
+        let Some(from) = self.again else { return };
         let state = policy.state();
-        let milli = state.shared.line_milli.load(Ordering::Relaxed);
-        if policy.line().is_some() && milli > 0 {
+        if from == 0 {
+            self.waiting.remove(&LINE);
+            self.tell_line(policy, WHENEVER, now, tells);
+        }
+        let keys = state.keys.len() as u32;
+        let mut slot = from;
+        while slot < keys.min(from.saturating_add(LOOKED_AT)) && self.under_way.len() < MOST {
+            let entry = state.keys.entry(slot);
+            let has_used = self.totals.contains_key(&slot)
+                || entry.untold.load(Ordering::Relaxed) > 0
+                || entry.used.ahead_ns(now.1) > 0;
+            // What waits is told in its turn.
+            if has_used && !self.waiting.contains_key(&slot) {
+                self.tell_key(policy, slot, WHENEVER, now, tells);
+            }
+            slot += 1;
+        }
+        self.again = (slot < keys).then_some(slot);
+    }
+
+    fn tell_line(
+        &mut self,
+        policy: &Policy,
+        since_ns: u64,
+        (clock, now_ns): (Clock, u64),
+        tells: &mut Vec<Tell>,
+    ) {
+        let state = policy.state();
+        let milli = state.shared.line_milli.swap(0, Ordering::Relaxed);
+        self.under_way.push((LINE, since_ns));
+        let lags = since_ns < self.joined_ns.saturating_add(CEILING_LAGS_NS);
+        if policy.line().is_none() || (lags && since_ns != WHENEVER) {
+            return;
+        }
+        let name = "line".into();
+        tells.push(if since_ns == WHENEVER {
+            let ahead_ns = state.ceiling.ahead_ns(now_ns);
+            Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
+        } else {
             let micros = state.ceiling.takes_ns(milli).div_ceil(1000);
-            tells.push(Tell::Rate { name: "line".into(), micros });
-            self.told.push((Of::Line, milli));
-        }
-        self.counts.push((LINE, milli));
+            Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
+        });
+        self.told.push(Of::Line);
     }
 
-    fn tell_key(&mut self, policy: &Policy, slot: u32, tells: &mut Vec<Tell>) {
-        let state = policy.state();
-        let entry = state.keys.entry(slot);
-        let count = u64::from(entry.untold.load(Ordering::Relaxed));
-        let name = entry.name();
-        let limits = policy.limits_of(entry);
-        if let Some(rate) = limits.rate {
-            let increment_ns = rate.increment_ns(1000);
-            let micros = (count * increment_ns).div_ceil(1000);
-            tells.push(Tell::Rate { name: format!("{name}:r"), micros });
-            self.told.push((Of::Rate { slot, increment_ns }, count));
-        }
-        if limits.day_quota.is_some() {
-            let period = state.calendar.day();
-            tells.push(Tell::Quota { name: format!("{name}:d{period}"), requests: count });
-            self.told.push((Of::Day { slot, period }, count));
-        }
-        if limits.month_quota.is_some() {
-            let period = state.calendar.month();
-            tells.push(Tell::Quota { name: format!("{name}:m{period}"), requests: count });
-            self.told.push((Of::Month { slot, period }, count));
-        }
-        self.counts.push((slot, count));
-    }
-
-    /// Takes in the answers to what was told, in its order.
-    pub fn answered(&mut self, policy: &Policy, answers: &[Answer], now_ns: u64) {
-        let state = policy.state();
-        // First what was told is no longer to be told; what was let through meanwhile still is.
-        for (slot, count) in self.counts.drain(..) {
-            let left = match slot {
-                LINE => state.shared.line_milli.fetch_sub(count, Ordering::Relaxed) - count,
-                slot => {
-                    let untold = &state.keys.entry(slot).untold;
-                    u64::from(untold.fetch_sub(count as u32, Ordering::Relaxed)) - count
-                }
-            };
-            if left > 0 {
-                self.waiting.entry(slot).or_insert(now_ns);
+    fn tell_key(
+        &mut self,
+        policy: &Policy,
+        slot: u32,
+        since_ns: u64,
+        (clock, now_ns): (Clock, u64),
+        tells: &mut Vec<Tell>,
+    ) {
+        let entry = policy.state().keys.entry(slot);
+        let (name, limits) = (entry.name(), policy.limits_of(entry));
+        let period = self.period.unwrap_or_default();
+        let mut count = u64::from(entry.untold.swap(0, Ordering::Relaxed));
+        self.under_way.push((slot, since_ns));
+        if limits.day_quota.is_some() || limits.month_quota.is_some() {
+            let total = self.totals.entry(slot).or_default();
+            total.count(count, period);
+            count += std::mem::take(&mut total.of_rate);
+            let Period { day, month } = period;
+            if limits.day_quota.is_some() {
+                let name = format!("{name}:day{day}");
+                tells.push(Tell::Total { name, requests: total.of_day });
+                self.told.push(Of::Day { slot, period: day });
+            }
+            if limits.month_quota.is_some() {
+                let name = format!("{name}:month{month}");
+                tells.push(Tell::Total { name, requests: total.of_month });
+                self.told.push(Of::Month { slot, period: month });
             }
         }
-        for ((of, _), answer) in self.told.drain(..).zip(answers) {
-            let untold =
-                |slot: u32| u64::from(state.keys.entry(slot).untold.load(Ordering::Relaxed));
+        if let Some(rate) = limits.rate {
+            let (name, increment_ns) = (format!("{name}:r"), rate.increment_ns(1000));
+            tells.push(if since_ns < self.joined_ns {
+                let due_ns = now_ns.saturating_add(entry.used.ahead_ns(now_ns));
+                Tell::AtLeast { name, due_us: clock.server_us(due_ns) }
+            } else {
+                let micros = (count * increment_ns).div_ceil(1000);
+                Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
+            });
+            self.told.push(Of::Rate { slot, increment_ns });
+        }
+    }
+
+    /// Where a day has ended, counts what waits to that day.
+    fn turn(&mut self, state: &State) {
+        let now = Period { day: state.calendar.day(), month: state.calendar.month() };
+        let Some(before) = self.period.replace(now).filter(|before| *before != now) else { return };
+        for slot in self.waiting.keys().filter(|slot| **slot != LINE) {
+            let untold = state.keys.entry(*slot).untold.swap(0, Ordering::Relaxed);
+            let total = self.totals.entry(*slot).or_default();
+            total.count(u64::from(untold), before);
+            total.of_rate += u64::from(untold);
+        }
+    }
+
+    /// Takes in the answer to what was told at `sent_ns`.
+    pub fn answered(&mut self, policy: &Policy, heard: &Heard, sent_ns: u64, now_ns: u64) {
+        let state = policy.state();
+        self.under_way.clear();
+        let began = self.clock.is_none();
+        let Some(clock) = self.learn(Clock::new(heard.server_us, sent_ns, now_ns), now_ns) else {
+            return;
+        };
+        let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
+        let untold = |slot: u32| u64::from(state.keys.entry(slot).untold.load(Ordering::Relaxed));
+        // What came while the answer was under way came after it was asked for.
+        let due_ns = |ahead_us: i64, more_ns: u64| {
+            let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
+            due_ns.max(sent_ns).saturating_add(more_ns)
+        };
+        for (of, answer) in self.told.drain(..).zip(&heard.answers) {
             match (of, *answer) {
                 (Of::Rate { slot, increment_ns }, Answer::Ahead(micros)) => {
-                    let ahead_ns = micros * 1000 + untold(slot) * increment_ns;
-                    state.keys.entry(slot).used.raise(now_ns.saturating_add(ahead_ns));
+                    let more_ns = untold(slot) * increment_ns;
+                    state.keys.entry(slot).used.raise(due_ns(micros, more_ns));
                 }
                 (Of::Line, Answer::Ahead(micros)) => {
                     let more = state.shared.line_milli.load(Ordering::Relaxed);
-                    let ahead_ns = micros * 1000 + state.ceiling.takes_ns(more);
-                    state.ceiling.raise(now_ns.saturating_add(ahead_ns));
+                    state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
                 (Of::Day { slot, period }, Answer::Used(used)) => {
                     state.keys.entry(slot).day.raise(period, used + untold(slot));
@@ -163,14 +352,31 @@ impl Syncer {
                 _ => {}
             }
         }
+        if began || heard.unknown {
+            self.joined_ns = now_ns;
+            self.look_again();
+        }
     }
 
-    /// No answer came: what was told is told again. Where the server had taken it in, it counts twice, which lets
-    /// less through, not more.
-    pub fn unanswered(&mut self, now_ns: u64) {
+    /// Takes in what an answer told of the server's clock; what is known of it, or `None` where that is not enough.
+    fn learn(&mut self, told: Clock, now_ns: u64) -> Option<Clock> {
+        let known = self.clock.or(self.unsure);
+        let best = known.filter(|known| known.error_ns(now_ns) < told.error_ns).unwrap_or(told);
+        if known.is_none() && best.error_ns > SURE_NS {
+            self.unsure = Some(best);
+            return None;
+        }
+        self.clock = Some(best);
+        self.clock
+    }
+
+    /// No answer came, and none will: whether the server took in what was told is not known.
+    pub fn unanswered(&mut self) {
+        (self.clock, self.unsure) = (None, None);
         self.told.clear();
-        for (slot, _) in self.counts.drain(..) {
-            self.waiting.entry(slot).or_insert(now_ns);
+        for (slot, since) in self.under_way.drain(..) {
+            let waits = self.waiting.entry(slot).or_insert(since);
+            *waits = since.min(*waits);
         }
     }
 }

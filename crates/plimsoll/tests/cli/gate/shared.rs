@@ -31,6 +31,15 @@ impl Redis {
     }
 }
 
+impl Redis {
+    /// Sends it a signal by name.
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+}
+
 impl Drop for Redis {
     fn drop(&mut self) {
         // SIGKILL: nothing is put in order.
@@ -132,6 +141,101 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
     let state = a.admin("GET", "/v1/state", "").json();
     assert_eq!(state["shared"]["answers"], true, "{state}");
     assert!(!a.end().contains("lost"));
+    drop(redis);
+}
+
+/// A configuration of gateways that share limits by the server at this port, with one tier.
+fn sharing(target: &Target, port: u16, tier: &str) -> String {
+    format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[shared]\nserver = \
+         \"redis://127.0.0.1:{port}/0\"\n[[tier]]\n{tier}\n[usage]\nevery = \"60s\"\n",
+        target.url("")
+    )
+}
+
+/// Redis is stopped while requests come and goes on: whatever was sent to it meanwhile, and how often, each request of
+/// the quota is counted once.
+#[test]
+fn a_pause_of_redis_counts_no_request_twice() {
+    const QUOTA: usize = 400;
+    if !needs::has("redis-server") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let redis = Redis::start(&folder, free_port());
+    folder.put("gate.toml", sharing(&target, redis.port, "name = \"day\"\nper_day = 400"));
+    let key = key(&folder, "day");
+    let [a, b] = [(); 2].map(|()| Gate::start(&folder, "gate.toml"));
+    let ask = |gate: &Gate| gate.get("/healthz", &key).status == 200;
+    for gate in [&a, &b] {
+        soon(|| answered(gate) > 0);
+        assert!((0..20).all(|_| ask(gate)));
+        told(gate);
+    }
+    redis.signal("-STOP");
+    let mut passed = 40;
+    for _ in 0..60 {
+        passed += usize::from(ask(&a)) + usize::from(ask(&b));
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(passed, 160, "nothing is used up yet");
+    for gate in [&a, &b] {
+        soon(|| troubles(gate).contains("limits are not shared"));
+    }
+    redis.signal("-CONT");
+    for gate in [&a, &b] {
+        soon(|| troubles(gate) == "[]");
+        told(gate);
+    }
+    // A gateway hears what the others did when it tells something.
+    assert!(ask(&a));
+    told(&a);
+    passed += 1 + (0..QUOTA).take_while(|_| ask(&a)).count();
+    assert_eq!(passed, QUOTA);
+    told(&a);
+    // The other may let one through before it hears.
+    let _ = ask(&b);
+    told(&b);
+    assert!(!ask(&b));
+    drop(redis);
+}
+
+/// Redis is killed and comes back empty: the gateways tell it again what they let through, also of keys that are used at
+/// another gateway from then on.
+#[test]
+fn a_server_that_lost_everything_is_told_again() {
+    if !needs::has("redis-server") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let redis = Redis::start(&folder, free_port());
+    let port = redis.port;
+    folder.put("gate.toml", sharing(&target, port, "name = \"day\"\nper_day = 100"));
+    let key = key(&folder, "day");
+    let [a, b] = [(); 2].map(|()| Gate::start(&folder, "gate.toml"));
+    let ask = |gate: &Gate| gate.get("/healthz", &key).status == 200;
+    for gate in [&a, &b] {
+        soon(|| answered(gate) > 0);
+    }
+    // The second knows of nothing but its own.
+    assert!((0..40).all(|_| ask(&b)));
+    told(&b);
+    assert!((0..40).all(|_| ask(&a)));
+    told(&a);
+    drop(redis);
+    soon(|| troubles(&a).contains("limits are not shared"));
+    soon(|| troubles(&b).contains("limits are not shared"));
+    let redis = Redis::start(&folder, port);
+    for gate in [&a, &b] {
+        soon(|| troubles(gate) == "[]");
+        told(gate);
+    }
+    // A third gateway knows by the server alone; the first request tells it.
+    let c = Gate::start(&folder, "gate.toml");
+    soon(|| answered(&c) > 0);
+    assert!(ask(&c));
+    told(&c);
+    assert_eq!((0..100).take_while(|_| ask(&c)).count(), 19);
     drop(redis);
 }
 

@@ -1,8 +1,7 @@
 //! Gateways that begin and end before one API, in virtual time: what all have in flight stays within the formula.
 
 use super::*;
-use crate::admission::Line;
-use crate::shared::link::{AGAIN_NS, COUNTS_US};
+use crate::shared::command::COUNTS_US;
 
 /// How often a gateway takes in what it was told.
 const LOOK_NS: u64 = 100 * MS;

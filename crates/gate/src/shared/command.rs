@@ -1,0 +1,117 @@
+//! What a gateway says to the server: one script with all that it tells, and what that returns.
+
+use super::resp::{Reply, write_command};
+use super::sync::{Answer, Heard, Tell};
+
+/// A gateway counts for so long after its last sign of life.
+pub(super) const COUNTS_US: u64 = 1_500_000;
+/// What is under this name on the server belongs to gateways.
+const PREFIX: &str = "plimsoll:gate:";
+const SCRIPT: &[u8] = include_bytes!("script.lua");
+
+/// Why there is no answer that can be used.
+const OTHERWISE: &str = "it answers in another way than asked";
+
+/// The command that tells, over the connection of this number of the gateway of this name; a sign of life where there is
+/// nothing to tell. A later connection has a higher number.
+pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, connection: u64) {
+    let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
+    words.push((tells.len() + 2).to_string().into_bytes());
+    for tell in tells {
+        let (Tell::Add { name, .. } | Tell::AtLeast { name, .. } | Tell::Total { name, .. }) = tell;
+        words.push(format!("{PREFIX}{name}").into_bytes());
+    }
+    words.push(format!("{PREFIX}gateways").into_bytes());
+    words.push(format!("{PREFIX}connection:{gateway}").into_bytes());
+    words.push(gateway.as_bytes().to_vec());
+    words.extend([connection, COUNTS_US].map(|number| number.to_string().into_bytes()));
+    for tell in tells {
+        let (kind, first, second) = match tell {
+            Tell::Add { micros, first_us, .. } => (b"a", *micros, *first_us),
+            Tell::AtLeast { due_us, .. } => (b"l", *due_us, 0),
+            Tell::Total { requests, .. } => (b"q", *requests, 0),
+        };
+        words.push(kind.to_vec());
+        words.extend([first, second].map(|number| number.to_string().into_bytes()));
+    }
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    write_command(out, &words);
+}
+
+/// What the reply to so many tells says.
+///
+/// # Errors
+/// What the server complains of, or that the reply is none of the script's.
+pub(super) fn read_heard(reply: &Reply, tells: &[Tell]) -> Result<Heard, String> {
+    let list = match reply {
+        Reply::List(list) if list.len() == tells.len() + 3 => list,
+        Reply::Error(why) => return Err(complaint(why)),
+        _ => return Err(OTHERWISE.into()),
+    };
+    let (answers, rest) = list.split_at(tells.len());
+    let answers = answers.iter().zip(tells).map(answer_of).collect::<Result<_, _>>()?;
+    let [Reply::Number(server_us), Reply::Number(unknown), Reply::Number(gateways)] = rest else {
+        return Err(OTHERWISE.into());
+    };
+    Ok(Heard {
+        answers,
+        server_us: (*server_us).max(0) as u64,
+        unknown: *unknown != 0,
+        gateways: u32::try_from(*gateways).unwrap_or(u32::MAX).max(1),
+    })
+}
+
+fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
+    match (reply, tell) {
+        (Reply::Number(n), Tell::Add { .. } | Tell::AtLeast { .. }) => Ok(Answer::Ahead(*n)),
+        (Reply::Number(n), Tell::Total { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
+        (Reply::Error(why), _) => Err(complaint(why)),
+        _ => Err(OTHERWISE.into()),
+    }
+}
+
+/// What the server complains of, with what to do where that is known.
+pub(super) fn complaint(why: &str) -> String {
+    let kind = why.split(' ').next().unwrap_or_default();
+    match kind {
+        "WRONGPASS" => format!(
+            "the server does not take this user and password: write redis://USER:PASSWORD@HOST, or redis://:PASSWORD@HOST \
+             ({why})"
+        ),
+        _ if kind == "NOAUTH" || why.contains("unauthenticated") => {
+            "the server asks for a password: write redis://:PASSWORD@HOST".into()
+        }
+        "NOPERM" => format!("the server does not let this user do it: {why}"),
+        _ => why.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_say_what_to_do() {
+        let asks = "the server asks for a password: write redis://:PASSWORD@HOST";
+        assert_eq!(complaint("NOAUTH Authentication required."), asks);
+        assert_eq!(complaint("ERR Protocol error: unauthenticated multibulk length"), asks);
+        let wrong = complaint("WRONGPASS invalid username-password pair or user is disabled.");
+        assert!(wrong.contains("redis://:PASSWORD@HOST"), "{wrong}");
+        assert_eq!(complaint("OOM command not allowed"), "OOM command not allowed");
+    }
+
+    #[test]
+    fn a_reply_is_read_whole_or_refused() {
+        let tells = [
+            Tell::Add { name: "k:r".into(), micros: 5, first_us: 7 },
+            Tell::Total { name: "k:day1".into(), requests: 3 },
+        ];
+        let numbers = |list: &[i64]| Reply::List(list.iter().copied().map(Reply::Number).collect());
+        let heard = read_heard(&numbers(&[-4, 9, 1_000, 1, 2]), &tells).unwrap();
+        assert_eq!(heard.answers, [Answer::Ahead(-4), Answer::Used(9)]);
+        assert_eq!((heard.server_us, heard.unknown, heard.gateways), (1_000, true, 2));
+        for wrong in [numbers(&[1, 2, 3]), Reply::Nothing, Reply::Error("ERR x".into())] {
+            assert!(read_heard(&wrong, &tells).is_err(), "{wrong:?}");
+        }
+    }
+}
