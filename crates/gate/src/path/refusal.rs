@@ -17,6 +17,8 @@ pub enum Fault {
     Version,
     /// 400: no host.
     Host,
+    /// 400: a host with escapes.
+    HostEscaped,
     /// 400: the target's host and `Host` are not the same.
     HostDiffers,
     /// 400: a target of a form that is not served.
@@ -68,6 +70,7 @@ impl Fault {
             Self::HeadTooLong => (431, "head_too_long", "The head is too long."),
             Self::Version => (505, "version", "HTTP/1.1 is spoken here."),
             Self::Host => (400, "host", "The request names no host."),
+            Self::HostEscaped => (400, "host_escaped", "The host is written with escapes."),
             Self::HostDiffers => (400, "host_differs", "The target and Host name different hosts."),
             Self::Target => (400, "target", "A target of this form is not served."),
             Self::Path => {
@@ -197,11 +200,12 @@ mod tests {
         }
     }
 
-    const FAULTS: [Fault; 18] = [
+    const FAULTS: [Fault; 19] = [
         Fault::Syntax,
         Fault::HeadTooLong,
         Fault::Version,
         Fault::Host,
+        Fault::HostEscaped,
         Fault::HostDiffers,
         Fault::Target,
         Fault::Path,

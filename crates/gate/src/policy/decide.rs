@@ -130,6 +130,12 @@ impl Policy {
         self.finder.find(facts, route).map(route)
     }
 
+    /// Whether a request has the same route by another reading of its path.
+    pub(crate) fn reads_alike(&self, facts: &Facts, path: &[u8]) -> bool {
+        let number = |facts| self.find(facts).map(|route| route.number);
+        number(facts) == number(&Facts { path, ..*facts })
+    }
+
     fn check_address<'a>(
         &'a self,
         facts: &Facts,

@@ -116,8 +116,15 @@ impl Builder<'_> {
                 "is empty or begins with /, and has no query, fragment or space",
             ));
         }
+        let from = match PathPattern::parse(from) {
+            Ok(PathPattern::Prefix(from)) => from,
+            Ok(PathPattern::Template(_)) => {
+                return Err(self.wrong(&written.from, "is a path without {parameters}"));
+            }
+            Err(why) => return Err(self.wrong(&written.from, why)),
+        };
         let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
-        Ok(PathRewrite { from: trimmed(from), to: trimmed(to) })
+        Ok(PathRewrite { from: trimmed(&from), to: trimmed(to) })
     }
 
     fn headers(&self, written: &HeaderConfig) -> Result<HeaderRules, ConfigError> {
