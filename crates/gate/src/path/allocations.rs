@@ -146,7 +146,7 @@ fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     // Connections upstream are numbered from 0 on, in the order in which they were opened.
     for up in 0..CLIENTS {
         let sent = &mut wires.sent[(CLIENTS + up) as usize];
-        assert!(sent.starts_with(b"GET /v1/7/abc?a=1&b=2 HTTP/1.1\r\nHost: api.test\r\n"));
+        assert!(sent.starts_with(b"GET /v1/7/abc%3B?a=1&b=2 HTTP/1.1\r\nHost: api.test\r\n"));
         sent.clear();
         receives(worker, wires, UP | up, answer);
     }
