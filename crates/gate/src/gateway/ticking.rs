@@ -70,14 +70,14 @@ struct Governed {
 fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
-    let mut seen = ceiling.look();
+    let mut seen = ceiling.look(net::clock::now());
     let Some(line) = policy.line() else {
         *governed = Governed::default();
         control.stand(Standing { factor: 1.0, ..Standing::default() });
         return;
     };
     if governed.line.as_ref().is_none_or(|(known, _)| known != line) {
-        let governor = Governor::new(line.rate_per_s, line.envelope.clone());
+        let governor = Governor::new(line);
         *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
     let Some((_, governor)) = &mut governed.line else { return };
