@@ -5,6 +5,7 @@
 
 mod control;
 mod error;
+mod failing;
 mod heir;
 mod notes;
 mod preflight;
