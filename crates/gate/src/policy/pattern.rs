@@ -127,6 +127,23 @@ impl PathPattern {
         }
     }
 
+    /// Whether a path that it takes may begin with these whole segments, decoded.
+    pub fn may_begin_with(&self, begin: &str) -> bool {
+        let begin = begin.split('/').filter(|segment| !segment.is_empty());
+        match self {
+            Self::Prefix(prefix) => {
+                let own = prefix.split('/').filter(|segment| !segment.is_empty());
+                own.zip(begin).all(|(own, other)| own == other)
+            }
+            Self::Template(segments) => {
+                let mut own = segments.iter();
+                let fits =
+                    |own: &Option<String>, other| own.as_deref().is_none_or(|own| own == other);
+                begin.into_iter().all(|other| own.next().is_some_and(|own| fits(own, other)))
+            }
+        }
+    }
+
     /// The more it is, the narrower: routes are tried from the narrowest on. A template of n segments is narrower
     /// than a prefix of n; a literal segment is narrower than a parameter.
     pub fn narrowness(&self) -> (usize, bool, usize) {
@@ -208,6 +225,24 @@ mod tests {
             "/%ff", "/./{id}", "/a\\b", "/%25",
         ] {
             assert!(PathPattern::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_taken_begin_in_some_ways() {
+        for (pattern, begin, may) in [
+            ("/a", "/b", false),
+            ("/a", "/a/b", true),
+            ("/a/b", "/a", true),
+            ("/", "/b", true),
+            ("/users/{id}", "/users", true),
+            ("/users/{id}", "/users/x", true),
+            ("/users/{id}", "/users/x/y", false),
+            ("/users/{id}", "/user", false),
+            ("/users/{id}", "", true),
+        ] {
+            let parsed = PathPattern::parse(pattern).unwrap();
+            assert_eq!(parsed.may_begin_with(begin), may, "{pattern} {begin}");
         }
     }
 
