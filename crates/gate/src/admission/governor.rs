@@ -6,10 +6,10 @@
 //! ran* is less than the ceiling; then to a little below that, so that what queues there drains. What it completes in a time
 //! in which it did nothing, or while nobody asks for more, is none of its rates.
 //!
-//! Inside, it rises. As many in flight as may be are answered by a server with a queue in a time that is at most
-//! proportional to their number, so the room below the envelope says how far the ceiling may rise at once: an API that is
-//! well again has its line in a second or two, and one that stayed slower is neared by small steps. A rise that was too
-//! bold is followed by smaller ones. Nothing is sent or held back to find something out.
+//! Inside, it rises twofold in a look, so that an API that is well again has its line in a second or two. Where that was too
+//! bold, the API stayed slower: later rises are smaller, and no larger than the room below the envelope, since as many in
+//! flight as may be are answered by a server with a queue in a time that is at most proportional to their number; and one look
+//! outside is enough to fall. Nothing is sent or held back to find something out.
 
 use super::{Envelope, Line, Seen};
 
@@ -35,7 +35,7 @@ const LITTLE_SLOWER: f64 = 0.97;
 const FULL: f64 = 0.7;
 /// The share of requests that must have been refused for some to wait for room.
 const REFUSED: f64 = 0.02;
-/// A step up is at least, and at first at most, this.
+/// A step up is at least this where a rise has been too bold, and at first this.
 const STEP_UP: f64 = 1.02;
 const STEP_UP_MOST: f64 = 2.0;
 /// Added to a step up, so that a low ceiling is not stuck there.
@@ -185,10 +185,13 @@ impl Governor {
         let full = in_flight >= FULL * (self.at_once * self.factor).max(1.0);
         let asked = (seen.latency.count() + seen.refused) as f64;
         let waiting = full || seen.refused as f64 > REFUSED * asked;
-        let slower = self.outside_for >= OUTSIDE_LOOKS && waiting && carries < SLOWER * self.factor;
+        // An API that a rise was too bold for is known to be slower.
+        let known = self.is_careful();
+        let (looks, long) = if known { (1, 1) } else { (OUTSIDE_LOOKS, OUTSIDE_LONG) };
+        let slower = self.outside_for >= looks && waiting && carries < SLOWER * self.factor;
         // A stall explains latency that nothing else does.
         let little_slower = seen.stalls == 0 || carries < LITTLE_SLOWER * self.factor;
-        if !(slower || (self.outside_for >= OUTSIDE_LONG && full && little_slower)) {
+        if !(slower || (self.outside_for >= long && full && little_slower)) {
             return;
         }
         let (least, most) = (self.factor * STEP_DOWN_MOST, self.factor * STEP_DOWN);
@@ -205,11 +208,19 @@ impl Governor {
         if self.factor >= 1.0 {
             return;
         }
-        let step = room.clamp(STEP_UP, self.step_up_most.max(STEP_UP));
+        let step = match self.is_careful() {
+            true => room.clamp(STEP_UP, self.step_up_most.max(STEP_UP)),
+            false => STEP_UP_MOST,
+        };
         if step > BOLD {
             self.since_rise = 0;
         }
         self.factor = (self.factor * step + STEP_UP_LEAST).min(1.0);
+    }
+
+    /// Whether a rise has been too bold lately.
+    fn is_careful(&self) -> bool {
+        self.step_up_most < STEP_UP_MOST
     }
 
     fn verdict(&self, latency_ns: Option<u64>) -> Verdict {

@@ -133,9 +133,9 @@ fn a_slower_server_is_held_inside_the_objective() {
                 held.held.verdict.fits
             );
             println!("{all}");
-            // Where what a request takes alone leaves no room below the objective, nothing can.
+            // Where what a request takes alone leaves no half of the objective for the queue, nothing is promised.
             let takes_ns = server.longest_ns() as f64 / speed;
-            if takes_ns <= 0.8 * OBJECTIVE_NS as f64 {
+            if takes_ns <= 0.5 * OBJECTIVE_NS as f64 {
                 assert!(goodput >= 0.95, "{all}");
                 assert!(p99_ms * MS as f64 <= OBJECTIVE_NS as f64, "{all}");
             }
