@@ -247,7 +247,6 @@ fn the_line_is_given_without_probing() {
         .map(|limiter| goodput(limiter, server, seconds));
         let at_once = found.at_once;
         let all = format!("{name}: line {line:.3}, {at_once}, {held:?} {pinned:?} {unpinned:?}");
-        println!("{all}");
         assert!(held.mean >= 0.95 * line, "it gives the line: {all}");
         assert!(held.worst_second >= worst * line, "its worst second: {all}");
         assert!(held.p99_ms * MS as f64 <= OBJECTIVE_NS as f64, "inside the objective: {all}");

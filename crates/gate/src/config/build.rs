@@ -140,25 +140,7 @@ impl Built {
             gateways: builder.gateways(config)?,
             trust: None,
         };
-        if let Some(every) = &config.usage.every {
-            match every.get_ref().0 {
-                ns if ns < SECOND => {
-                    return Err(builder.wrong(every, "usage is reported once a second at most"));
-                }
-                ns if ns % SECOND != 0 => {
-                    return Err(
-                        builder.wrong(every, "usage is reported every whole seconds, such as 2s")
-                    );
-                }
-                _ => {}
-            }
-        }
-        if let Some(url) = &config.usage.http {
-            HttpSink::new(url.get_ref(), "").map_err(|why| builder.wrong(url, why))?;
-            if config.usage.json_lines.is_some() {
-                return Err(builder.wrong(url, "usage goes to a file or to a URL, not to both"));
-            }
-        }
+        builder.usage(&config.usage)?;
         let access_log = builder.access_log(&config.access_log)?;
         let place = |url: &Spanned<String>| {
             Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
@@ -169,6 +151,30 @@ impl Built {
 }
 
 impl Builder<'_> {
+    /// How often usage is reported, and to one place.
+    fn usage(&self, written: &UsageConfig) -> Result<(), ConfigError> {
+        if let Some(every) = &written.every {
+            match every.get_ref().0 {
+                ns if ns < SECOND => {
+                    return Err(self.wrong(every, "usage is reported once a second at most"));
+                }
+                ns if ns % SECOND != 0 => {
+                    return Err(
+                        self.wrong(every, "usage is reported every whole seconds, such as 2s")
+                    );
+                }
+                _ => {}
+            }
+        }
+        if let Some(url) = &written.http {
+            HttpSink::new(url.get_ref(), "").map_err(|why| self.wrong(url, why))?;
+            if written.json_lines.is_some() {
+                return Err(self.wrong(url, "usage goes to a file or to a URL, not to both"));
+            }
+        }
+        Ok(())
+    }
+
     /// Addresses of clients, each listened on once.
     fn listeners(&self, written: &[ListenConfig]) -> Result<Vec<ListenerSettings>, ConfigError> {
         let mut listeners: Vec<ListenerSettings> = Vec::new();

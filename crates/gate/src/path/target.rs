@@ -88,7 +88,7 @@ fn cut_into<'a>(out: &'a mut Vec<u8>, decoded: &[u8]) -> &'a [u8] {
     let mut in_parameter = false;
     for &byte in decoded {
         in_parameter = (in_parameter || byte == b';') && byte != b'/';
-        if !in_parameter && !(byte == b'/' && out.last() == Some(&b'/')) {
+        if !(in_parameter || byte == b'/' && out.last() == Some(&b'/')) {
             out.push(byte);
         }
     }

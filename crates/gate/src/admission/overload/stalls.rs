@@ -22,7 +22,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The troubles, and the second in which all is over.
+    /// The troubles, and the second in which latency is inside again.
     fn troubles(self) -> (Vec<Trouble>, usize) {
         let begins_ns = BEGINS as u64 * SECOND;
         let trouble = |from_ms: u64, for_ms: u64, speed| {
@@ -32,7 +32,8 @@ impl Kind {
         match self {
             Self::Pauses => ((0..6).map(|n| trouble(n * 500, 150, 0.0)).collect(), BEGINS + 3),
             Self::Pause => (vec![trouble(0, 1000, 0.0)], BEGINS + 1),
-            Self::Starved => (vec![trouble(0, 3000, 0.05)], BEGINS + 3),
+            // Latency is inside once the queue is worked off, within a second.
+            Self::Starved => (vec![trouble(0, 3000, 0.05)], BEGINS + 4),
         }
     }
 }
@@ -103,7 +104,6 @@ fn a_stall_costs_what_it_lasts() {
                 &held.factors[BEGINS..],
                 held.fits
             );
-            println!("{all}");
             assert!(after >= 0.95 * before.min(1.0), "{all}");
             assert!(held.factors[over + RECOVERY..].iter().all(|factor| *factor >= 0.95), "{all}");
             if !matches!(kind, Kind::Starved) {
@@ -132,7 +132,6 @@ fn a_slower_server_is_held_inside_the_objective() {
                 &held.factors[BEGINS..BEGINS + 30],
                 held.held.verdict.fits
             );
-            println!("{all}");
             // Where what a request takes alone leaves no half of the objective for the queue, nothing is promised.
             let takes_ns = server.longest_ns() as f64 / speed;
             if takes_ns <= 0.5 * OBJECTIVE_NS as f64 {
