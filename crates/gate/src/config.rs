@@ -18,4 +18,5 @@ pub use file::{
 pub use flags::Flags;
 pub use place::ConfigError;
 pub(crate) use place::nearest;
+pub(crate) use place::place_of;
 pub use values::{Bytes, Duration, RateText};

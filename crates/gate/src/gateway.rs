@@ -5,7 +5,9 @@
 
 mod control;
 mod error;
+mod failing;
 mod heir;
+mod named;
 mod notes;
 mod preflight;
 mod restart;
@@ -22,12 +24,13 @@ use std::time::Duration;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
+use named::Written;
 pub use restart::Reloaded;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{AccessLog, Built, Config, ListenerSettings, STORE};
+use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, STORE};
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
@@ -77,16 +80,19 @@ impl Gateway {
     pub fn start(setup: Setup) -> Result<Self, GatewayError> {
         let (config, text) = control::read(&setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
-        let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
+        let file = setup.file.clone();
+        let written = Written { text: &text, file: file.as_deref() };
+        let store = store_of(&config);
         let (earlier, mut given) = given(&setup, &built, &store)?;
-        let mut listeners = listeners(&built.listeners)?;
+        let mut listeners = listeners(&built.listeners, &config, written)?;
         for (listener, (_, sockets)) in listeners.iter_mut().zip(&given.listeners) {
             listener.sockets.clone_from(sockets);
         }
-        let log = log(&built)?;
+        let log = log(&built)
+            .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
         let io = given.io.or(setup.io);
         let mut options = Options { listeners, workers: config.workers, io, log: None };
-        let sink = sink(&config, &store)?;
+        let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
         let (control, mut collector, reporter) =
@@ -204,13 +210,29 @@ impl Gateway {
     }
 }
 
-fn listeners(settings: &[ListenerSettings]) -> Result<Vec<Listener>, GatewayError> {
-    let listener = |settings: &ListenerSettings| {
-        let identity = settings.identity.as_ref().map(|(cert, key)| Identity::read(cert, key));
-        let identity = identity.transpose().map_err(GatewayError::File)?;
+fn listeners(
+    settings: &[ListenerSettings],
+    config: &Config,
+    written: Written<'_>,
+) -> Result<Vec<Listener>, GatewayError> {
+    let listener = |(settings, listen): (&ListenerSettings, &ListenConfig)| {
+        let identity = match &settings.identity {
+            Some((cert, key)) => {
+                let key = Identity::read_key(key).map_err(GatewayError::File);
+                let key = key.map_err(written.named("listen.key", listen.key.as_ref()))?;
+                let identity = Identity::read(cert, key).map_err(GatewayError::File);
+                Some(identity.map_err(written.named("listen.cert", listen.cert.as_ref()))?)
+            }
+            None => None,
+        };
         Ok(Listener { identity, proxy: settings.proxy, ..Listener::plain(settings.address) })
     };
-    settings.iter().map(listener).collect()
+    settings.iter().zip(&config.listen).map(listener).collect()
+}
+
+/// The file of keys and usage.
+fn store_of(config: &Config) -> PathBuf {
+    config.keys.store.as_ref().map_or_else(|| STORE.into(), |path| path.get_ref().clone())
 }
 
 /// The sockets of the gateway that is to be taken over, and that gateway.
@@ -263,20 +285,28 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     }
 }
 
-fn sink(config: &Config, store: &Path) -> Result<Box<dyn Sink>, GatewayError> {
+fn sink(
+    config: &Config,
+    store: &Path,
+    written: Written<'_>,
+) -> Result<Box<dyn Sink>, GatewayError> {
     if let Some(url) = &config.usage.http {
         let source = crate::keys::new_key().map_err(GatewayError::Store)?;
         let source = source.trim_start_matches("plk_");
         return Ok(Box::new(HttpSink::new(url.get_ref(), source).map_err(GatewayError::File)?));
     }
     match &config.usage.json_lines {
-        Some(path) => match JsonLines::open(path) {
+        Some(path) => match JsonLines::open(path.get_ref()) {
             Ok(lines) => Ok(Box::new(lines)),
-            Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
+            Err(error) => {
+                let error = GatewayError::File(format!("{}: {error}", path.get_ref().display()));
+                Err(written.named("usage.json_lines", Some(path))(error))
+            }
         },
         None => {
             // Makes the file, readable by its owner only.
-            drop(crate::keys::Store::open(store).map_err(GatewayError::Store)?);
+            let opened = crate::keys::Store::open(store).map_err(GatewayError::Store);
+            drop(opened.map_err(written.named("keys.store", config.keys.store.as_ref()))?);
             Ok(Box::new(Sqlite::open(store).map_err(GatewayError::File)?))
         }
     }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::path::Failure;
 use crate::policy::{ActiveCheck, PassiveCheck};
 
 /// The servers of all upstreams. Servers keep their state when a policy is replaced.
@@ -39,6 +40,8 @@ pub struct ServerHealth {
     failed: AtomicU64,
     checks: AtomicU64,
     checks_failed: AtomicU64,
+    /// Requests that it failed, by how.
+    failed_by: [AtomicU64; Failure::COUNT],
 }
 
 /// A server's state, for people.
@@ -58,6 +61,8 @@ pub struct ServerView {
     pub checks: u64,
     /// Those of them that failed.
     pub checks_failed: u64,
+    /// Requests that it failed so far, by how, in the order of [`Failure::ALL`]. A request that was sent again counts twice.
+    pub failed_by: [u64; Failure::COUNT],
 }
 
 impl Health {
@@ -88,6 +93,7 @@ impl Health {
             failed: known.state.failed.load(Relaxed),
             checks: known.state.checks.load(Relaxed),
             checks_failed: known.state.checks_failed.load(Relaxed),
+            failed_by: std::array::from_fn(|kind| known.state.failed_by[kind].load(Relaxed)),
         };
         servers.iter().map(view).collect()
     }
@@ -138,6 +144,11 @@ impl ServerHealth {
             self.rests_until_ns.store(0, Relaxed);
             self.tried.store(false, Relaxed);
         }
+    }
+
+    /// A request failed in this way.
+    pub fn failed_by(&self, failure: Failure) {
+        self.failed_by[failure as usize].fetch_add(1, Relaxed);
     }
 
     /// A request was not answered: no connection, or none that lasted.

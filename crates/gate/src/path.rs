@@ -9,7 +9,7 @@
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
-//! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `proxy`, `tls`: bytes.
+//! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `failure`, `proxy`, `tls`: bytes.
 
 #[cfg(test)]
 mod allocations;
@@ -20,6 +20,7 @@ mod checks;
 mod client;
 mod due;
 mod ending;
+mod failure;
 mod fields;
 mod handing;
 mod key;
@@ -42,6 +43,7 @@ mod tunnel;
 mod up;
 mod worker;
 
+pub use failure::Failure;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Entry;
+use crate::escapes;
 use crate::limits::date;
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -135,13 +136,15 @@ fn redacted(target: &[u8]) -> String {
         Some((path, query)) => (path, Some(query)),
         None => (&*target, None),
     };
-    let segment = |segment| if is_secret_value(segment) { MASK } else { segment };
+    let segment = |segment| if is_secret_value(&plain(segment)) { MASK } else { segment };
     let mut out = path.split('/').map(segment).collect::<Vec<_>>().join("/");
     let pairs = query.into_iter().flat_map(|query| query.split('&'));
     for (nth, pair) in pairs.enumerate() {
         out.push(if nth == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            Some((name, value)) if is_secret_name(name, true) || is_secret_value(value) => {
+            Some((name, value))
+                if is_secret_name(&plain(name), true) || is_secret_value(&plain(value)) =>
+            {
                 out.push_str(name);
                 out.push('=');
                 out.push_str(MASK);
@@ -152,23 +155,34 @@ fn redacted(target: &[u8]) -> String {
     out
 }
 
+/// What a text stands for that may have escapes.
+fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let decoded: Vec<u8> = escapes::lenient(text.as_bytes()).collect();
+    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
+}
+
 /// A text without keys of the gateway: what follows their prefix, however it is written, is masked.
 fn without_keys(text: &[u8]) -> Cow<'_, [u8]> {
-    const PREFIXES: [&[u8]; 3] = [b"plk_", b"plk%5f", b"plk%5F"];
-    let begins = |at: usize| PREFIXES.iter().find(|prefix| text[at..].starts_with(prefix));
+    let begins = |at: usize| escapes::strip_decoded(&text[at..], b"plk_");
     if !(0..text.len()).any(|at| begins(at).is_some()) {
         return Cow::Borrowed(text);
     }
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
     while at < text.len() {
-        let Some(prefix) = begins(at) else {
+        let Some(rest) = begins(at) else {
             out.push(text[at]);
             at += 1;
             continue;
         };
         out.extend_from_slice(MASK.as_bytes());
-        at += prefix.len();
-        at += text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let mut units = escapes::units(rest);
+        let of_key = std::iter::from_fn(|| units.next()?.ok())
+            .take_while(|unit| unit.byte.is_ascii_alphanumeric())
+            .map(|unit| if unit.escaped { 3 } else { 1 });
+        at = text.len() - rest.len() + of_key.sum::<usize>();
     }
     Cow::Owned(out)
 }
@@ -235,13 +249,15 @@ mod tests {
 
     #[test]
     fn keys_are_written_nowhere() {
-        for text in [&b"/x/plk_0123abcd/y"[..], b"/a?q=plk_0123abcd", b"/a?b=%20plk%5F0123abcd"] {
+        for text in [
+            &b"/x/plk_0123abcd/y"[..],
+            b"/a?q=plk_0123abcd",
+            b"/a?b=%20plk%5F0123abcd",
+            b"/%70l%6b_%301%3223abcd",
+        ] {
             for format in [LogFormat::CombinedTime, LogFormat::Json] {
                 let logged = line(format, &entry(text, b"agent plk_0123abcd end"));
-                assert!(
-                    !logged.contains("0123abcd") && logged.contains("agent *** end"),
-                    "{logged}"
-                );
+                assert!(!logged.contains("23abcd") && logged.contains("agent *** end"), "{logged}");
             }
         }
     }
@@ -263,6 +279,7 @@ mod tests {
         let cases = [
             ("/a?user_key=plk_1&b=2", "/a?user_key=***&b=2"),
             ("/a?access_token=x", "/a?access_token=***"),
+            ("/a?%61ccess_tok%65n=x", "/a?%61ccess_tok%65n=***"),
             ("/a?q=ghp_0123456789abcdef0123&user_key", "/a?q=***&user_key"),
             ("/reset/ghp_0123456789abcdef0123/x", "/reset/***/x"),
             ("/a?page=2&sort=name", "/a?page=2&sort=name"),

@@ -210,7 +210,7 @@ fn failed(error: &GatewayError) -> Response {
         GatewayError::Store(StoreError::NoSuchKey(_)) => StatusCode::NOT_FOUND,
         GatewayError::Store(StoreError::Wrong(_)) => StatusCode::UNPROCESSABLE_ENTITY,
         // A file that the configuration names is as wrong as what it says.
-        GatewayError::File(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        GatewayError::File(_) | GatewayError::Named { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         error if error.is_usage() => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -1,5 +1,6 @@
 //! What the API carries while that is less than its ceiling: a slowed server answers what is in flight late, and the
-//! ceiling's number in flight then refuses requests that its rate would let through. Shares are shares of this.
+//! ceiling's number in flight then refuses requests that its rate would let through. Shares are shares of this. What it
+//! completes is told by the time in which it ran: a stall is over soon.
 
 use super::Seen;
 
@@ -29,13 +30,17 @@ impl Default for Carried {
 impl Carried {
     /// Learns from what was seen in the last `seconds` below a ceiling of so many mean requests per second and at once.
     pub fn learn(&mut self, seen: &Seen, seconds: f64, ceiling_per_s: f64, at_once: f64) {
-        let completed_per_s = seen.completed_milli as f64 / 1000.0 / seconds.max(1e-3);
+        let seconds = seconds.max(1e-3);
+        let completed = seen.completed_milli as f64 / 1000.0;
+        let completed_per_s = completed / seconds;
         // Little's law: the mean number in flight is what is completed times how long it takes.
         let in_flight = completed_per_s * seen.latency.mean_ns() / 1e9;
         let asked = seen.latency.count() + seen.refused;
         let refused = seen.refused as f64 > REFUSED * asked as f64;
         self.0 = match () {
-            () if refused && in_flight >= FULL * at_once => BELOW_COMPLETED * completed_per_s,
+            () if refused && in_flight >= FULL * at_once => {
+                BELOW_COMPLETED * completed / seen.running_s(seconds)
+            }
             () if in_flight < IDLE * at_once => self.0 * STEP_UP_IDLE,
             () => self.0 * STEP_UP,
         };

@@ -11,6 +11,13 @@ const ABOVE_ARRIVALS: f64 = 0.5;
 /// How many times as many as keep the target busy may be in flight while a cluster of random arrivals is worked off: with
 /// more, the last of it waits longer than the objective where some requests take much longer than most.
 const CLUSTER_MOST: f64 = 2.0;
+/// A stall is a time in which nothing is answered while something is in flight, and at the line's rate so many mean requests
+/// would have been.
+const STALL_REQUESTS: f64 = 20.0;
+const STALL_LEAST_NS: f64 = 50e6;
+/// With more of them an upstream is taken to be slow rather than to stall. It did something for this part of the time at least.
+const STALLS_PER_S: f64 = 5.0;
+const RUNNING_LEAST: f64 = 0.02;
 /// How many clusters ahead an overload is remembered as at most.
 const REMEMBERED: u64 = 4;
 
@@ -23,10 +30,24 @@ pub struct Seen {
     pub completed_milli: u64,
     /// Requests that the ceiling refused.
     pub refused: u64,
+    /// For how long in all, in nanoseconds, nothing was answered while something was in flight, and how often that was.
+    pub stalled_ns: u64,
+    /// See [`Self::stalled_ns`].
+    pub stalls: u64,
     /// Answers that say that the upstream did not do what was asked.
     pub errors: u64,
     /// The status of one of these.
     pub an_error: u16,
+}
+
+impl Seen {
+    /// For how much of so many seconds the upstreams did something. Many short stalls are none: that is how fast the
+    /// upstream is.
+    pub fn running_s(&self, seconds: f64) -> f64 {
+        let stalled_s = self.stalled_ns as f64 / 1e9;
+        let regular = self.stalls as f64 > STALLS_PER_S * seconds;
+        if regular { seconds } else { (seconds - stalled_s).max(RUNNING_LEAST * seconds) }.max(1e-3)
+    }
 }
 
 /// The ceiling and what is used of it.
@@ -51,6 +72,11 @@ pub struct Ceiling {
     latency: Box<[AtomicU32]>,
     completed_milli: AtomicU64,
     refused: AtomicU64,
+    /// From how long on nothing answered is a stall, when the last answer was, and what stalls there were since the last look.
+    stall_from_ns: AtomicU64,
+    answered_at_ns: AtomicU64,
+    stalled_ns: AtomicU64,
+    stalls: AtomicU64,
     errors: AtomicU64,
     an_error: AtomicU32,
 }
@@ -71,6 +97,10 @@ impl Default for Ceiling {
             latency: (0..BUCKETS).map(|_| AtomicU32::new(0)).collect(),
             completed_milli: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            stall_from_ns: AtomicU64::new(STALL_LEAST_NS as u64),
+            answered_at_ns: AtomicU64::new(0),
+            stalled_ns: AtomicU64::new(0),
+            stalls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             an_error: AtomicU32::new(0),
         }
@@ -88,6 +118,8 @@ impl Ceiling {
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
         let own = (at_once * part.own()).max(1.0);
         self.at_once_milli.store((own * 1000.0) as u64, Ordering::Relaxed);
+        let stall_ns = (STALL_REQUESTS * 1e9 / (line.rate_per_s * part.own())).max(STALL_LEAST_NS);
+        self.stall_from_ns.store(stall_ns as u64, Ordering::Relaxed);
         self.set_arrivals(line, factor, part.own());
     }
 
@@ -156,19 +188,45 @@ impl Ceiling {
         self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Notes that a request was answered at an instant, after so long.
+    pub fn ran(&self, now_ns: u64, upstream_ns: u64) {
+        let last_ns = self.answered_at_ns.swap(now_ns, Ordering::Relaxed);
+        // Before the request came, perhaps nothing was in flight.
+        self.note_stall(now_ns.saturating_sub(last_ns).min(upstream_ns));
+    }
+
+    fn note_stall(&self, for_ns: u64) {
+        if for_ns >= self.stall_from_ns.load(Ordering::Relaxed) {
+            self.stalled_ns.fetch_add(for_ns, Ordering::Relaxed);
+            self.stalls.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Notes an answer whose status says that the upstream did not do what was asked.
     pub fn note_error(&self, status: u16) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         self.an_error.store(u32::from(status), Ordering::Relaxed);
     }
 
-    /// What was seen since the last call.
-    pub fn look(&self) -> Seen {
+    /// What was seen since the last call, at an instant.
+    pub fn look(&self, now_ns: u64) -> Seen {
+        // A stall that lasts is counted as far as it has come.
+        let last_ns = self.answered_at_ns.load(Ordering::Relaxed);
+        let quiet_ns = now_ns.saturating_sub(last_ns);
+        if last_ns > 0
+            && self.in_flight.held() > 0
+            && quiet_ns >= self.stall_from_ns.load(Ordering::Relaxed)
+        {
+            self.note_stall(quiet_ns);
+            self.answered_at_ns.store(now_ns, Ordering::Relaxed);
+        }
         let latency = self.latency.iter().map(|n| u64::from(n.swap(0, Ordering::Relaxed)));
         Seen {
             latency: Buckets(latency.collect()),
             completed_milli: self.completed_milli.swap(0, Ordering::Relaxed),
             refused: self.refused.swap(0, Ordering::Relaxed),
+            stalled_ns: self.stalled_ns.swap(0, Ordering::Relaxed),
+            stalls: self.stalls.swap(0, Ordering::Relaxed),
             errors: self.errors.swap(0, Ordering::Relaxed),
             an_error: self.an_error.load(Ordering::Relaxed) as u16,
         }

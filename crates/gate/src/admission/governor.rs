@@ -1,33 +1,61 @@
 //! Moves the ceiling below the certified line while live latency is outside of its envelope.
 //!
-//! Outside is where more answers are late than chance explains: of 500, a p99 allows five, and nine are none too many.
-//! There the ceiling falls to a little below what the upstream completes, so that what queues there drains, and by a tenth
-//! at least. Inside, it rises by small steps back to the line and not above. Nothing is sent or held back to find
-//! something out.
+//! Outside is where more answers are late than chance explains: of 500, a p99 allows five, and nine are none too many. That
+//! alone says nothing about what the API carries: a stall makes all late that was in flight, and is over. So the ceiling
+//! falls only where, for more than one look, latency is outside, requests wait for room, and what the API completed *while it
+//! ran* is less than the ceiling; then to a little below that, so that what queues there drains. What it completes in a time
+//! in which it did nothing, or while nobody asks for more, is none of its rates.
+//!
+//! Inside, it rises twofold in a look, so that an API that is well again has its line in a second or two. Where that was too
+//! bold, the API stayed slower: later rises are smaller, and no larger than the room below the envelope, since as many in
+//! flight as may be are answered by a server with a queue in a time that is at most proportional to their number; and one look
+//! outside is enough to fall. Nothing is sent or held back to find something out.
 
-use super::{Envelope, Seen};
+use super::{Envelope, Line, Seen};
 
 /// Looks with fewer answers than this are put together with the next.
 const SAMPLES_LEAST: u64 = 50;
+/// So many are enough to rise by, if all are well inside.
+const SAMPLES_TO_RISE: u64 = 10;
 /// Looks that are put together at most.
 const LOOKS_MOST: u32 = 10;
 /// What of the upstream's rate is let through while its queue drains.
 const BELOW_COMPLETED: f64 = 0.93;
-/// A step down is at least this.
+/// A step down is at least, and at most, this.
 const STEP_DOWN: f64 = 0.9;
-/// A step up.
+const STEP_DOWN_MOST: f64 = 0.5;
+/// Looks in a row outside from which on the ceiling falls where the API completes less than [`SLOWER`] of it.
+const OUTSIDE_LOOKS: u32 = 2;
+const SLOWER: f64 = 0.8;
+/// Looks outside, without one that is well inside between them, from which on it falls also where the API is slower by less,
+/// or does not stall, and as many are in flight as may be.
+const OUTSIDE_LONG: u32 = 4;
+const LITTLE_SLOWER: f64 = 0.97;
+/// The part of the number in flight at most from which on as many are in flight as may be.
+const FULL: f64 = 0.7;
+/// The share of requests that must have been refused for some to wait for room.
+const REFUSED: f64 = 0.02;
+/// A step up is at least this where a rise has been too bold, and at first this.
 const STEP_UP: f64 = 1.02;
+const STEP_UP_MOST: f64 = 2.0;
 /// Added to a step up, so that a low ceiling is not stuck there.
 const STEP_UP_LEAST: f64 = 0.005;
+/// A fall within so many looks after a rise by more than [`BOLD`] makes later rises smaller; none for so many looks makes
+/// them larger again.
+const BOLD: f64 = 1.05;
+const BOLD_LOOKS: u32 = 40;
+const BOLDER_LOOKS: u32 = 120;
 /// Standard deviations by which more answers than the envelope allows must be late: of few, some are by chance.
 const BY_CHANCE: f64 = 2.0;
 /// Above this share of the envelope the ceiling does not rise.
 const NEAR: f64 = 0.8;
 /// The lowest ceiling.
 const FLOOR: f64 = 0.05;
-/// Below this share of the line for that many looks, the line no longer fits.
+/// Below this share of the line, or outside, for about so many looks, the line no longer fits; until latency has been well
+/// inside for a few looks.
 const FITS_FROM: f64 = 0.8;
 const FITS_LOOKS: u32 = 60;
+const PRESSED_LOOKS: u32 = 6;
 
 /// What a look came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +64,8 @@ pub struct Verdict {
     pub factor: f64,
     /// The percentile of the envelope, where there were enough answers for it.
     pub latency_ns: Option<u64>,
-    /// Whether the ceiling has been far below the line for long: the API is not what was measured.
+    /// Whether latency has been outside for long at loads that the line certifies, and still is: the API is not what was
+    /// measured.
     pub fits: bool,
 }
 
@@ -44,25 +73,41 @@ pub struct Verdict {
 #[derive(Debug)]
 pub struct Governor {
     certified_per_s: f64,
+    at_once: f64,
     envelope: Envelope,
     factor: f64,
     gathered: Seen,
     gathered_s: f64,
     gathered_looks: u32,
-    low_for: u32,
+    /// Looks outside, without one that was well inside between them.
+    outside_for: u32,
+    /// The largest step up.
+    step_up_most: f64,
+    /// Looks since the last bold rise and since the last fall; many where there was none.
+    since_rise: u32,
+    since_fall: u32,
+    /// Looks since latency was not well inside.
+    since_pressed: u32,
+    misfit_for: u32,
 }
 
 impl Governor {
     /// At the line.
-    pub fn new(certified_per_s: f64, envelope: Envelope) -> Self {
+    pub fn new(line: &Line) -> Self {
         Self {
-            certified_per_s,
-            envelope,
+            certified_per_s: line.rate_per_s,
+            at_once: line.at_once,
+            envelope: line.envelope.clone(),
             factor: 1.0,
             gathered: Seen::default(),
             gathered_s: 0.0,
             gathered_looks: 0,
-            low_for: 0,
+            outside_for: 0,
+            step_up_most: STEP_UP_MOST,
+            since_rise: u32::MAX,
+            since_fall: u32::MAX,
+            since_pressed: u32::MAX,
+            misfit_for: 0,
         }
     }
 
@@ -71,10 +116,16 @@ impl Governor {
         self.gathered.latency.merge(&seen.latency);
         self.gathered.completed_milli += seen.completed_milli;
         self.gathered.refused += seen.refused;
+        self.gathered.stalled_ns += seen.stalled_ns;
+        self.gathered.stalls += seen.stalls;
         self.gathered_s += seconds;
         self.gathered_looks += 1;
         let samples = self.gathered.latency.count();
-        let enough = samples >= SAMPLES_LEAST;
+        let near_ns = (self.envelope.limit_ns as f64 * NEAR) as u64;
+        let may_rise = self.factor < 1.0
+            && samples >= SAMPLES_TO_RISE
+            && self.gathered.latency.share_above(near_ns) == 0.0;
+        let enough = samples >= SAMPLES_LEAST || may_rise;
         if !enough && self.gathered_looks < LOOKS_MOST {
             return self.verdict(None);
         }
@@ -93,23 +144,88 @@ impl Governor {
     }
 
     fn move_by(&mut self, latency: Option<u64>) {
-        let limit = self.envelope.limit_ns;
-        match latency {
-            Some(_) if self.is_outside() => {
-                let completed_per_s =
-                    self.gathered.completed_milli as f64 / 1000.0 / self.gathered_s.max(1e-3);
-                let kept = BELOW_COMPLETED * completed_per_s / self.certified_per_s;
-                self.factor = kept.min(self.factor * STEP_DOWN).max(FLOOR);
-            }
-            Some(latency) if latency as f64 > limit as f64 * NEAR => {}
-            // Hardly an answer in all this time is no sign of too much load.
-            _ => self.factor = (self.factor * STEP_UP + STEP_UP_LEAST).min(1.0),
+        for since in [&mut self.since_rise, &mut self.since_fall, &mut self.since_pressed] {
+            *since = since.saturating_add(1);
         }
-        self.low_for = if self.factor < FITS_FROM { self.low_for.saturating_add(1) } else { 0 };
+        if self.since_fall > BOLDER_LOOKS && self.step_up_most < STEP_UP_MOST {
+            self.step_up_most = self.step_up_most.powi(3).min(STEP_UP_MOST);
+            self.since_fall = 0;
+        }
+        let near_ns = self.envelope.limit_ns as f64 * NEAR;
+        let outside = latency.is_some() && self.is_outside();
+        let pressed = outside || latency.is_some_and(|latency| latency as f64 > near_ns);
+        match (outside, pressed) {
+            (true, _) => self.outside_for = self.outside_for.saturating_add(1),
+            (false, true) => {}
+            (false, false) => self.outside_for = 0,
+        }
+        if pressed {
+            self.since_pressed = 0;
+        }
+        match latency {
+            Some(_) if outside => self.fall(),
+            Some(latency) if latency as f64 > near_ns => {}
+            // Hardly an answer in all this time is no sign of too much load.
+            latency => self.rise(near_ns / latency.unwrap_or(1).max(1) as f64),
+        }
+        let misfit = outside || self.factor < FITS_FROM;
+        self.misfit_for = match misfit {
+            true => (self.misfit_for + self.gathered_looks).min(2 * FITS_LOOKS),
+            false => self.misfit_for.saturating_sub(2 * self.gathered_looks),
+        };
+    }
+
+    /// The ceiling falls, if the API is slower than the ceiling.
+    fn fall(&mut self) {
+        let seen = &self.gathered;
+        let completed = seen.completed_milli as f64 / 1000.0;
+        let carries = completed / seen.running_s(self.gathered_s) / self.certified_per_s;
+        // Little's law.
+        let in_flight = completed / self.gathered_s.max(1e-3) * seen.latency.mean_ns() / 1e9;
+        let full = in_flight >= FULL * (self.at_once * self.factor).max(1.0);
+        let asked = (seen.latency.count() + seen.refused) as f64;
+        let waiting = full || seen.refused as f64 > REFUSED * asked;
+        // An API that a rise was too bold for is known to be slower.
+        let known = self.is_careful();
+        let (looks, long) = if known { (1, 1) } else { (OUTSIDE_LOOKS, OUTSIDE_LONG) };
+        let slower = self.outside_for >= looks && waiting && carries < SLOWER * self.factor;
+        // A stall explains latency that nothing else does.
+        let little_slower = seen.stalls == 0 || carries < LITTLE_SLOWER * self.factor;
+        if !(slower || (self.outside_for >= long && full && little_slower)) {
+            return;
+        }
+        let (least, most) = (self.factor * STEP_DOWN_MOST, self.factor * STEP_DOWN);
+        self.factor = (BELOW_COMPLETED * carries).clamp(least, most).max(FLOOR);
+        if self.since_rise <= BOLD_LOOKS {
+            self.step_up_most = self.step_up_most.cbrt().max(STEP_UP);
+            self.since_rise = u32::MAX;
+        }
+        self.since_fall = 0;
+    }
+
+    /// The ceiling rises, if it is below the line. `room` is how many times as long answers may take as they do.
+    fn rise(&mut self, room: f64) {
+        if self.factor >= 1.0 {
+            return;
+        }
+        let step = match self.is_careful() {
+            true => room.clamp(STEP_UP, self.step_up_most.max(STEP_UP)),
+            false => STEP_UP_MOST,
+        };
+        if step > BOLD {
+            self.since_rise = 0;
+        }
+        self.factor = (self.factor * step + STEP_UP_LEAST).min(1.0);
+    }
+
+    /// Whether a rise has been too bold lately.
+    fn is_careful(&self) -> bool {
+        self.step_up_most < STEP_UP_MOST
     }
 
     fn verdict(&self, latency_ns: Option<u64>) -> Verdict {
-        Verdict { factor: self.factor, latency_ns, fits: self.low_for < FITS_LOOKS }
+        let pressed = self.since_pressed <= PRESSED_LOOKS;
+        Verdict { factor: self.factor, latency_ns, fits: self.misfit_for < FITS_LOOKS || !pressed }
     }
 }
 
@@ -124,11 +240,23 @@ mod tests {
 
     fn governor() -> Governor {
         let envelope = Envelope { share: 0.99, limit_ns: 100 * MS, from: "p99<100ms".into() };
-        Governor::new(1000.0, envelope)
+        let line = Line { rate_per_s: 1000.0, at_once: 50.0, envelope, ..Line::default() };
+        Governor::new(&line)
     }
 
     fn seen(latency_ns: u64, completed: u64) -> Seen {
-        let mut seen = Seen { completed_milli: completed * 1000, ..Seen::default() };
+        ran(latency_ns, completed, 500)
+    }
+
+    /// Half a second of which the API ran so long, and more came than was let through.
+    fn ran(latency_ns: u64, completed: u64, running_ms: u64) -> Seen {
+        let mut seen = Seen {
+            completed_milli: completed * 1000,
+            refused: completed,
+            stalled_ns: (500 - running_ms) * MS,
+            stalls: u64::from(running_ms < 500),
+            ..Seen::default()
+        };
         seen.latency.0[bucket_of(latency_ns)] = completed;
         seen
     }
@@ -145,41 +273,72 @@ mod tests {
     #[test]
     fn outside_it_falls_below_what_is_completed_and_comes_back() {
         let mut governor = governor();
-        let verdict = governor.step(&seen(300 * MS, 250), 0.5);
-        assert!((verdict.factor - 0.465).abs() < 1e-9, "{verdict:?}");
-        // Near the limit it waits, well inside it rises.
+        assert_eq!(governor.step(&seen(300 * MS, 300), 0.5).factor, 1.0, "one look is no reason");
+        let verdict = governor.step(&seen(300 * MS, 300), 0.5);
+        assert!((verdict.factor - 0.558).abs() < 1e-9, "{verdict:?}");
+        // Near the limit it waits, and well inside it is back in a second.
         assert_eq!(governor.step(&seen(90 * MS, 250), 0.5).factor, verdict.factor);
-        let mut last = verdict.factor;
-        for _ in 0..60 {
-            let factor = governor.step(&seen(20 * MS, 250), 0.5).factor;
-            assert!(factor >= last && factor <= 1.0);
-            last = factor;
-        }
-        assert_eq!(last, 1.0);
+        governor.step(&seen(20 * MS, 280), 0.5);
+        let verdict = governor.step(&seen(20 * MS, 480), 0.5);
+        assert_eq!((verdict.factor, verdict.fits), (1.0, true));
     }
 
-    /// Nine of 500 are late where five are allowed: chance, and the ceiling stays. Of twenty it does not.
+    /// All is late that was in flight in a pause, and while it ran the API completed what it was measured with.
+    #[test]
+    fn a_stall_is_no_slower_api() {
+        let mut governor = governor();
+        for _ in 0..3 {
+            assert_eq!(governor.step(&ran(150 * MS, 350, 350), 0.5).factor, 1.0);
+        }
+        // A client that asks for half of the line is not refused for a late answer.
+        let mut asked = seen(5 * MS, 240);
+        asked.latency.0[bucket_of(150 * MS)] = 10;
+        asked.refused = 0;
+        for _ in 0..10 {
+            assert_eq!(governor.step(&asked, 0.5).factor, 1.0);
+        }
+    }
+
+    #[test]
+    fn a_rise_that_was_too_bold_is_followed_by_smaller_ones() {
+        let mut governor = governor();
+        let mut risen = Vec::new();
+        for _ in 0..4 {
+            while governor.step(&seen(300 * MS, 200), 0.5).factor > 0.5 {}
+            let before = governor.factor;
+            risen.push(governor.step(&seen(10 * MS, 200), 0.5).factor / before);
+        }
+        assert!(risen[0] > 1.9 && risen[3] < 1.3, "{risen:?}");
+        assert!(risen.is_sorted_by(|a, b| a >= b), "{risen:?}");
+    }
+
+    /// Six of 300 are late where three are allowed: chance, and the ceiling stays. Of twenty it does not.
     #[test]
     fn what_chance_explains_moves_nothing() {
-        for (late, factor) in [(9, 1.0), (20, 0.9)] {
+        for (late, moved) in [(6, false), (20, true)] {
             let mut governor = governor();
-            let mut seen = seen(20 * MS, 500 - late);
+            let mut seen = seen(60 * MS, 300 - late);
             seen.latency.0[bucket_of(300 * MS)] = late;
-            seen.completed_milli = 500_000;
+            governor.step(&seen, 0.5);
             let verdict = governor.step(&seen, 0.5);
             assert!(verdict.latency_ns > Some(100 * MS), "{verdict:?}");
-            assert_eq!(verdict.factor, factor, "{late} late");
+            assert_eq!(verdict.factor < 1.0, moved, "{late} late");
         }
     }
 
     #[test]
-    fn an_api_that_got_slower_no_longer_fits_its_line() {
+    fn an_api_that_got_slower_no_longer_fits_its_line_until_it_is_well() {
         let mut governor = governor();
         for _ in 0..FITS_LOOKS {
             governor.step(&seen(300 * MS, 100), 0.5);
         }
         let verdict = governor.step(&seen(300 * MS, 100), 0.5);
         assert!(!verdict.fits && verdict.factor >= FLOOR);
+        let mut looks = 0;
+        while !governor.step(&seen(10 * MS, 400), 0.5).fits {
+            looks += 1;
+        }
+        assert!(looks <= PRESSED_LOOKS, "{looks}");
     }
 
     #[test]
@@ -188,8 +347,14 @@ mod tests {
         for _ in 0..4 {
             assert_eq!(governor.step(&seen(300 * MS, 10), 0.5).latency_ns, None);
         }
-        let verdict = governor.step(&seen(300 * MS, 10), 0.5);
-        assert!(verdict.latency_ns.is_some() && verdict.factor < 1.0);
+        assert!(governor.step(&seen(300 * MS, 10), 0.5).latency_ns.is_some());
+        for _ in 0..5 {
+            governor.step(&seen(300 * MS, 10), 0.5);
+        }
+        let low = governor.factor;
+        assert!(low < 1.0);
+        // To rise, a few that are well inside do.
+        assert!(governor.step(&seen(10 * MS, 10), 0.5).factor > low);
     }
 
     /// A server with a queue that carries less than its line says: what is let through settles below what it

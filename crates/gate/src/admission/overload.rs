@@ -15,13 +15,14 @@
 
 mod gradient;
 pub(crate) mod queue;
+mod stalls;
 
 use model::loadline::{WITHIN, busy_next, seldom_exceeded};
 
 use self::gradient::{Gradient, PINNED, UNPINNED};
 use self::queue::{Limiter, SECOND, Second, Server, Takes, play};
 use super::line::AHEAD_NS;
-use super::{Ceiling, Envelope, Governor, Line, Part};
+use super::{Ceiling, Envelope, Governor, Line, Part, Verdict};
 
 const MS: u64 = 1_000_000;
 /// What both are judged by, for 99 % of requests.
@@ -50,6 +51,7 @@ struct Held {
     line: Line,
     ceiling: Ceiling,
     governor: Governor,
+    verdict: Verdict,
     looks: u32,
 }
 
@@ -63,12 +65,14 @@ impl Held {
             ahead_ns: AHEAD_NS,
             arrivals_per_s,
             arrivals_at_once,
-            envelope: envelope.clone(),
+            envelope,
             ..Line::default()
         };
         let ceiling = Ceiling::default();
         ceiling.set(&line, 1.0, Part::WHOLE);
-        Self { line, ceiling, governor: Governor::new(rate_per_s, envelope), looks: 0 }
+        let verdict = Verdict { factor: 1.0, latency_ns: None, fits: true };
+        let governor = Governor::new(&line);
+        Self { line, ceiling, governor, verdict, looks: 0 }
     }
 }
 
@@ -77,15 +81,16 @@ impl Limiter for Held {
         self.ceiling.take(1000, 1000, now_ns).is_ok()
     }
 
-    fn answered(&mut self, _now_ns: u64, latency_ns: u64) {
+    fn answered(&mut self, now_ns: u64, latency_ns: u64) {
         self.ceiling.finish(1000, latency_ns);
+        self.ceiling.ran(now_ns, latency_ns);
     }
 
-    fn look(&mut self, _now_ns: u64) {
+    fn look(&mut self, now_ns: u64) {
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
-            let verdict = self.governor.step(&self.ceiling.look(), 0.5);
-            self.ceiling.set(&self.line, verdict.factor, Part::WHOLE);
+            self.verdict = self.governor.step(&self.ceiling.look(now_ns), 0.5);
+            self.ceiling.set(&self.line, self.verdict.factor, Part::WHOLE);
         }
     }
 }

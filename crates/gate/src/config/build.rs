@@ -24,6 +24,9 @@ use crate::usage::HttpSink;
 const SECOND: u64 = 1_000_000_000;
 /// Gateways before one API at most.
 const GATEWAYS_MOST: u32 = 1000;
+/// Bytes of a head at least and at most.
+const HEAD_LEAST: u32 = 1 << 10;
+const HEAD_MOST: u32 = 1 << 20;
 /// The file of keys and usage.
 pub const STORE: &str = "plimsoll-gate.db";
 
@@ -99,7 +102,9 @@ impl Built {
         let mut routes = Vec::new();
         for route in &config.route {
             builder.fresh(&route.name, routes.iter().map(|other: &Route| &*other.name))?;
-            routes.push(builder.route(route, &upstreams)?);
+            let made = builder.route(route, &upstreams)?;
+            builder.reachable(route, &made, &routes)?;
+            routes.push(made);
         }
         if routes.is_empty() {
             routes.push(Route::to(0));
@@ -121,29 +126,21 @@ impl Built {
         {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
+        builder.no_admin_upstream(config, &upstreams, admin)?;
         let policy = PolicySettings {
             routes,
             upstreams,
             tiers,
             key_source: builder.key_source(&config.keys)?,
             digester: None,
-            client: client(&config.client),
+            client: builder.client(&config.client)?,
             all: builder.limits(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
             gateways: builder.gateways(config)?,
             trust: None,
         };
-        if let Some(every) = config.usage.every.as_ref().filter(|every| every.get_ref().0 < SECOND)
-        {
-            return Err(builder.wrong(every, "usage is reported once a second at most"));
-        }
-        if let Some(url) = &config.usage.http {
-            HttpSink::new(url.get_ref(), "").map_err(|why| builder.wrong(url, why))?;
-            if config.usage.json_lines.is_some() {
-                return Err(builder.wrong(url, "usage goes to a file or to a URL, not to both"));
-            }
-        }
+        builder.usage(&config.usage)?;
         let access_log = builder.access_log(&config.access_log)?;
         let place = |url: &Spanned<String>| {
             Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
@@ -154,6 +151,30 @@ impl Built {
 }
 
 impl Builder<'_> {
+    /// How often usage is reported, and to one place.
+    fn usage(&self, written: &UsageConfig) -> Result<(), ConfigError> {
+        if let Some(every) = &written.every {
+            match every.get_ref().0 {
+                ns if ns < SECOND => {
+                    return Err(self.wrong(every, "usage is reported once a second at most"));
+                }
+                ns if ns % SECOND != 0 => {
+                    return Err(
+                        self.wrong(every, "usage is reported every whole seconds, such as 2s")
+                    );
+                }
+                _ => {}
+            }
+        }
+        if let Some(url) = &written.http {
+            HttpSink::new(url.get_ref(), "").map_err(|why| self.wrong(url, why))?;
+            if written.json_lines.is_some() {
+                return Err(self.wrong(url, "usage goes to a file or to a URL, not to both"));
+            }
+        }
+        Ok(())
+    }
+
     /// Addresses of clients, each listened on once.
     fn listeners(&self, written: &[ListenConfig]) -> Result<Vec<ListenerSettings>, ConfigError> {
         let mut listeners: Vec<ListenerSettings> = Vec::new();
@@ -215,7 +236,7 @@ impl Builder<'_> {
 
     fn listener(&self, listen: &ListenConfig) -> Result<ListenerSettings, ConfigError> {
         let identity = match (&listen.cert, &listen.key) {
-            (Some(cert), Some(key)) => Some((cert.get_ref().clone(), key.clone())),
+            (Some(cert), Some(key)) => Some((cert.get_ref().clone(), key.get_ref().clone())),
             (Some(cert), None) => {
                 return Err(self.wrong(cert, "a certificate needs its key: key = FILE"));
             }
@@ -273,6 +294,24 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses servers that are the admin API.
+    fn no_admin_upstream(
+        &self,
+        config: &Config,
+        upstreams: &[Upstream],
+        admin: Option<SocketAddr>,
+    ) -> Result<(), ConfigError> {
+        let (Some(admin), Some(written)) = (admin, &config.admin.address) else { return Ok(()) };
+        let mut servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
+        match servers.find(|server| reach::is_reached(admin, server.socket, reach::is_own)) {
+            Some(server) => Err(self.wrong(
+                written,
+                format!("{admin} is the address of the upstream's server {}: the admin API needs its own", server.text),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn upstream(&self, written: &UpstreamConfig) -> Result<Upstream, ConfigError> {
@@ -401,8 +440,32 @@ impl Builder<'_> {
         {
             return Err(self.wrong(sample, "a share is from 0 to 1"));
         }
-        let log = |path: &PathBuf| AccessLog { path: path.clone(), format: written.format, sample };
-        Ok(written.path.as_ref().map(log))
+        if let (Some(sample), None) = (&written.sample, &written.path) {
+            return Err(self.wrong(sample, "a sample is of a log: write path = FILE beside it"));
+        }
+        let path = written.path.as_ref().map(|path| path.get_ref().clone());
+        Ok(path.map(|path| AccessLog { path, format: written.format, sample }))
+    }
+
+    fn client(&self, written: &ClientConfig) -> Result<ClientBounds, ConfigError> {
+        let mut bounds = ClientBounds::default();
+        set(&mut bounds.head_ns, written.head);
+        set(&mut bounds.body_ns, written.body);
+        set(&mut bounds.idle_ns, written.idle);
+        set(&mut bounds.send_idle_ns, written.send_idle);
+        set(&mut bounds.drain_ns, written.drain);
+        if let Some(size) = &written.head_size {
+            bounds.head_bytes = match u32::try_from(size.get_ref().0) {
+                Ok(bytes @ HEAD_LEAST..=HEAD_MOST) => bytes,
+                _ => return Err(self.wrong(size, "a head has 1KiB to 1MiB")),
+            };
+        }
+        bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
+        let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
+        bounds.connections_per_address =
+            count(bounds.connections_per_address, written.connections_per_address);
+        bounds.connections_max = count(bounds.connections_max, written.connections);
+        Ok(bounds)
     }
 
     fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {
@@ -426,24 +489,6 @@ impl Builder<'_> {
 
 fn set(value: &mut u64, written: Option<super::Duration>) {
     *value = written.map_or(*value, |duration| duration.0);
-}
-
-fn client(written: &ClientConfig) -> ClientBounds {
-    let mut bounds = ClientBounds::default();
-    set(&mut bounds.head_ns, written.head);
-    set(&mut bounds.body_ns, written.body);
-    set(&mut bounds.idle_ns, written.idle);
-    set(&mut bounds.send_idle_ns, written.send_idle);
-    set(&mut bounds.drain_ns, written.drain);
-    if let Some(size) = written.head_size {
-        bounds.head_bytes = u32::try_from(size.0).unwrap_or(u32::MAX).clamp(1024, 1 << 20);
-    }
-    bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
-    let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
-    bounds.connections_per_address =
-        count(bounds.connections_per_address, written.connections_per_address);
-    bounds.connections_max = count(bounds.connections_max, written.connections);
-    bounds
 }
 
 #[cfg(test)]

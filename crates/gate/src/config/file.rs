@@ -39,7 +39,8 @@ pub struct Config {
     #[schemars(with = "Option<u32>")]
     pub gateways: Option<Spanned<u32>>,
     /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
-    pub authorities: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub authorities: Option<Spanned<PathBuf>>,
     /// What clients are held to.
     pub client: ClientConfig,
     /// Where usage is reported.
@@ -63,7 +64,8 @@ pub struct ListenConfig {
     #[schemars(with = "Option<String>")]
     pub cert: Option<Spanned<PathBuf>>,
     /// The certificate's key in PEM form.
-    pub key: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub key: Option<Spanned<PathBuf>>,
     /// Insist on the PROXY protocol, version 1 or 2.
     #[serde(default)]
     pub proxy_protocol: bool,
@@ -77,7 +79,8 @@ pub struct AdminConfig {
     #[schemars(with = "Option<String>")]
     pub address: Option<Spanned<String>>,
     /// File that holds the token; without one a token is made at each start.
-    pub token_file: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub token_file: Option<Spanned<PathBuf>>,
 }
 
 /// An upstream.
@@ -313,7 +316,8 @@ pub struct KeysConfig {
     /// Ask for no key.
     pub open: bool,
     /// The file that keys and usage are kept in (default plimsoll-gate.db).
-    pub store: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub store: Option<Spanned<PathBuf>>,
     /// Whether `Authorization: Bearer` is looked at (default yes).
     pub bearer: Option<bool>,
     /// Header that is the key (default X-API-Key); empty for none.
@@ -339,8 +343,9 @@ pub struct LimitsConfig {
 pub struct ClientConfig {
     /// For a request's head (default 10s).
     pub head: Option<Duration>,
-    /// Bytes of a head (default 32KiB).
-    pub head_size: Option<Bytes>,
+    /// Bytes of a head, from 1KiB to 1MiB (default 32KiB).
+    #[schemars(with = "Option<Bytes>")]
+    pub head_size: Option<Spanned<Bytes>>,
     /// For a request's body (default 5m).
     pub body: Option<Duration>,
     /// The slowest body, in bytes per second (default 256).
@@ -365,7 +370,8 @@ pub struct UsageConfig {
     #[schemars(with = "Option<Duration>")]
     pub every: Option<Spanned<Duration>>,
     /// Append JSON lines to this file instead of counting in the store.
-    pub json_lines: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub json_lines: Option<Spanned<PathBuf>>,
     /// Post JSON lines to this URL (http) instead.
     #[schemars(with = "Option<String>")]
     pub http: Option<Spanned<String>>,
@@ -376,7 +382,8 @@ pub struct UsageConfig {
 #[serde(deny_unknown_fields, default)]
 pub struct AccessLogConfig {
     /// The file, which is appended to. SIGHUP and SIGUSR1 open it anew.
-    pub path: Option<PathBuf>,
+    #[schemars(with = "Option<String>")]
+    pub path: Option<Spanned<PathBuf>>,
     /// `combined+time` (default) or `json`; `plimsoll mine` reads both.
     pub format: LogFormat,
     /// Share of clients whose requests are logged, from 0 to 1 (default 1).

@@ -65,13 +65,23 @@ impl From<Flags> for Config {
             listen: flags.listen.into_iter().map(listener).collect(),
             admin: AdminConfig {
                 address: flags.admin.map(unplaced),
-                token_file: flags.admin_token,
+                token_file: flags.admin_token.map(unplaced),
             },
             upstream: upstreams,
-            keys: KeysConfig { open: flags.open, store: flags.store, ..KeysConfig::default() },
+            keys: KeysConfig {
+                open: flags.open,
+                store: flags.store.map(unplaced),
+                ..KeysConfig::default()
+            },
             loadline: flags.loadline.map(unplaced),
-            usage: UsageConfig { json_lines: flags.usage_lines, ..UsageConfig::default() },
-            access_log: AccessLogConfig { path: flags.access_log, ..AccessLogConfig::default() },
+            usage: UsageConfig {
+                json_lines: flags.usage_lines.map(unplaced),
+                ..UsageConfig::default()
+            },
+            access_log: AccessLogConfig {
+                path: flags.access_log.map(unplaced),
+                ..AccessLogConfig::default()
+            },
             workers: flags.workers,
             ..Self::default()
         }

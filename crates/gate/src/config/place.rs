@@ -40,8 +40,7 @@ impl ConfigError {
             && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
         {
             what = format!("`{name}` belongs above the first [table] of the file");
-        } else if let (true, Some((wrong, known))) =
-            (message.starts_with("unknown"), quoted.split_first())
+        } else if let (true, Some((wrong, known))) = (is_name(message), quoted.split_first())
             && let Some(near) = nearest(wrong, known.iter().copied().filter(|name| name != wrong))
         {
             let kind = message.split('`').next().unwrap_or("unknown field ");
@@ -63,12 +62,23 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// Whether a message of the TOML parser is about a name, and quotes those that there are.
+fn is_name(message: &str) -> bool {
+    ["unknown field", "unknown variant"].iter().any(|begin| message.starts_with(begin))
+}
+
 /// The name nearest to a wrong one, if any is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
     near.filter(|&(distance, name)| distance <= NEAR && distance < name.len())
         .min()
         .map(|(_, name)| name)
+}
+
+/// Line and column, from 1, of what was read from a text; none of what flags say.
+pub(crate) fn place_of<T>(text: &str, written: &toml::Spanned<T>) -> Option<(usize, usize)> {
+    let span = written.span();
+    (!span.is_empty()).then(|| place(text, span.start))
 }
 
 /// Line and column, from 1, of a byte. Columns count characters.

@@ -27,6 +27,13 @@ impl RateText {
     /// # Errors
     /// In words, when it is none or not above 0.
     pub fn parse(text: &str) -> Result<Self, String> {
+        let rate = Self::read(text);
+        let meant =
+            || meant(text).map(|meant| format!("`{text}` is no rate: did you mean `{meant}`?"));
+        rate.map_err(|why| meant().unwrap_or(why))
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
         if text.trim().starts_with('-') {
             return Err(format!("`{text}` is negative: a rate is such as 100/s, 30/m or 1000/h"));
         }
@@ -34,6 +41,15 @@ impl RateText {
             Some((number, "s")) => (number, 1.0),
             Some((number, "m" | "min")) => (number, 60.0),
             Some((number, "h")) => (number, 3600.0),
+            // A number alone could be meant per minute as well.
+            None if text
+                .trim_end()
+                .ends_with(|last: char| last.is_ascii_digit() || "kKMmGg".contains(last)) =>
+            {
+                return Err(format!(
+                    "`{text}` does not say per what: a rate is such as 100/s, 30/m or 1000/h"
+                ));
+            }
             None => (text.trim(), 1.0),
             Some((_, unit)) => {
                 return Err(format!("`{text}`: a rate is per s, m or h, not per `{unit}`"));
@@ -50,6 +66,25 @@ impl RateText {
             None => Rate::per_second(self.0),
         }
     }
+}
+
+/// The rate that is meant by words: `10 per second`, `5 requests a minute`, `10`.
+fn meant(text: &str) -> Option<String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number = &text[..end];
+    number.parse::<f64>().ok().filter(|number| *number > 0.0)?;
+    let words = text[end..].replace('/', " per ");
+    let mut words = words.split_whitespace().filter(|word| {
+        !["per", "a", "an", "each", "every", "request", "requests", "req", "reqs"].contains(word)
+    });
+    let unit = match words.next().unwrap_or("s") {
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hour" | "hours" => "h",
+        _ => return None,
+    };
+    words.next().is_none().then(|| format!("{number}/{unit}"))
 }
 
 impl Bytes {
@@ -110,12 +145,22 @@ mod tests {
     #[test]
     fn rates_are_per_second_minute_or_hour() {
         let cases =
-            [("100/s", 100.0), ("30/m", 0.5), ("7200/h", 2.0), ("5", 5.0), ("2k/s", 2000.0)];
+            [("100/s", 100.0), ("30/m", 0.5), ("7200/h", 2.0), ("2k/s", 2000.0), ("5rps", 5.0)];
         for (text, rate) in cases {
             assert_eq!(RateText::parse(text), Ok(RateText(rate)), "{text}");
         }
-        for wrong in ["0/s", "-1/s", "1/day", "x", "", "/s"] {
+        for wrong in ["0/s", "-1/s", "1/day", "x", "", "/s", "2k"] {
             assert!(RateText::parse(wrong).is_err(), "{wrong}");
+        }
+        for (text, meant) in [
+            ("10 per second", "10/s"),
+            ("10", "10/s"),
+            ("5 requests a minute", "5/m"),
+            ("100/hour", "100/h"),
+            ("2.5 / sec", "2.5/s"),
+        ] {
+            let said = format!("`{text}` is no rate: did you mean `{meant}`?");
+            assert_eq!(RateText::parse(text), Err(said));
         }
         assert_eq!(RateText(0.5).with(None), Rate { per_s: 0.5, burst: 1.0 });
     }

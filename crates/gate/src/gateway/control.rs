@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
-use crate::admission::Line;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
 use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
@@ -90,28 +90,19 @@ pub(super) fn built(
     text: &str,
     file: Option<&Path>,
 ) -> Result<Built, GatewayError> {
-    let line = match &config.loadline {
-        Some(path) => {
-            let path = path.get_ref();
-            let json = fs::read_to_string(path).map_err(|error| {
-                let path = path.display();
-                GatewayError::File(format!(
-                    "{path}: {error}; `plimsoll capacity` writes load lines"
-                ))
-            })?;
-            let line =
-                Line::parse(&json).map_err(|error| GatewayError::Line(path.clone(), error))?;
-            Some(Arc::new(line))
-        }
-        None => None,
-    };
+    let written = Written { text, file };
+    let named = config.loadline.as_ref();
+    let line = named.map(|path| load_line(path.get_ref())).transpose();
+    let line = line.map_err(written.named("loadline", named))?.map(Arc::new);
     let mut built = Built::of(config, text, line, &resolve)
         .map_err(|error: ConfigError| GatewayError::Config(file.map(Path::to_owned), error))?;
-    // The authorities are read only where an upstream speaks TLS.
+    // The system's authorities are read only where an upstream speaks TLS.
+    let named = config.authorities.as_ref();
     let mut servers = built.policy.upstreams.iter().flat_map(|upstream| &upstream.addresses);
-    if servers.any(|server| server.tls.is_some()) {
-        let trust = Trust::read(config.authorities.as_deref()).map_err(GatewayError::File)?;
-        built.policy.trust = Some(trust);
+    if named.is_some() || servers.any(|server| server.tls.is_some()) {
+        let trust = Trust::read(named.map(|path| path.get_ref().as_path()));
+        let trust = trust.map_err(GatewayError::File);
+        built.policy.trust = Some(trust.map_err(written.named("authorities", named))?);
     }
     Ok(built)
 }
@@ -124,7 +115,11 @@ impl Control {
         store_path: &Path,
         (log, link): (Option<Arc<Writer>>, Option<Arc<Link>>),
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
-        let store = Store::open(store_path).map_err(GatewayError::Store)?;
+        let (_, text) = read(&setup)?;
+        let file = setup.file.clone();
+        let written = Written { text: &text, file: file.as_deref() };
+        let store = Store::open(store_path).map_err(GatewayError::Store);
+        let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
         let count = store.count().map_err(GatewayError::Store)?;
         let keys = Arc::new(Keys::with_room(count as usize));
         let state = Arc::new(State::new(keys, seed()?));
@@ -145,11 +140,10 @@ impl Control {
         }
         let (collector, reporter) =
             Collector::new(Arc::clone(&state.usage), report_every_s(config));
-        let (token, token_is_made) = match admin_token(config)? {
+        let (token, token_is_made) = match admin_token(config, written)? {
             Some(token) => (token, false),
             None => (new_key().map_err(GatewayError::Store)?, true),
         };
-        let (_, text) = read(&setup)?;
         let control = Self {
             setup,
             store_path: store_path.to_owned(),
@@ -470,20 +464,6 @@ fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayE
     let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
     let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
     store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
-}
-
-/// The admin API's token, of the file that is named; `None` where none is.
-pub(super) fn admin_token(config: &Config) -> Result<Option<String>, GatewayError> {
-    let Some(path) = &config.admin.token_file else { return Ok(None) };
-    let text = fs::read_to_string(path)
-        .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
-    match text.trim() {
-        short if short.len() < 16 => Err(GatewayError::File(format!(
-            "{}: a token has 16 characters or more",
-            path.display()
-        ))),
-        token => Ok(Some(token.to_owned())),
-    }
 }
 
 fn seed() -> Result<u64, GatewayError> {

@@ -24,6 +24,17 @@ pub enum GatewayError {
     Store(StoreError),
     /// Another file cannot be used; named in the text.
     File(String),
+    /// A file that a setting of the configuration names cannot be used.
+    Named {
+        /// The configuration.
+        file: PathBuf,
+        /// Line and column of the setting.
+        place: (usize, usize),
+        /// The setting.
+        setting: &'static str,
+        /// Why, with the name of the file.
+        error: Box<GatewayError>,
+    },
     /// The configuration has too many names.
     Names(TooManyNames),
     /// The data path did not start.
@@ -37,7 +48,10 @@ pub enum GatewayError {
 impl GatewayError {
     /// Whether it is the user's configuration that is wrong, rather than the machine.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Config(..) | Self::Line(..) | Self::Names(_))
+        match self {
+            Self::Named { error, .. } => error.is_usage(),
+            error => matches!(error, Self::Config(..) | Self::Line(..) | Self::Names(_)),
+        }
     }
 }
 
@@ -49,6 +63,9 @@ impl fmt::Display for GatewayError {
             Self::Line(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Store(error) => error.fmt(f),
             Self::File(text) => f.write_str(&visible(text, &[])),
+            Self::Named { file, place: (line, column), setting, error } => {
+                write!(f, "{}: line {line}, column {column}: {setting}: {error}", file.display())
+            }
             Self::Names(error) => error.fmt(f),
             Self::Path(error) => error.fmt(f),
             Self::Admin(address, error) => {

@@ -8,9 +8,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::control::{admin_token, built, read};
-use super::{GatewayError, STORE, Setup, listeners, notes};
-use crate::config::{Built, Config};
+use super::control::{built, read};
+use super::named::{Written, admin_token};
+use super::{GatewayError, Setup, listeners, notes, store_of};
+use crate::config::Config;
 use crate::keys::Store;
 use crate::policy::{Policy, State};
 use crate::usage::HttpSink;
@@ -19,13 +20,15 @@ use crate::usage::HttpSink;
 pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let (config, text) = read(setup)?;
     let built = built(&config, &text, setup.file.as_deref())?;
-    listeners(&built.listeners)?;
-    admin_token(&config)?;
-    let path = config.keys.store.clone().unwrap_or_else(|| STORE.into());
-    written_files(&config, &built, &path)?;
+    let written = Written { text: &text, file: setup.file.as_deref() };
+    listeners(&built.listeners, &config, written)?;
+    admin_token(&config, written)?;
+    let path = store_of(&config);
+    written_files(&config, &path, written)?;
     let named = match path.exists() {
         true => {
-            let store = Store::inspect(&path).map_err(GatewayError::Store)?;
+            let store = Store::inspect(&path).map_err(GatewayError::Store);
+            let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
             store.named_by_keys().map_err(GatewayError::Store)?
         }
         false => Default::default(),
@@ -37,18 +40,20 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
 }
 
 /// Checks the files that a gateway writes to.
-fn written_files(config: &Config, built: &Built, store: &Path) -> Result<(), GatewayError> {
-    can_write(store)?;
+fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<(), GatewayError> {
     // SQLite makes files beside it.
-    can_make_beside(store)?;
-    if let Some(log) = &built.access_log {
-        can_write(&log.path)?;
+    let keys = can_write(store).and_then(|()| can_make_beside(store));
+    keys.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
+    if let Some(log) = &config.access_log.path {
+        can_write(log.get_ref()).map_err(written.named("access_log.path", Some(log)))?;
     }
     match (&config.usage.http, &config.usage.json_lines) {
         (Some(url), _) => {
             HttpSink::new(url.get_ref(), "").map_err(GatewayError::File)?;
         }
-        (None, Some(path)) => can_write(path)?,
+        (None, Some(path)) => {
+            can_write(path.get_ref()).map_err(written.named("usage.json_lines", Some(path)))?;
+        }
         (None, None) => {}
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{REPORT_EVERY_S, STORE};
+use super::REPORT_EVERY_S;
 use crate::config::{Built, Config};
 
 /// What came of a configuration that was put in force while the gateway runs.
@@ -22,16 +22,19 @@ pub(super) struct Fixed(Vec<(&'static str, String)>);
 impl Fixed {
     /// Of a configuration.
     pub(super) fn of(config: &Config, built: &Built) -> Self {
-        let store = config.keys.store.clone().unwrap_or_else(|| STORE.into());
+        let store = super::store_of(config);
+        let path = |path: &Option<toml::Spanned<std::path::PathBuf>>| {
+            path.as_ref().map(|path| path.get_ref().clone())
+        };
         let url =
             |url: &Option<toml::Spanned<String>>| url.as_ref().map(|url| url.get_ref().clone());
         Self(vec![
             ("listen", format!("{:?}", built.listeners)),
             ("admin.address", format!("{:?}", built.admin)),
-            ("admin.token_file", format!("{:?}", config.admin.token_file)),
+            ("admin.token_file", format!("{:?}", path(&config.admin.token_file))),
             ("keys.store", format!("{store:?}")),
             ("usage.every", report_every_s(config).to_string()),
-            ("usage.json_lines", format!("{:?}", config.usage.json_lines)),
+            ("usage.json_lines", format!("{:?}", path(&config.usage.json_lines))),
             ("usage.http", format!("{:?}", url(&config.usage.http))),
             ("shared.server", format!("{:?}", url(&config.shared.server))),
             ("access_log", format!("{:?}", built.access_log)),
@@ -85,6 +88,7 @@ mod tests {
         });
         assert_eq!(start.waiting(&later), ["listen", "keys.store", "access_log", "workers"]);
         // The default, written out, is the default.
-        assert!(start.waiting(&fixed(|flags| flags.store = Some(STORE.into()))).is_empty());
+        let store = Some(crate::config::STORE.into());
+        assert!(start.waiting(&fixed(|flags| flags.store = store)).is_empty());
     }
 }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::control::{Control, Standing, unix_s};
+use super::failing::Failing;
 use super::notes;
 use crate::admission::{Answers, Asking, Carried, Governor, Line};
 use crate::policy::NONE;
@@ -22,6 +23,7 @@ const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
     let mut governed = Governed::default();
     let mut asking = Asking::default();
+    let mut failing = Failing::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -44,6 +46,9 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
+            let servers = control.health().view(net::clock::now());
+            let said = failing.look(&servers, now.duration_since(begun).as_secs());
+            said.into_iter().for_each(|sentence| control.troubles().say(sentence));
         }
     }
     collect(control, collector);
@@ -70,14 +75,14 @@ struct Governed {
 fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
-    let mut seen = ceiling.look();
+    let mut seen = ceiling.look(net::clock::now());
     let Some(line) = policy.line() else {
         *governed = Governed::default();
         control.stand(Standing { factor: 1.0, ..Standing::default() });
         return;
     };
     if governed.line.as_ref().is_none_or(|(known, _)| known != line) {
-        let governor = Governor::new(line.rate_per_s, line.envelope.clone());
+        let governor = Governor::new(line);
         *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
     let Some((_, governor)) = &mut governed.line else { return };

@@ -414,7 +414,7 @@ fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreErro
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     let name = visible(name, &[]);
     Err(StoreError::Wrong(format!(
-        "there is no {kind} `{name}`: {near}The gateway of this store has {}",
+        "there is no {kind} `{name}`: {near}the gateway of this store has {}",
         known.join(", ")
     )))
 }

@@ -133,7 +133,7 @@ fn receives(worker: &mut Worker, wires: &mut Wires, token: u32, bytes: &[u8]) {
 /// One request of each client, and its answer. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     const REQUEST: &[u8] =
-        b"GET /v1/7/abc?a=1&user_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\
+        b"GET /v%31/7/abc%3B?a=1&%75ser_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\
         User-Agent: test\r\nCookie: c=d\r\nX-Gone: 1\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n";
     wires.now += STEP_NS;
     let mut answered = 0;
@@ -146,7 +146,7 @@ fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     // Connections upstream are numbered from 0 on, in the order in which they were opened.
     for up in 0..CLIENTS {
         let sent = &mut wires.sent[(CLIENTS + up) as usize];
-        assert!(sent.starts_with(b"GET /v1/7/abc?a=1&b=2 HTTP/1.1\r\nHost: api.test\r\n"));
+        assert!(sent.starts_with(b"GET /v1/7/abc%3B?a=1&b=2 HTTP/1.1\r\nHost: api.test\r\n"));
         sent.clear();
         receives(worker, wires, UP | up, answer);
     }

@@ -6,6 +6,7 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent};
 
 use super::client::{Client, Exchange};
+use super::failure::Failure;
 use super::handing::BACKLOG_BYTES;
 use super::refusal::Fault;
 use super::response::{self, Manner, Sent};
@@ -23,7 +24,7 @@ enum Progress {
     /// The protocol was changed; so many bytes behind the head belong to the tunnel.
     Tunnel(usize),
     /// It is no answer.
-    Broken,
+    Broken(Failure),
 }
 
 /// What passing an answer on depends on.
@@ -54,7 +55,7 @@ impl Worker {
         if failed || opened {
             self.ups.put(token, up);
             if failed {
-                self.up_failed(net, token, Close::Now, Fault::Upstream);
+                self.up_failed(net, token, Close::Now, Fault::Upstream(Failure::Tls));
             } else {
                 self.up_opened(net, token);
             }
@@ -100,9 +101,9 @@ impl Worker {
                 self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
                 self.tunnel_held(net, &mut client);
             }
-            Progress::Broken => {
+            Progress::Broken(failure) => {
                 self.ups.put(token, up);
-                self.fail(net, &mut client, Close::Now, Fault::Upstream, false);
+                self.fail(net, &mut client, Close::Now, Fault::Upstream(failure), false);
             }
         }
         self.read_held(net, &mut client);
@@ -117,7 +118,9 @@ impl Worker {
         up: &mut Up,
         bytes: &[u8],
     ) -> Progress {
-        let Some(exchange) = &mut client.exchange else { return Progress::Broken };
+        let Some(exchange) = &mut client.exchange else {
+            return Progress::Broken(Failure::Framing);
+        };
         if exchange.tunnel {
             self.tunnel_down(net, client, bytes);
             return Progress::More;
@@ -173,10 +176,12 @@ impl Worker {
                 }
                 self.complete(net, &mut client, up, false);
             }
-            Eof::Idle | Eof::NoResponse | Eof::Truncated => {
+            eof => {
                 let stale = up.answers > 0;
+                let cut = eof == Eof::Truncated;
+                let failure = if cut { Failure::Cut } else { Failure::of_lost(&up) };
                 self.ups.put(token, up);
-                self.fail(net, &mut client, Close::Now, Fault::Upstream, stale);
+                self.fail(net, &mut client, Close::Now, Fault::Upstream(failure), stale);
             }
         }
         self.read_held(net, &mut client);
@@ -185,7 +190,8 @@ impl Worker {
 
     /// A connection to a server is gone, or could not be made.
     pub(super) fn up_lost<N: Net>(&mut self, net: &mut N, token: u32) {
-        self.up_failed(net, token, Close::Now, Fault::Upstream);
+        let failure = self.ups.get(token).map_or(Failure::Closed, Failure::of_lost);
+        self.up_failed(net, token, Close::Now, Fault::Upstream(failure));
     }
 
     /// A connection to a server is of no use any more.
@@ -194,7 +200,7 @@ impl Worker {
         let Some(mut client) = self.clients.take(up.client) else {
             return self.up_without_client(net, up);
         };
-        let stale = up.answers > 0 && fault != Fault::Late;
+        let stale = up.answers > 0 && !matches!(fault, Fault::Late(_));
         self.ups.put(token, up);
         self.fail(net, &mut client, how, fault, stale);
         self.read_held(net, &mut client);
@@ -246,12 +252,12 @@ fn step(
             return done(exchange, up, keep_alive, input, out);
         }
         Ok(None) => return Progress::More,
-        Err(_) => return Progress::Broken,
+        Err(error) => return Progress::Broken(Failure::of(&error)),
     };
     exchange.first_byte_ns =
         if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
     match head.status {
-        101 if !exchange.upgrade => return Progress::Broken,
+        101 if !exchange.upgrade => return Progress::Broken(Failure::Framing),
         101 => {
             response::write_interim(out, &head, terms.rules);
             (exchange.status, exchange.tunnel) = (101, true);
@@ -286,7 +292,7 @@ fn end_of(exchange: &Exchange, up: &mut Up, input: &mut &[u8], out: &mut Vec<u8>
     match up.parser.next(input) {
         Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, up, keep_alive, input, out),
         Ok(_) => Progress::More,
-        Err(_) => Progress::Broken,
+        Err(error) => Progress::Broken(Failure::of(&error)),
     }
 }
 

@@ -13,7 +13,7 @@ use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
 use super::shadow::Shadowing;
 use super::shared::count;
-use super::target::{self, Target};
+use super::target::{self, Forms, Target};
 use super::up::NONE;
 use super::worker::Worker;
 use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
@@ -31,14 +31,18 @@ pub(super) struct Checked<'a> {
 }
 
 /// Checks a head as far as the policy is not needed for it.
-pub(super) fn check<'a>(head: &RequestHead<'a>, source: &KeySource) -> Result<Checked<'a>, Fault> {
+pub(super) fn check<'a>(
+    head: &RequestHead<'a>,
+    source: &KeySource,
+    forms: &'a mut Forms,
+) -> Result<Checked<'a>, Fault> {
     // Methods are written in capitals (RFC 9110 section 9.1). Some servers take `post` for `POST`: a route for the one
     // would not hold the other.
     let in_capitals = !head.method.bytes().any(|byte| byte.is_ascii_lowercase());
     if matches!(head.method, "CONNECT" | "TRACE") || !in_capitals {
         return Err(Fault::Method);
     }
-    let target = target::read(head)?;
+    let target = target::read(head, forms)?;
     let connection = Connection::of(&head.headers);
     if connection.too_many() {
         return Err(Fault::Options);
@@ -68,12 +72,24 @@ impl Worker {
         client: &mut Client,
         head: &RequestHead<'_>,
     ) {
+        let mut forms = std::mem::take(&mut self.forms);
+        self.begin_with(net, client, head, &mut forms);
+        self.forms = forms;
+    }
+
+    fn begin_with<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        head: &RequestHead<'_>,
+        forms: &mut Forms,
+    ) {
         let now = net.taken_in().at;
         client.head_began_ns = 0;
         count(&self.counts().requests);
         self.note(client, head, now);
         let returned = fields::passed(&head.headers, &self.policy.state().via);
-        let checked = match check(head, self.policy.key_source()) {
+        let checked = match check(head, self.policy.key_source(), forms) {
             Ok(_) if returned => return self.refuse_fault(net, client, head, Fault::Loop),
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),
@@ -84,8 +100,8 @@ impl Worker {
             Framing::Chunked | Framing::UntilClose => None,
         };
         // The server as a whole is where its root is.
-        let path = checked.target.path;
-        let routed = if path == "*" { b"/" } else { path.as_bytes() };
+        let decoded = checked.target.decoded;
+        let routed = if decoded == b"*" { b"/" } else { decoded };
         let facts = Facts {
             method: head.method.as_bytes(),
             host: checked.target.host,
@@ -94,6 +110,9 @@ impl Worker {
             address: client.address.ip,
             body_bytes,
         };
+        if checked.target.cut.is_some_and(|cut| !self.policy.reads_alike(&facts, cut)) {
+            return self.refuse_fault(net, client, head, Fault::Path);
+        }
         match self.policy.decide(&facts, now, &mut self.usage) {
             Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
             Decision::Forward(ticket) => {

@@ -7,6 +7,7 @@ use net::{Close, Net};
 use wire::Eof;
 
 use super::client::Client;
+use super::failure::Failure;
 use super::refusal::Fault;
 use super::shared::count;
 use super::up::NONE;
@@ -90,6 +91,10 @@ impl Worker {
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, &mut client),
             Some(exchange) if exchange.status != 0 => {
                 count(&self.counts().aborted);
+                // Where the client is slow, no end of the upstream's is awaited.
+                if !client.draining && exchange.server != NONE {
+                    self.pools.servers[exchange.server as usize].health.failed_by(Failure::Cut);
+                }
                 self.cut_client(net, &mut client, Close::Reset);
             }
             Some(exchange) if !exchange.read_whole && !client.paused => {
@@ -107,7 +112,7 @@ impl Worker {
             // Too late to be sent again.
             (exchange.attempts_left, exchange.kept) = (0, false);
         }
-        self.fail(net, client, Close::Now, Fault::Late, false);
+        self.fail(net, client, Close::Now, Fault::Late(Failure::Late), false);
     }
 
     fn up_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
@@ -119,7 +124,7 @@ impl Worker {
                 self.drop_up(net, &up, Close::Now);
             }
         } else {
-            self.up_failed(net, token, Close::Reset, Fault::Late);
+            self.up_failed(net, token, Close::Reset, Fault::Late(Failure::NotConnected));
         }
     }
 

@@ -6,6 +6,7 @@
 use net::{Close, Net};
 
 use super::client::{Client, Exchange};
+use super::failure::Failure;
 use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
@@ -74,6 +75,10 @@ impl Worker {
             let state = &self.pools.servers[server as usize];
             let rule = self.pools.pools[state.pool as usize].upstream.passive;
             state.health.did_not_answer(&rule, now);
+            if let Fault::Upstream(failure) | Fault::Late(failure) = fault {
+                let begun = !unanswered && failure == Failure::Closed;
+                state.health.failed_by(if begun { Failure::Cut } else { failure });
+            }
         }
         self.give_back_of(client);
         self.close_up(net, token, how);
@@ -152,7 +157,8 @@ impl Worker {
         let mut whole = true;
         if let Some(exchange) = &mut exchange {
             exchange.status = fault.status();
-            exchange.upstream_failed = matches!(fault, Fault::Upstream | Fault::Busy | Fault::Late);
+            exchange.upstream_failed =
+                matches!(fault, Fault::Upstream(_) | Fault::Busy | Fault::Late(_));
             exchange.bytes_out = bytes_out;
             whole = exchange.read_whole;
             self.finish(client, exchange, now);

@@ -8,6 +8,7 @@ use wire::ResponseTo;
 
 use super::client::{Client, REPLAY_BYTES};
 use super::due::NEVER;
+use super::failure::Failure;
 use super::refusal::Fault;
 use super::shadow::Shadowing;
 use super::shared::count;
@@ -60,7 +61,8 @@ impl Worker {
         let due = now.saturating_add(exchange.timeouts.connect_ns);
         let client_token = client.token;
         let Some(token) = self.open_up(net, server, client_token, due) else {
-            return self.answer_fault(net, client, Fault::Upstream, false);
+            self.pools.servers[server as usize].health.failed_by(Failure::Local);
+            return self.answer_fault(net, client, Fault::Upstream(Failure::Local), false);
         };
         exchange.up = token;
         let to = if exchange.head_only { ResponseTo::Head } else { ResponseTo::Other };
@@ -102,6 +104,7 @@ impl Worker {
     /// A connection stands.
     pub(super) fn up_connected<N: Net>(&mut self, net: &mut N, token: u32) {
         let Some(up) = self.ups.get_mut(token) else { return };
+        up.connected = true;
         match &mut up.tls {
             None => up.open = true,
             Some(tls) => {

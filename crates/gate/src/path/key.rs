@@ -5,6 +5,7 @@
 use wire::Headers;
 
 use super::refusal::Fault;
+use crate::escapes::{Unit, units};
 use crate::policy::KeySource;
 
 /// The key of a request, and where it was.
@@ -63,7 +64,19 @@ fn values<'a>(query: &'a str, name: &str) -> impl Iterator<Item = &'a [u8]> {
 
 fn value_of<'a>(pair: &'a str, name: &str) -> Option<&'a str> {
     let (found, value) = pair.split_once('=').unwrap_or((pair, ""));
-    (found == name).then_some(value)
+    is_named(found, name).then_some(value)
+}
+
+/// Whether a parameter of a query has this name, however it is escaped.
+fn is_named(found: &str, name: &str) -> bool {
+    if !found.contains(['%', '+']) {
+        return found == name;
+    }
+    let decoded = units(found.as_bytes()).map(|unit| match unit {
+        Ok(Unit { byte: b'+', escaped: false }) => b' ',
+        unit => unit.map_or(b'%', |unit| unit.byte),
+    });
+    decoded.eq(name.bytes())
 }
 
 /// Appends `?query` without the parameter of this name.
@@ -108,6 +121,7 @@ mod tests {
         assert_eq!(key("x-api-key: k\r\n", Some("user_key=k")), some("k", false));
         assert_eq!(key("Authorization: Basic abcdef\r\n", None), Ok((None, false)));
         assert_eq!(key("", Some("user_key")), some("", false));
+        assert_eq!(key("", Some("%75ser%5Fkey=k")), some("k", false));
         assert_eq!(key("", Some("xuser_key=1&USER_KEY=2")), Ok((None, false)));
     }
 
@@ -117,6 +131,7 @@ mod tests {
             ("x-api-key: k\r\nX-Api-Key: k\r\n", None),
             ("x-api-key: k\r\n", Some("user_key=j")),
             ("", Some("user_key=k&user_key=k")),
+            ("", Some("user_key=k&user%5fkey=j")),
             ("Authorization: Bearer k\r\nAuthorization: Bearer j\r\n", None),
         ] {
             assert_eq!(key(lines, query), Err(Fault::TwoKeys), "{lines} {query:?}");
@@ -129,6 +144,7 @@ mod tests {
             ("user_key=k", ""),
             ("a=1&user_key=k&b=2", "?a=1&b=2"),
             ("user_key=k&a", "?a"),
+            ("%75ser_key=k&a%75", "?a%75"),
             ("a&user_key", "?a"),
             ("a=user_key=1", "?a=user_key=1"),
             ("", "?"),

@@ -4,19 +4,24 @@
 
 use wire::{WireError, push_decimal, reason};
 
+use super::failure::Failure;
 use crate::policy::Refusal;
 
 /// Why a request is answered by the gateway itself, where the policy was not asked or could not help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// 400: not HTTP/1.1 as RFC 9112 has it.
-    Syntax,
-    /// 431: the head is too long or has too many lines.
+    /// 400: not HTTP/1.1 as RFC 9112 has it; the rule, in words.
+    Syntax(&'static str),
+    /// 431: the head is too long.
     HeadTooLong,
+    /// 431: the head has too many lines.
+    TooManyHeaders,
     /// 505: neither HTTP/1.0 nor 1.1.
     Version,
     /// 400: no host.
     Host,
+    /// 400: a host with escapes.
+    HostEscaped,
     /// 400: the target's host and `Host` are not the same.
     HostDiffers,
     /// 400: a target of a form that is not served.
@@ -38,11 +43,11 @@ pub enum Fault {
     /// 408: the head or the body took too long.
     Slow,
     /// 502: the upstream could not be reached, closed, or answered with something that is not HTTP.
-    Upstream,
+    Upstream(Failure),
     /// 503: no more connections to the upstream may be made.
     Busy,
     /// 504: the upstream took too long.
-    Late,
+    Late(Failure),
     /// 508: this gateway has forwarded the request before.
     Loop,
 }
@@ -51,9 +56,10 @@ impl Fault {
     /// The fault that a request has which cannot be parsed.
     pub(super) fn of(error: &WireError) -> Self {
         match error {
-            WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
+            WireError::HeadTooLong { .. } => Self::HeadTooLong,
+            WireError::TooManyHeaders { .. } => Self::TooManyHeaders,
             WireError::Version(_) => Self::Version,
-            _ => Self::Syntax,
+            error => Self::Syntax(rule(error)),
         }
     }
 
@@ -64,10 +70,14 @@ impl Fault {
 
     const fn parts(self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::Syntax => (400, "malformed", "The request is not well-formed HTTP/1.1."),
+            Self::Syntax(rule) => (400, "malformed", rule),
+            Self::TooManyHeaders => {
+                (431, "too_many_headers", "The head has too many header lines.")
+            }
             Self::HeadTooLong => (431, "head_too_long", "The head is too long."),
             Self::Version => (505, "version", "HTTP/1.1 is spoken here."),
             Self::Host => (400, "host", "The request names no host."),
+            Self::HostEscaped => (400, "host_escaped", "The host is written with escapes."),
             Self::HostDiffers => (400, "host_differs", "The target and Host name different hosts."),
             Self::Target => (400, "target", "A target of this form is not served."),
             Self::Path => {
@@ -80,13 +90,45 @@ impl Fault {
             Self::Expectation => (417, "expectation", "No expectation but 100-continue is met."),
             Self::Body => (413, "body_too_large", "The body is longer than allowed."),
             Self::Slow => (408, "slow", "The request took too long to arrive."),
-            Self::Upstream => {
-                (502, "upstream", "The API could not be reached or gave no usable answer.")
-            }
+            Self::Upstream(failure) => (502, "upstream", failure.detail()),
             Self::Busy => (503, "busy", "All connections to the API are in use."),
-            Self::Late => (504, "late", "The API took too long to answer."),
+            Self::Late(failure) => (504, "late", failure.detail()),
             Self::Loop => (508, "loop", "An upstream of the gateway sends requests back to it."),
         }
+    }
+}
+
+/// The rule of RFC 9112 that a request breaks.
+const fn rule(error: &WireError) -> &'static str {
+    match error {
+        WireError::RequestLine(_) => "The first line is no request line of HTTP/1.1.",
+        WireError::Target(_) => "The request target has no form that belongs to the method.",
+        WireError::BareCr(_) => "A CR in the head is not followed by LF.",
+        WireError::BareLf(_) => "A line of the head ends in LF without CR.",
+        WireError::ControlByte { .. } => "The head has a control character.",
+        WireError::ObsFold => "A header line begins with white space.",
+        WireError::SpaceBeforeColon(_) => {
+            "There is white space between a header's name and its colon."
+        }
+        WireError::HeaderName(_) => "The name of a header is none.",
+        WireError::ContentLength(_) | WireError::ContentLengthOverflow(_) => {
+            "Content-Length is no number, or too large."
+        }
+        WireError::ContentLengthRepeated { .. } => "The request has two Content-Lengths.",
+        WireError::TransferEncoding(_) => "The only Transfer-Encoding served is chunked.",
+        WireError::TransferEncodingRepeated => "The request has two Transfer-Encodings.",
+        WireError::ChunkedOnHttp10 => "HTTP/1.0 has no Transfer-Encoding.",
+        WireError::LengthAndChunked => "The request has both Transfer-Encoding and Content-Length.",
+        WireError::HostMissing => "The request has no Host.",
+        WireError::HostRepeated => "The request has two Hosts.",
+        WireError::HostInvalid(_) => "Host is no host with an optional port.",
+        WireError::ChunkSize(_) | WireError::ChunkSizeOverflow => {
+            "The size of a chunk is no hexadecimal number."
+        }
+        WireError::ChunkExtensionTooLong => "An extension of a chunk is too long.",
+        WireError::ChunkEnd(_) => "A chunk does not end where its size says.",
+        WireError::TrailerForbidden(_) => "A trailer may not say where a message ends or goes.",
+        _ => "The request is not well-formed HTTP/1.1.",
     }
 }
 
@@ -197,11 +239,13 @@ mod tests {
         }
     }
 
-    const FAULTS: [Fault; 18] = [
-        Fault::Syntax,
+    const FAULTS: [Fault; 20] = [
+        Fault::Syntax("The request has no Host."),
         Fault::HeadTooLong,
+        Fault::TooManyHeaders,
         Fault::Version,
         Fault::Host,
+        Fault::HostEscaped,
         Fault::HostDiffers,
         Fault::Target,
         Fault::Path,
@@ -212,9 +256,9 @@ mod tests {
         Fault::Expectation,
         Fault::Body,
         Fault::Slow,
-        Fault::Upstream,
+        Fault::Upstream(Failure::Closed),
         Fault::Busy,
-        Fault::Late,
+        Fault::Late(Failure::Late),
         Fault::Loop,
     ];
 
@@ -232,6 +276,16 @@ mod tests {
             write_fault(&mut out, fault, Manner { keep_alive: false, head_only: true });
             assert_eq!(parsed(&out, ResponseTo::Head), (fault.status(), Vec::new(), false));
         }
+    }
+
+    #[test]
+    fn every_failure_of_an_upstream_has_words_of_its_own() {
+        let mut words: Vec<_> =
+            Failure::ALL.iter().flat_map(|failure| [failure.detail(), failure.does()]).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 2 * Failure::COUNT);
+        assert!(Failure::ALL.iter().enumerate().all(|(n, failure)| *failure as usize == n));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use wire::{Framing, Headers, RequestHead, push_decimal};
 use super::fields::{self, Connection, Field};
 use super::key;
 use super::target::Target;
+use crate::escapes::strip_decoded;
 use crate::policy::{HeaderRules, PathRewrite};
 
 /// What a request is written from.
@@ -63,14 +64,18 @@ pub(super) fn write_head(out: &mut Vec<u8>, forward: &Forward<'_>) {
     out.extend_from_slice(b"\r\n");
 }
 
-fn write_path(out: &mut Vec<u8>, path: &str, rewrite: Option<&PathRewrite>) {
+fn write_path(out: &mut Vec<u8>, path: &[u8], rewrite: Option<&PathRewrite>) {
     let replaced = rewrite.and_then(|PathRewrite { from, to }| {
-        let rest = path.strip_prefix(from.trim_end_matches('/'))?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| (to.trim_end_matches('/'), rest))
+        let rest = strip_decoded(path, from.trim_end_matches('/').as_bytes())?;
+        (rest.is_empty() || rest.starts_with(b"/")).then(|| (to.trim_end_matches('/'), rest))
     });
-    let (begin, rest) = replaced.unwrap_or(("", path));
+    let (begin, mut rest) = replaced.unwrap_or(("", path));
+    // A path that begins with two slashes may be read as an authority.
+    while begin.is_empty() && rest.starts_with(b"//") {
+        rest = &rest[1..];
+    }
     out.extend_from_slice(begin.as_bytes());
-    out.extend_from_slice(rest.as_bytes());
+    out.extend_from_slice(rest);
     if begin.is_empty() && rest.is_empty() {
         out.push(b'/');
     }

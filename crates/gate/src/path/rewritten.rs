@@ -5,6 +5,7 @@ use wire::{Limits, RequestEvent, RequestParser};
 
 use super::begin::check;
 use super::request::{self, Forward};
+use super::target::Forms;
 use crate::policy::{HeaderRules, KeySource};
 
 /// The head that goes upstream for the first head in `bytes`, with the usual places for keys and no rules of a route.
@@ -14,7 +15,8 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut input = bytes;
     let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { return None };
     let source = KeySource::usual();
-    let checked = check(&head, &source).ok()?;
+    let mut forms = Forms::default();
+    let checked = check(&head, &source, &mut forms).ok()?;
     let host = if checked.target.authority.is_empty() { b"api" } else { checked.target.authority };
     let mut out = Vec::new();
     let forward = Forward {

@@ -6,16 +6,29 @@
 use wire::RequestHead;
 
 use super::refusal::Fault;
+use crate::escapes::{self, Unit, units};
+
+/// Room for the forms of a path that are not what was sent. Used again by the next request.
+#[derive(Debug, Default)]
+pub(super) struct Forms {
+    path: Vec<u8>,
+    decoded: Vec<u8>,
+    cut: Vec<u8>,
+}
 
 /// A target in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target<'a> {
-    /// Begins with `/`, or is `*`.
-    pub(super) path: &'a str,
+    /// As it goes upstream: begins with `/`, or is `*`. Escapes are in one form.
+    pub(super) path: &'a [u8],
+    /// The bytes that the path decodes to: routes are chosen by them.
+    pub(super) decoded: &'a [u8],
+    /// What some servers read instead: without parameters of segments (`;x`), and without empty segments.
+    pub(super) cut: Option<&'a [u8]>,
     pub(super) query: Option<&'a str>,
     /// With its port, as sent; empty in HTTP/1.0 without one.
     pub(super) authority: &'a [u8],
-    /// The authority without its port.
+    /// The authority without its port, and without the dot that ends a name at the root of DNS.
     pub(super) host: &'a [u8],
 }
 
@@ -23,7 +36,7 @@ pub(super) struct Target<'a> {
 ///
 /// # Errors
 /// [`Fault`] where they contradict, or can be read in two ways.
-pub(super) fn read<'a>(head: &RequestHead<'a>) -> Result<Target<'a>, Fault> {
+pub(super) fn read<'a>(head: &RequestHead<'a>, forms: &'a mut Forms) -> Result<Target<'a>, Fault> {
     let header = head.headers.get("host").unwrap_or_default();
     let (authority, path) = match head.target.as_bytes().first() {
         Some(b'/') => (header, head.path),
@@ -32,19 +45,70 @@ pub(super) fn read<'a>(head: &RequestHead<'a>) -> Result<Target<'a>, Fault> {
     };
     let path = if path.is_empty() { "/" } else { path };
     let query = if head.target == "*" { None } else { head.query };
-    if path != "*" {
-        check_path(path.as_bytes())?;
-    }
-    if query.is_some_and(|query| {
-        escapes(query.as_bytes()).any(|escape| matches!(escape, None | Some(0)))
-    }) {
+    if query.is_some_and(|query| has_bad_escape(query.as_bytes())) {
         return Err(Fault::Escape);
     }
     let host = without_port(authority);
+    // Readers that decode a host would take it for another one.
+    if host.contains(&b'%') {
+        return Err(Fault::HostEscaped);
+    }
+    let host = host.strip_suffix(b".").unwrap_or(host);
     if host.is_empty() && head.version_minor == 1 {
         return Err(Fault::Host);
     }
-    Ok(Target { path, query, authority, host })
+    let Forms { path: upstream, decoded, cut } = forms;
+    let (path, decoded) = if path.as_bytes().contains(&b'%') {
+        read_escapes(path.as_bytes(), upstream, decoded)?;
+        (upstream.as_slice(), decoded.as_slice())
+    } else {
+        (path.as_bytes(), path.as_bytes())
+    };
+    if path != b"*" {
+        check_path(decoded)?;
+    }
+    let cut = is_cut(decoded).then(|| cut_into(cut, decoded));
+    Ok(Target { path, decoded, cut, query, authority, host })
+}
+
+/// Whether an escape of a query is none, or stands for NUL.
+fn has_bad_escape(query: &[u8]) -> bool {
+    let bad = |unit| !matches!(unit, Ok(Unit { byte: 1.., .. }) | Ok(Unit { escaped: false, .. }));
+    query.contains(&b'%') && units(query).any(bad)
+}
+
+/// Whether some servers leave out a part of the path.
+fn is_cut(decoded: &[u8]) -> bool {
+    decoded.contains(&b';') || decoded.windows(2).any(|pair| pair == b"//")
+}
+
+/// The path without what some servers leave out.
+fn cut_into<'a>(out: &'a mut Vec<u8>, decoded: &[u8]) -> &'a [u8] {
+    out.clear();
+    let mut in_parameter = false;
+    for &byte in decoded {
+        in_parameter = (in_parameter || byte == b';') && byte != b'/';
+        if !(in_parameter || byte == b'/' && out.last() == Some(&b'/')) {
+            out.push(byte);
+        }
+    }
+    out
+}
+
+/// Brings escapes into one form, and decodes them.
+fn read_escapes(path: &[u8], upstream: &mut Vec<u8>, decoded: &mut Vec<u8>) -> Result<(), Fault> {
+    upstream.clear();
+    decoded.clear();
+    for unit in units(path) {
+        let unit = unit.map_err(|_| Fault::Escape)?;
+        let meant = matches!(unit.byte, b'.' | b'/' | b'\\' | b'%' | 0..0x20 | 0x7f);
+        if unit.escaped && meant {
+            return Err(Fault::Path);
+        }
+        escapes::write(upstream, unit);
+        decoded.push(unit.byte);
+    }
+    if escapes::is_overlong(decoded) { Err(Fault::Escape) } else { Ok(()) }
 }
 
 /// The authority and path of `http://authority/path`. RFC 9112 section 3.2.2 lets the target's host replace
@@ -68,8 +132,8 @@ fn without_port(authority: &[u8]) -> &[u8] {
     }
 }
 
-/// Refuses paths that servers normalise differently: dot segments, escaped dots, slashes and NUL, backslashes,
-/// malformed escapes, and an empty first segment (`//`, which may be read as an authority).
+/// Refuses paths that servers normalise differently: dot segments, backslashes, and an empty first segment (`//`, which may
+/// be read as an authority). The path is decoded; what must not be escaped is looked at by [`read_escapes`].
 fn check_path(path: &[u8]) -> Result<(), Fault> {
     if path.starts_with(b"//") {
         return Err(Fault::Path);
@@ -87,23 +151,7 @@ fn check_path(path: &[u8]) -> Result<(), Fault> {
             _ => dots = 3,
         }
     }
-    for escape in escapes(path) {
-        match escape {
-            None => return Err(Fault::Escape),
-            Some(b'.' | b'/' | b'\\' | b'%' | 0..0x20 | 0x7f) => return Err(Fault::Path),
-            Some(_) => {}
-        }
-    }
     Ok(())
-}
-
-/// What is escaped with `%`, byte by byte; `None` for an escape that is none.
-fn escapes(bytes: &[u8]) -> impl Iterator<Item = Option<u8>> + '_ {
-    let digit = |byte: Option<&u8>| byte.and_then(|&byte| (byte as char).to_digit(16));
-    bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'%').map(move |(at, _)| {
-        let (high, low) = (digit(bytes.get(at + 1))?, digit(bytes.get(at + 2))?);
-        Some((high << 4 | low) as u8)
-    })
 }
 
 #[cfg(test)]
@@ -117,9 +165,10 @@ mod tests {
         let mut parser = RequestParser::new(Limits::default());
         let mut input = text.as_bytes();
         let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { panic!("{line}") };
-        let target = read(&head)?;
-        let host = String::from_utf8(target.host.to_vec()).unwrap();
-        Ok((target.path.to_owned(), target.query.map(str::to_owned), host))
+        let mut forms = Forms::default();
+        let target = read(&head, &mut forms)?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Ok((text(target.path), target.query.map(str::to_owned), text(target.host)))
     }
 
     #[test]
@@ -142,6 +191,9 @@ mod tests {
             "/..;x/a",
             "/a/..;/b",
             "/a%",
+            "/a%c0%af",
+            "/..%3bx/a",
+            "/%e0%80%ae",
         ];
         for path in bad {
             assert!(reading(&format!("GET {path} HTTP/1.1"), "h").is_err(), "{path}");
@@ -155,13 +207,14 @@ mod tests {
             "/a.b",
             "/...",
             "/a..b/c",
-            "/%41%20b",
+            "/%20b%3B",
             "/..a/b",
         ];
         for path in good {
             let read = reading(&format!("GET {path} HTTP/1.1"), "h").unwrap();
             assert_eq!(read.0, path);
         }
+        assert_eq!(reading("GET /%5f%61%3b HTTP/1.1", "h").unwrap().0, "/_a%3B");
         assert!(reading("GET /a?b=../%2e&c=%zz HTTP/1.1", "h").is_err());
         assert!(reading("GET /a?b=%00 HTTP/1.1", "h").is_err());
         assert_eq!(
@@ -182,6 +235,17 @@ mod tests {
     }
 
     #[test]
+    fn what_some_servers_leave_out_is_left_out() {
+        for (path, expected) in
+            [("/a;x=1/b;y", "/a/b"), ("/a//b", "/a/b"), ("/a/;x//b/", "/a/b/"), ("/a/b//", "/a/b/")]
+        {
+            assert!(is_cut(path.as_bytes()));
+            assert_eq!(cut_into(&mut Vec::new(), path.as_bytes()), expected.as_bytes(), "{path}");
+        }
+        assert!(!is_cut(b"/a/b/"));
+    }
+
+    #[test]
     fn hosts_lose_their_port() {
         for (authority, host) in
             [("a:80", "a"), ("a", "a"), ("[::1]:8", "[::1]"), ("[::1]", "[::1]"), ("a:", "a")]
@@ -189,5 +253,8 @@ mod tests {
             assert_eq!(without_port(authority.as_bytes()), host.as_bytes());
         }
         assert_eq!(reading("GET / HTTP/1.1", ""), Err(Fault::Host));
+        assert_eq!(reading("GET / HTTP/1.1", "."), Err(Fault::Host));
+        assert_eq!(reading("GET / HTTP/1.1", "a.b.:80").unwrap().2, "a.b");
+        assert_eq!(reading("GET / HTTP/1.1", "%61.b"), Err(Fault::HostEscaped));
     }
 }

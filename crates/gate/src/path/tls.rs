@@ -19,11 +19,20 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Reads a certificate with those that it is signed by, and its key, from PEM files.
+    /// Reads a key from a PEM file.
     ///
     /// # Errors
     /// In words that name the file.
-    pub fn read(certificate: &Path, key: &Path) -> Result<Self, String> {
+    pub fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+        let wanted = |error| format!("{}: {error}; wanted a private key in PEM", path.display());
+        PrivateKeyDer::from_pem_file(path).map_err(wanted)
+    }
+
+    /// Reads a certificate with those that it is signed by from a PEM file; `key` is its key.
+    ///
+    /// # Errors
+    /// In words that name the file.
+    pub fn read(certificate: &Path, key: PrivateKeyDer<'static>) -> Result<Self, String> {
         let wanted = |path: &Path, error: &dyn std::fmt::Display, what: &str| {
             format!("{}: {error}; wanted {what} in PEM", path.display())
         };
@@ -33,14 +42,12 @@ impl Identity {
         if chain.is_empty() {
             return Err(wanted(certificate, &"no certificate in it", "a certificate"));
         }
-        let private = PrivateKeyDer::from_pem_file(key)
-            .map_err(|error| wanted(key, &error, "a private key"))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, private));
+            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
         let mut config = config.map_err(|error| {
-            format!("{} and {} do not go together: {error}", certificate.display(), key.display())
+            format!("{} and its key do not go together: {error}", certificate.display())
         })?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { config: Arc::new(config) })
@@ -79,9 +86,13 @@ impl Trust {
             }
         }
         if roots.is_empty() {
-            return Err(
-                "no certificate authority was found to check an https upstream against".into()
-            );
+            return Err(match authorities {
+                Some(path) => format!("{}: no certificate in it; wanted certificates in PEM", path.display()),
+                None => {
+                    "no certificate authority was found to check an https upstream against: name a file, authorities = FILE"
+                        .into()
+                }
+            });
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)

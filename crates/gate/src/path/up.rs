@@ -20,6 +20,8 @@ pub(super) struct Up {
     pub(super) server: u32,
     /// The client whose request it carries; [`NONE`] while idle.
     pub(super) client: u32,
+    /// TCP stands.
+    pub(super) connected: bool,
     /// It stands, and TLS is past its handshake.
     pub(super) open: bool,
     /// Answers it has brought.
@@ -42,6 +44,7 @@ impl Up {
             tls: None,
             server,
             client,
+            connected: false,
             open: false,
             answers: 0,
             paused: false,

@@ -18,6 +18,7 @@ use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
+use super::target::Forms;
 use super::up::Up;
 use crate::access::Pen;
 use crate::policy::Policy;
@@ -51,8 +52,9 @@ pub(super) struct Worker {
     pub(super) next_sweep_ns: u64,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
-    /// Scratch: an answer, plaintext, and TLS records.
+    /// Scratch: an answer, forms of a path, plaintext, and TLS records.
     pub(super) out: Vec<u8>,
+    pub(super) forms: Forms,
     pub(super) plain: Vec<u8>,
     pub(super) records: Vec<u8>,
     started: Option<Sender<()>>,
@@ -87,6 +89,7 @@ impl Worker {
             next_sweep_ns: 0,
             draining_since_ns: None,
             out: Vec::new(),
+            forms: Forms::default(),
             plain: Vec::new(),
             records: Vec::new(),
             started,

@@ -34,7 +34,7 @@ impl Policy {
     }
 
     /// Gives back what a ticket holds, and counts what came of its request.
-    pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, _now_ns: u64, usage: &mut Local) {
+    pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, now_ns: u64, usage: &mut Local) {
         let state = &*self.state;
         let Held { key, tier, route, address, all } = ticket.held;
         if key {
@@ -55,6 +55,7 @@ impl Policy {
         let waited_ns =
             if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
         state.ceiling.finish(ticket.cost_milli, waited_ns);
+        state.ceiling.ran(now_ns, waited_ns);
         if !outcome.upstream_failed && matches!(outcome.status, 404 | 405 | 410 | 500..=599) {
             state.ceiling.note_error(outcome.status);
         }
@@ -128,6 +129,12 @@ impl Policy {
     pub(super) fn find(&self, facts: &Facts) -> Result<&Route, Problem> {
         let route = |place: u32| &self.routes[self.order[place as usize] as usize];
         self.finder.find(facts, route).map(route)
+    }
+
+    /// Whether a request has the same route by another reading of its path.
+    pub(crate) fn reads_alike(&self, facts: &Facts, path: &[u8]) -> bool {
+        let number = |facts| self.find(facts).map(|route| route.number);
+        number(facts) == number(&Facts { path, ..*facts })
     }
 
     fn check_address<'a>(

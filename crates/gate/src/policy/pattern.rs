@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::escapes;
+
 /// A host that a route is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
@@ -54,14 +56,14 @@ const SEGMENTS_MOST: usize = 64;
 /// Paths that a route takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPattern {
-    /// This path and all below it: `/api` takes `/api` and `/api/x`, not `/apix`. `/` takes all.
+    /// This path, decoded, and all below it: `/api` takes `/api` and `/api/x`, not `/apix`. `/` takes all.
     Prefix(String),
-    /// Segments, of which `None` stands for any one that is not empty: `/users/{id}`.
+    /// Decoded segments, of which `None` stands for any one that is not empty: `/users/{id}`.
     Template(Vec<Option<String>>),
 }
 
 impl PathPattern {
-    /// Reads a prefix, or a template where there is a `{name}` in it.
+    /// Reads a prefix, or a template where there is a `{name}` in it. Escapes stand for what they decode to.
     ///
     /// # Errors
     /// In words, where it is neither.
@@ -77,11 +79,14 @@ impl PathPattern {
         }
         if !text.contains(['{', '}']) {
             let trimmed = text.trim_end_matches('/');
-            return Ok(Self::Prefix(if trimmed.is_empty() { "/" } else { trimmed }.into()));
+            let segments: Vec<String> =
+                trimmed.split('/').map(decoded).collect::<Result<_, _>>()?;
+            let prefix = if trimmed.is_empty() { "/".into() } else { segments.join("/") };
+            return Ok(Self::Prefix(prefix));
         }
         let segment = |segment: &str| match segment.strip_prefix('{') {
             Some(rest) if rest.len() > 1 && rest.find('}') == Some(rest.len() - 1) => Ok(None),
-            None if !segment.contains('}') => Ok(Some(segment.to_owned())),
+            None if !segment.contains('}') => decoded(segment).map(Some),
             _ => Err(format!("`{segment}`: a parameter is a whole segment, such as {{id}}")),
         };
         text[1..].split('/').map(segment).collect::<Result<_, _>>().map(Self::Template)
@@ -94,14 +99,14 @@ impl PathPattern {
     pub fn exact(text: &str) -> Result<Self, String> {
         Ok(match Self::parse(text)? {
             Self::Prefix(_) => {
-                let segments = text[1..].split('/').map(|segment| Some(segment.to_owned()));
-                Self::Template(segments.collect())
+                let segments = text[1..].split('/').map(|segment| decoded(segment).map(Some));
+                Self::Template(segments.collect::<Result<_, _>>()?)
             }
             template => template,
         })
     }
 
-    /// Whether it takes `path`, which begins with `/`.
+    /// Whether it takes `path`, which is decoded and begins with `/`.
     pub fn takes(&self, path: &[u8]) -> bool {
         match self {
             Self::Prefix(prefix) if prefix == "/" => path.first() == Some(&b'/'),
@@ -122,6 +127,23 @@ impl PathPattern {
         }
     }
 
+    /// Whether a path that it takes may begin with these whole segments, decoded.
+    pub fn may_begin_with(&self, begin: &str) -> bool {
+        let begin = begin.split('/').filter(|segment| !segment.is_empty());
+        match self {
+            Self::Prefix(prefix) => {
+                let own = prefix.split('/').filter(|segment| !segment.is_empty());
+                own.zip(begin).all(|(own, other)| own == other)
+            }
+            Self::Template(segments) => {
+                let mut own = segments.iter();
+                let fits =
+                    |own: &Option<String>, other| own.as_deref().is_none_or(|own| own == other);
+                begin.into_iter().all(|other| own.next().is_some_and(|own| fits(own, other)))
+            }
+        }
+    }
+
     /// The more it is, the narrower: routes are tried from the narrowest on. A template of n segments is narrower
     /// than a prefix of n; a literal segment is narrower than a parameter.
     pub fn narrowness(&self) -> (usize, bool, usize) {
@@ -136,6 +158,24 @@ impl PathPattern {
             }
         }
     }
+}
+
+/// A segment without escapes.
+///
+/// # Errors
+/// In words, where no request that is let through has such a segment.
+fn decoded(segment: &str) -> Result<String, String> {
+    let units = escapes::units(segment.as_bytes()).collect::<Result<Vec<_>, _>>();
+    let units = units.map_err(|error| format!("`{segment}`: {error}"))?;
+    let bytes: Vec<u8> = units.iter().map(|unit| unit.byte).collect();
+    let meant = |byte: &u8| matches!(byte, b'/' | b'\\' | b'%' | 0..0x20 | 0x7f);
+    let dot = units.iter().any(|unit| unit.escaped && unit.byte == b'.');
+    if dot || matches!(&*bytes, b"." | b"..") || bytes.iter().any(meant) {
+        return Err(format!(
+            "`{segment}`: requests with such a path are refused, so it takes none"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|_| format!("`{segment}` does not decode to UTF-8"))
 }
 
 impl fmt::Display for PathPattern {
@@ -170,13 +210,39 @@ mod tests {
             ("/users/{id}", "/users/7/x", false),
             ("/users/{id}/posts", "/users/7/posts", true),
             ("/{a}/{b}", "/users/7", true),
+            ("/a%20b", "/a b/c", true),
+            ("/%5F%5fcount", "/__count", true),
+            ("/caf%C3%A9/{id}", "/café/7", true),
+            ("/%7Bid%7D", "/{id}", true),
+            ("/%7Bid%7D", "/7", false),
         ];
         for (pattern, path, taken) in cases {
             let parsed = PathPattern::parse(pattern).unwrap();
             assert_eq!(parsed.takes(path.as_bytes()), taken, "{pattern} {path}");
         }
-        for wrong in ["api", "", "/a?b", "/a{b}", "/{}", "/{a", "/a}"] {
+        for wrong in [
+            "api", "", "/a?b", "/a{b}", "/{}", "/{a", "/a}", "/a%2", "/a%2fb", "/a/..", "/a%2eb",
+            "/%ff", "/./{id}", "/a\\b", "/%25",
+        ] {
             assert!(PathPattern::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_taken_begin_in_some_ways() {
+        for (pattern, begin, may) in [
+            ("/a", "/b", false),
+            ("/a", "/a/b", true),
+            ("/a/b", "/a", true),
+            ("/", "/b", true),
+            ("/users/{id}", "/users", true),
+            ("/users/{id}", "/users/x", true),
+            ("/users/{id}", "/users/x/y", false),
+            ("/users/{id}", "/user", false),
+            ("/users/{id}", "", true),
+        ] {
+            let parsed = PathPattern::parse(pattern).unwrap();
+            assert_eq!(parsed.may_begin_with(begin), may, "{pattern} {begin}");
         }
     }
 

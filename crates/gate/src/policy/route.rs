@@ -102,7 +102,7 @@ impl Default for Timeouts {
 /// A path's beginning, replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRewrite {
-    /// What is taken away: `/v1`. Always the beginning of whole segments; paths that do not begin so stay.
+    /// What is taken away, decoded: `/v1`. Always the beginning of whole segments; paths that do not begin so stay.
     pub from: String,
     /// What is put there; may be empty (the path then begins with what follows, or is `/`).
     pub to: String,

@@ -3,10 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
+use gate::path::Failure;
 use gate::policy::{ActiveCheck, Upstream};
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{api, front, interfaces, upstream};
+use crate::harness::{Front, api, front, interfaces, upstream};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -25,6 +26,67 @@ fn an_upstream_that_is_not_there_gives_502() {
         assert_eq!(statuses, [502, 502]);
         let problem: serde_json::Value = serde_json::from_slice(&answers[0].body).expect("JSON");
         assert_eq!(problem["code"], "upstream");
+        assert_eq!(problem["detail"], Failure::Refused.detail());
+    }
+}
+
+/// How many requests each kind of failure was counted for.
+fn failed_by(front: &Front) -> Vec<(Failure, u64)> {
+    let view = front.health.view(net::clock::now());
+    let counted = Failure::ALL.into_iter().zip(view[0].failed_by);
+    counted.filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn each_failure_is_told_and_counted_by_its_kind() {
+    let endless = [&b"HTTP/1.1 200 OK\r\n"[..], &b"A: b\r\n".repeat(200)].concat();
+    let cases = [
+        (&b"SSH-2.0-OpenSSH\r\n"[..], Failure::NotHttp),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", Failure::Framing),
+        (b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", Failure::Framing),
+        (&endless, Failure::HeadTooLong),
+        (b"", Failure::Closed),
+    ];
+    for io in interfaces() {
+        for (answer, failure) in &cases {
+            let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec())];
+            let peer = Peer::start(script);
+            let mut upstream = upstream(&[peer.addr()]);
+            upstream.retry.attempts = 0;
+            let front = front(upstream, io);
+            let answers = front.ask(GET);
+            let problem: serde_json::Value = serde_json::from_slice(&answers[0].body).unwrap();
+            assert_eq!(problem["detail"], failure.detail(), "{}", answer.escape_ascii());
+            assert_eq!(failed_by(&front), [(*failure, 1)], "{}", answer.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_malformed_request_is_told_the_rule() {
+    let api = api();
+    let many = format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "A: b\r\n".repeat(500));
+    let cases = [
+        ("GET / HTTP/1.1\r\n\r\n", 400, "no Host"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "two Hosts"),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+            400,
+            "two Content-L",
+        ),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400, "Content-Length is no"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nA : b\r\n\r\n", 400, "its colon"),
+        ("GET /\r\n\r\n", 400, "first line"),
+        (&many, 431, "too many header lines"),
+    ];
+    for io in interfaces() {
+        let front = front(upstream(&[api.addr()]), io);
+        for (request, status, words) in &cases {
+            let answers = front.ask(request.as_bytes());
+            let problem: serde_json::Value = serde_json::from_slice(&answers[0].body).unwrap();
+            assert_eq!(answers[0].status, *status, "{words}");
+            assert!(problem["detail"].as_str().unwrap().contains(words), "{words}: {problem}");
+        }
     }
 }
 

@@ -90,7 +90,8 @@ fn converse(client: &mut (impl Read + Write)) {
 fn a_listener_speaks_tls() {
     for io in interfaces() {
         let (made, api) = (Made::new(), api());
-        let identity = Identity::read(&made.cert, &made.key).expect("an identity");
+        let key = Identity::read_key(&made.key).expect("a key");
+        let identity = Identity::read(&made.cert, key).expect("an identity");
         let listener = Listener { identity: Some(identity), ..Listener::plain(loopback()) };
         let front = front_at(PolicySettings::open(upstream(&[api.addr()])), io, listener);
         converse(&mut made.client(front.addr()));
@@ -131,7 +132,8 @@ fn both_sides_at_once() {
     for io in interfaces() {
         let made = Made::new();
         let api = tls_api(&made);
-        let identity = Identity::read(&made.cert, &made.key).expect("an identity");
+        let key = Identity::read_key(&made.key).expect("a key");
+        let identity = Identity::read(&made.cert, key).expect("an identity");
         let listener = Listener { identity: Some(identity), ..Listener::plain(loopback()) };
         let trust = Trust::read(Some(&made.cert)).expect("an authority");
         let settings = PolicySettings::open(tls_upstream(&api, "localhost"));

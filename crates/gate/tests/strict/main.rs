@@ -11,3 +11,4 @@ mod compare;
 mod differential;
 mod harness;
 mod mirror;
+mod routes;

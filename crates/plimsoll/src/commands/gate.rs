@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use gate::admission::Line;
 use gate::config::{Config, Flags};
 use gate::gateway::{Gateway, GatewayError, Reloaded, Setup};
+use gate::policy::Policy;
 use model::quote::{counted, visible};
 use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
@@ -76,6 +77,13 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         if again {
             reload(&gateway, "SIGHUP");
         }
+        for path in watched.as_mut().map(Watched::gone).unwrap_or_default() {
+            eprintln!(
+                "plimsoll: {} is gone: the gateway goes on with what it read of it, and would not start without it; {}",
+                visible(&path.display().to_string(), &[]),
+                held(&gateway.control().policy())
+            );
+        }
         let changed = watched.as_mut().is_some_and(|files| files.changed(Instant::now()));
         if changed {
             reload(&gateway, "changed file");
@@ -102,8 +110,16 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
 /// Reads the configuration again, and says what came of it.
 fn reload(gateway: &Gateway, by: &str) {
     match gateway.control().reload(by) {
-        Ok(reloaded) => eprintln!("plimsoll: {}", told(&reloaded)),
-        Err(error) => eprintln!("plimsoll: nothing was changed: {error}"),
+        Ok(reloaded) => {
+            eprintln!("plimsoll: {}; {}", told(&reloaded), held(&gateway.control().policy()));
+            for note in &reloaded.notes {
+                eprintln!("plimsoll: {note}");
+            }
+        }
+        Err(error) => {
+            let held = held(&gateway.control().policy());
+            eprintln!("plimsoll: nothing was changed: {error}; {held}");
+        }
     }
 }
 
@@ -119,10 +135,21 @@ fn told(reloaded: &Reloaded) -> String {
             )
         }
     }
-    for note in &reloaded.notes {
-        text += &format!("\nplimsoll: {note}");
-    }
     text
+}
+
+/// The load line that requests are held to.
+fn held(policy: &Policy) -> String {
+    match policy.line() {
+        Some(line) => format!(
+            "load line: {} requests/s, {:.0} at once, within {}, measured at {}",
+            figure(line.rate_per_s),
+            line.at_once,
+            line.envelope.from,
+            line.measured_at
+        ),
+        None => "no load line is held".to_owned(),
+    }
 }
 
 /// What may not be meant, a line each.

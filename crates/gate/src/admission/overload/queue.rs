@@ -42,6 +42,14 @@ impl Server {
         self.at_a_time as f64 * SECOND as f64 / mean_ns
     }
 
+    /// What hardly a request takes longer than.
+    pub(super) fn longest_ns(self) -> u64 {
+        match self.takes {
+            Takes::Fixed(ns) | Takes::Mixed(_, ns) => ns,
+            Takes::Random(ns) => ns * 5,
+        }
+    }
+
     pub fn works_for_ns(self, draws: &mut Draws) -> u64 {
         match self.takes {
             Takes::Fixed(ns) => ns,
@@ -55,6 +63,37 @@ impl Server {
             }
         }
     }
+}
+
+/// A time in which a server works slower than it does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trouble {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// Of its speed; 0 where nothing is done.
+    pub speed: f64,
+}
+
+/// When work is done that begins then. Troubles do not overlap, and are in order.
+fn done_at(troubles: &[Trouble], begins_ns: u64, works_for_ns: u64) -> u64 {
+    let (mut at, mut left) = (begins_ns as f64, works_for_ns as f64);
+    for trouble in troubles {
+        let (from, to) = (trouble.from_ns as f64, trouble.to_ns as f64);
+        if at >= to {
+            continue;
+        }
+        if at + left <= from {
+            break;
+        }
+        left -= (from - at).max(0.0);
+        at = at.max(from);
+        let done = (to - at) * trouble.speed;
+        if done >= left {
+            return (at + left / trouble.speed) as u64;
+        }
+        (at, left) = (to, left - done);
+    }
+    (at + left) as u64
 }
 
 /// A draw from the exponential distribution.
@@ -75,6 +114,18 @@ pub(super) struct Second {
 pub(super) fn play(
     limiter: &mut dyn Limiter,
     server: Server,
+    rate_per_s: f64,
+    seconds: usize,
+    seed: u64,
+) -> Vec<Second> {
+    play_troubled(limiter, server, &[], rate_per_s, seconds, seed)
+}
+
+/// Random arrivals at a rate, at a server that is slower at times.
+pub(super) fn play_troubled(
+    limiter: &mut dyn Limiter,
+    server: Server,
+    troubles: &[Trouble],
     rate_per_s: f64,
     seconds: usize,
     seed: u64,
@@ -114,7 +165,8 @@ pub(super) fn play(
             }
         }
         if let Some(came_ns) = begun {
-            ends.push(Reverse((now_ns + server.works_for_ns(&mut draws), came_ns)));
+            let ends_ns = done_at(troubles, now_ns, server.works_for_ns(&mut draws));
+            ends.push(Reverse((ends_ns, came_ns)));
         }
     }
 }

@@ -45,6 +45,37 @@ impl Builder<'_> {
         Ok(route)
     }
 
+    /// Refuses a route whose requests an earlier one takes, and a rewrite that changes none of its paths.
+    pub(super) fn reachable(
+        &self,
+        written: &RouteConfig,
+        route: &Route,
+        earlier: &[Route],
+    ) -> Result<(), ConfigError> {
+        if let Some(other) = earlier.iter().find(|other| takes_all_of(other, route)) {
+            return Err(self.wrong(
+                &written.name,
+                format!(
+                    "the route `{}` takes all requests of this one: same host, path and methods",
+                    other.name
+                ),
+            ));
+        }
+        match (&route.rewrite, &written.rewrite) {
+            (Some(rewrite), Some(written)) if !route.path.may_begin_with(&rewrite.from) => {
+                Err(self.wrong(
+                    &written.from,
+                    format!(
+                        "no path that the route takes ({}) begins with `{}`",
+                        route.path,
+                        written.from.get_ref()
+                    ),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The place of an upstream that is named.
     fn upstream_of(
         &self,
@@ -116,8 +147,15 @@ impl Builder<'_> {
                 "is empty or begins with /, and has no query, fragment or space",
             ));
         }
+        let from = match PathPattern::parse(from) {
+            Ok(PathPattern::Prefix(from)) => from,
+            Ok(PathPattern::Template(_)) => {
+                return Err(self.wrong(&written.from, "is a path without {parameters}"));
+            }
+            Err(why) => return Err(self.wrong(&written.from, why)),
+        };
         let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
-        Ok(PathRewrite { from: trimmed(from), to: trimmed(to) })
+        Ok(PathRewrite { from: trimmed(&from), to: trimmed(to) })
     }
 
     fn headers(&self, written: &HeaderConfig) -> Result<HeaderRules, ConfigError> {
@@ -176,6 +214,17 @@ pub(super) fn is_token(byte: u8) -> bool {
 fn is_host(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     !text.is_empty() && text.len() <= 255 && text.bytes().all(fits)
+}
+
+/// Whether one route, which comes first, takes all requests of another by the same host and path.
+fn takes_all_of(one: &Route, other: &Route) -> bool {
+    let methods = match (one.methods.0.is_empty(), other.methods.0.is_empty()) {
+        (true, true) => true,
+        // Routes with methods are tried first.
+        (true, false) | (false, true) => false,
+        (false, false) => other.methods.0.iter().all(|method| one.methods.take(method.as_bytes())),
+    };
+    methods && one.host == other.host && one.path == other.path
 }
 
 fn timeouts(written: &TimeoutConfig) -> Timeouts {

@@ -160,7 +160,42 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "\"30/day\"",
             "line 42, column 8: `30/day`: a rate is per s, m or h, not per `day`",
         ),
-        ("\"2s\"", "\"2 parsecs\"", "line 15, column 14: "),
+        (
+            "\"2s\"",
+            "\"2 parsecs\"",
+            "line 15, column 14: unknown unit `parsecs` in `2 parsecs`: use ns, us",
+        ),
+        (
+            "\"30/m\"",
+            "\"10 per second\"",
+            "line 42, column 8: `10 per second` is no rate: did you mean `10/s`?",
+        ),
+        (
+            "from = \"/users/\"",
+            "from = \"/b\"",
+            "line 29, column 20: no path that the route takes (/users/{}) begins with `/b`",
+        ),
+        ("\"16KiB\"", "\"10\"", "a head has 1KiB to 1MiB"),
+        (
+            "every = \"1s\"",
+            "every = \"1500ms\"",
+            "line 63, column 9: usage is reported every whole seconds",
+        ),
+        (
+            "[usage]",
+            "[access_log]\nsample = 0.5\n[usage]",
+            "line 63, column 10: a sample is of a log",
+        ),
+        (
+            "127.0.0.1:9091",
+            "127.0.0.1:8080",
+            "127.0.0.1:8080 is the address of the upstream's server",
+        ),
+        (
+            "public = true",
+            "[[route]]\nname = \"more\"\nupstream = \"shop\"",
+            "the route `rest` takes all requests of this one",
+        ),
         (
             "\"GET\", ",
             "\"get\", ",

@@ -70,13 +70,8 @@ impl World {
     fn new(at_once: f64, slower: u64, greedy: Greedy, seed: u64) -> Self {
         let mut desk = Desk::new();
         let envelope = Envelope { share: 0.99, limit_ns: 100 * MS, from: "p99<100ms".into() };
-        let line = Line {
-            rate_per_s: 1000.0,
-            at_once,
-            ahead_ns: SECOND,
-            envelope: envelope.clone(),
-            ..Line::default()
-        };
+        let line =
+            Line { rate_per_s: 1000.0, at_once, ahead_ns: SECOND, envelope, ..Line::default() };
         desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
         let line = Arc::new(line);
         desk.settings.line = Some(Arc::clone(&line));
@@ -90,7 +85,7 @@ impl World {
             _reporter: reporter,
             asking: Asking::default(),
             carried: Carried::default(),
-            governor: Governor::new(line.rate_per_s, envelope),
+            governor: Governor::new(&line),
             line,
             server: Server { at_a_time: 4, takes: Takes::Fixed(4 * MS * slower) },
             greedy,
@@ -209,7 +204,7 @@ impl World {
         let ceiling = &self.desk.state.ceiling;
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
-            let seen = ceiling.look();
+            let seen = ceiling.look(now_ns);
             self.carried.learn(&seen, 0.5, ceiling.rate_per_s(), ceiling.at_once());
             let factor = self.governor.step(&seen, 0.5).factor;
             ceiling.set(&self.line, factor, Part::WHOLE);

@@ -117,8 +117,21 @@ pub fn cases() -> Vec<Case> {
         ),
     ];
     for host in [
-        "a b", "a/b", "a@b", "a?b", "a#b", "a:b", "a:80:80", "http://a", "[::1", "a\\b", "a,b",
-        "<a>", "a:80x",
+        "a b",
+        "a/b",
+        "a@b",
+        "a?b",
+        "a#b",
+        "a:b",
+        "a:80:80",
+        "http://a",
+        "[::1",
+        "a\\b",
+        "a,b",
+        "<a>",
+        "a:80x",
+        "%61.example",
+        ".",
     ] {
         let sent = format!("GET /x HTTP/1.1\r\nHost: {host}\r\n\r\n");
         let mut case = refused("9112 3.2", format!("Host is {host}"), sent, 400);
@@ -154,6 +167,9 @@ pub fn cases() -> Vec<Case> {
         "///",
         "/..;/a",
         "/a;/../b",
+        "/..%3b/a",
+        "/a%c0%af",
+        "/a%e0%80%af",
         "/.;x/a",
         "/%7f",
         "/x?a=%",
@@ -170,7 +186,6 @@ pub fn cases() -> Vec<Case> {
         "/a.b",
         "/...",
         "/a..b",
-        "/%41",
         "/a%20b",
         "/a;b=c",
         "/~a",
@@ -180,6 +195,21 @@ pub fn cases() -> Vec<Case> {
         "/x??",
         "/x?a=%2e%2e%2f",
     ];
+    for (target, same) in [
+        ("/%41", "/A"),
+        ("/%5f%5Fcount", "/__count"),
+        ("/%61dmin%7E%2d%30", "/admin~-0"),
+        ("/a%3bb%2b%c3%a9", "/a%3Bb%2B%C3%A9"),
+    ] {
+        let wanted = format!("GET {same} HTTP/1.1\r\n");
+        cases.push(passed(
+            "3986 6.2.2",
+            format!("target {target} is brought into one form"),
+            line(&format!("GET {target} HTTP/1.1")),
+            &[&wanted],
+            &[],
+        ));
+    }
     for target in plain {
         let wanted = format!("GET {target} HTTP/1.1\r\n");
         cases.push(passed(

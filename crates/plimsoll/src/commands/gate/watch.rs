@@ -23,13 +23,15 @@ pub struct Watched {
     /// As they were at the last look.
     seen: Vec<Mark>,
     next: Option<Instant>,
+    /// Those that were told to be gone.
+    told: Vec<PathBuf>,
 }
 
 impl Watched {
     /// Of files that have just been read.
     pub fn new(paths: Vec<PathBuf>) -> Self {
         let read: Vec<Mark> = paths.iter().map(mark).collect();
-        Self { paths, seen: read.clone(), read, next: None }
+        Self { paths, seen: read.clone(), read, next: None, told: Vec::new() }
     }
 
     /// Whether these are the files.
@@ -54,6 +56,18 @@ impl Watched {
     }
 }
 
+impl Watched {
+    /// The files that are gone since the last call, each once until it is there again.
+    pub fn gone(&mut self) -> Vec<PathBuf> {
+        let marks = self.paths.iter().zip(&self.seen);
+        let missing: Vec<PathBuf> =
+            marks.filter(|(_, mark)| mark.is_none()).map(|(path, _)| path.clone()).collect();
+        let news = missing.iter().filter(|path| !self.told.contains(path)).cloned().collect();
+        self.told = missing;
+        news
+    }
+}
+
 fn mark(path: &PathBuf) -> Mark {
     let about = fs::metadata(path).ok()?;
     Some((about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec()))
@@ -75,6 +89,14 @@ mod tests {
             watched.changed(now)
         };
         assert!(!look(&mut watched));
+        assert!(watched.gone().is_empty());
+        fs::rename(&path, folder.path().join("away")).unwrap();
+        assert!(!look(&mut watched));
+        assert_eq!(watched.gone(), [path.clone()]);
+        assert!(watched.gone().is_empty());
+        fs::rename(folder.path().join("away"), &path).unwrap();
+        assert!(!look(&mut watched));
+        assert!(watched.gone().is_empty());
         fs::write(&path, "two!").unwrap();
         assert!(!look(&mut watched), "it may be written still");
         fs::write(&path, "three").unwrap();

@@ -10,9 +10,14 @@ use crate::harness::{Folder, Target, ended};
 
 /// The page as it is after some seconds, and what the browser's console said.
 fn look(folder: &Folder, url: &str) -> (String, String) {
+    look_with(folder, url, &[])
+}
+
+fn look_with(folder: &Folder, url: &str, flags: &[&str]) -> (String, String) {
     let mut command: Command = folder.command(Path::new("chromium"), "--headless --no-sandbox");
     command.args(["--disable-gpu", "--no-first-run", "--disable-sync", "--enable-logging=stderr"]);
     command.args(["--disable-background-networking", "--virtual-time-budget=4000", "--dump-dom"]);
+    command.args(flags);
     command.arg(format!("--user-data-dir={}", folder.path().join("profile").display())).arg(url);
     let ended = ended(&mut command);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -65,4 +70,29 @@ fn the_page_shows_what_is_served_and_refused() {
     let (page, _) = look(&folder, &format!("http://{}/", gate.admin));
     assert!(page.contains("The token is missing or wrong.") && !page.contains("src=x"), "{page}");
     gate.end();
+}
+
+/// On a telephone's screen the tables scroll, and the page does not.
+#[test]
+fn the_page_fits_a_narrow_screen() {
+    if !needs::has("chromium") {
+        return;
+    }
+    let folder = Folder::new();
+    folder.put("usage.html", include_str!("../../../../gate/assets/usage.html"));
+    // The page in a frame of 360 pixels, with rows as wide as they come.
+    let script = "const f = document.querySelector('iframe'); f.onload = () => { const d = f.contentDocument; \
+        const cell = (id, texts) => d.getElementById(id).innerHTML = '<tr>' + texts.map(t => '<td>' + t).join('') + '</tr>'; \
+        d.getElementById('main').hidden = false; d.getElementById('ask').hidden = false; \
+        cell('usage', [12, 'somebody', 'a-route', '1,234,567', '1,234', '12', '123,456,789', '12 ms', '123 ms']); \
+        cell('servers', ['upstream', '127.0.0.1:8080', 'well', '12', '1,234']); \
+        d.getElementById('summary').textContent = 'x'.repeat(200); \
+        const e = d.documentElement; document.body.append('wide by ' + (e.scrollWidth - e.clientWidth) + ' pixels'); };";
+    let frame = format!(
+        "<body><iframe width=360 height=800 style=\"border:0\"></iframe><script>{script} f.src = 'usage.html';</script>"
+    );
+    folder.put("frame.html", &frame);
+    let url = format!("file://{}", folder.path().join("frame.html").display());
+    let (page, _) = look_with(&folder, &url, &["--allow-file-access-from-files"]);
+    assert!(page.contains("wide by 0 pixels"), "{page}");
 }

@@ -1,0 +1,101 @@
+//! How an upstream failed a request: what the answer's detail, the log and its counts say.
+
+use wire::WireError;
+
+use super::up::Up;
+
+/// Why an upstream gave no usable answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failure {
+    /// It takes no connection: refused, or unreachable.
+    Refused,
+    /// No connection stood in time.
+    NotConnected,
+    /// TLS with it failed.
+    Tls,
+    /// It closed the connection before it answered.
+    Closed,
+    /// It did not begin to answer in time.
+    Late,
+    /// Its answer is not HTTP/1.
+    NotHttp,
+    /// The head of its answer is longer than is read.
+    HeadTooLong,
+    /// Its answer's head or framing breaks a rule of HTTP/1.1.
+    Framing,
+    /// Its answer ended before it was complete, or stopped.
+    Cut,
+    /// Nothing local was left for a connection to it: ports or files.
+    Local,
+}
+
+impl Failure {
+    /// All of them, in order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Refused,
+        Self::NotConnected,
+        Self::Tls,
+        Self::Closed,
+        Self::Late,
+        Self::NotHttp,
+        Self::HeadTooLong,
+        Self::Framing,
+        Self::Cut,
+        Self::Local,
+    ];
+
+    /// How many there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// Of an answer that cannot be read.
+    pub(super) fn of(error: &WireError) -> Self {
+        match error {
+            WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
+            WireError::NotHttp(_) | WireError::Version(_) | WireError::StatusLine(_) => {
+                Self::NotHttp
+            }
+            _ => Self::Framing,
+        }
+    }
+
+    /// Of a connection that ended or failed before an answer.
+    pub(super) fn of_lost(up: &Up) -> Self {
+        match (up.connected, up.open) {
+            (_, true) => Self::Closed,
+            (true, false) => Self::Tls,
+            (false, false) => Self::Refused,
+        }
+    }
+
+    /// The sentence that a client is told.
+    pub const fn detail(self) -> &'static str {
+        match self {
+            Self::Refused => "The API could not be reached: it took no connection.",
+            Self::NotConnected => "The API took no connection in time.",
+            Self::Tls => "The API could not be reached: TLS with it failed.",
+            Self::Closed => "The API closed the connection before it answered.",
+            Self::Late => "The API took too long to answer.",
+            Self::NotHttp => "The API's answer is not HTTP/1.",
+            Self::HeadTooLong => "The head of the API's answer is too long.",
+            Self::Framing => "The API's answer breaks a rule of HTTP/1.1.",
+            Self::Cut => "The API's answer ended too early.",
+            Self::Local => "The gateway has no ports or files left to reach the API.",
+        }
+    }
+
+    /// What a server does, for the log: `server 127.0.0.1:80 ...`.
+    pub const fn does(self) -> &'static str {
+        match self {
+            Self::Refused => "takes no connections (refused or unreachable)",
+            Self::NotConnected => "takes no connections in time",
+            Self::Tls => "fails in TLS (see its certificate, its name and `authorities`)",
+            Self::Closed => "closes connections before it answers",
+            Self::Late => "does not begin to answer in time",
+            Self::NotHttp => "answers with something that is not HTTP/1",
+            Self::HeadTooLong => "answers with a head that is too long or never ends",
+            Self::Framing => "answers against the rules of HTTP/1.1 (headers or framing)",
+            Self::Cut => "ends answers too early, or stops within them",
+            Self::Local => "cannot be reached for want of local ports or files",
+        }
+    }
+}
