@@ -29,7 +29,7 @@ pub use clean::clean;
 pub use database::{Address, Database, Environment, all, column_list, connect, masked};
 pub use error::{Error, Result};
 pub use facts::Facts;
-pub use guard::{MARKS, alone, check as guard};
+pub use guard::{Look, MARKS, alone, check as guard};
 pub use ledger::Fill;
 pub use plan::{Size, Wish};
 pub use pools::PoolColumn;

@@ -142,6 +142,10 @@ impl Database for Sqlite {
         Ok(if locked { vec!["another program is writing to it".to_owned()] } else { Vec::new() })
     }
 
+    fn changes(&mut self) -> Result<Option<String>> {
+        one(self, "PRAGMA data_version")
+    }
+
     /// Only where no statistics are there: they are rows of a table, and cannot be put back as they were.
     fn analyze(&mut self, table: &Name) -> Result<bool> {
         if self.has_table("sqlite_stat1")? && !self.has_table(MARK)? {
