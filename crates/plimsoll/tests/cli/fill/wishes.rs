@@ -53,6 +53,27 @@ fn pools_are_written_from_tables() {
 }
 
 #[test]
+fn a_pool_of_uuids_is_the_key_that_holds_them() {
+    let engine = Engine::sqlite("CREATE TABLE users (id UUID PRIMARY KEY, name TEXT NOT NULL)");
+    put_workload(&engine.folder);
+    let uuid = "14bc7323-4814-bcff-95df-a868c327b101";
+    engine.folder.put("pools/users.csv", "id,weight\n");
+    engine.folder.put("pools/other.csv", &format!("users_uuid,page\n{uuid},home\n"));
+    let ended = engine.fill("--for shop.yaml").ok();
+    assert!(!ended.stderr.contains("users_uuid is no key"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
+    let found = format!("SELECT count(*) FROM users WHERE id = '{uuid}'");
+    assert_eq!(engine.number(&found), 1.0);
+}
+
+#[test]
+fn help_says_what_a_row_without_children_weighs() {
+    let help = Folder::new().plimsoll("fill --help").ok().stdout;
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("1 + the number of rows that refer to it"), "{words}");
+}
+
+#[test]
 fn a_dry_run_shows_rows_and_writes_none() {
     let engine = Engine::sqlite(SHOP);
     let before = engine.dump();
