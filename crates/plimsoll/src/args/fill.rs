@@ -53,8 +53,8 @@ pub struct FillArgs {
     /// What a pool's column is; may be repeated
     #[arg(long, value_name = "POOL.COLUMN=TABLE.COLUMN", value_parser = parse_pool, requires = "workload")]
     pub pool: Vec<(String, String)>,
-    /// Instead of filling, write a pool of this key, with the number of rows that refer to it as weight; may be
-    /// repeated
+    /// Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight: one without
+    /// any is asked for too; may be repeated
     #[arg(long, value_name = "TABLE.COLUMN", conflicts_with_all = ["rows", "workload", "clean", "resume", "dry_run"])]
     pub pools: Vec<String>,
     /// Folder for the files of --pools
