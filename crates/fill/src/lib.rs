@@ -16,6 +16,7 @@ mod learn;
 pub mod ledger;
 mod plan;
 pub mod pools;
+mod refusal;
 mod rows;
 mod schema;
 mod spread;

@@ -118,7 +118,8 @@ impl Conditions {
                     }
                 }
             }
-            checks.push((rule.rule.clone(), condition));
+            let place = table.places(&table.columns_of(rule));
+            checks.push((format!("{} of {place}", rule.rule), condition));
         }
         break_circles(&mut after);
         Self { limits, after, checks }

@@ -3,6 +3,7 @@
 
 pub mod engines;
 mod planner;
+mod refused;
 mod secure;
 mod shop;
 mod stopped;
