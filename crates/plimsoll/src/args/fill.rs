@@ -66,7 +66,7 @@ pub struct FillArgs {
     /// Seed: the same seed, --until and database make the same rows
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::load::parse_seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// The day before which all made-up times lie [default: today]
+    /// The day before which made-up times lie, unless a column has later ones already [default: today]
     #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
     /// Rows in a transaction

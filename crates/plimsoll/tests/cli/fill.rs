@@ -7,4 +7,5 @@ mod refused;
 mod secure;
 mod shop;
 mod stopped;
+mod times;
 mod wishes;
