@@ -175,7 +175,7 @@ fn number_of(text: &str) -> Option<Form> {
         && (whole == "0" || !whole.starts_with('0'))
         && bare.contains('.') != part.is_empty()
         && !(text.starts_with('-') && bare.bytes().all(|byte| b"0.".contains(&byte)));
-    good.then(|| Form::Number(part.len() as u32))
+    good.then_some(Form::Number(part.len() as u32))
 }
 
 #[cfg(test)]

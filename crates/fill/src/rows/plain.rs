@@ -15,6 +15,10 @@ use crate::words::{Words, hexadecimal, uuid};
 /// How long rows go back where no times are known.
 const YEARS: i64 = 2;
 
+/// What a column's values depend on: the column above which they are, and whether never the same; the links, and the
+/// columns of parents, before whose times they are not.
+pub type Bases = (Option<(usize, bool)>, Vec<(usize, usize)>);
+
 /// How values of a column are made.
 #[derive(Debug)]
 pub struct Plain {
@@ -69,7 +73,7 @@ impl Plain {
         kind: Kind,
         learned: Learned,
         limits: Limits,
-        (after, floors): (Option<(usize, bool)>, Vec<(usize, usize)>),
+        (after, floors): Bases,
         (until, seed): (i64, u64),
     ) -> Self {
         let form = learned.form.clone().filter(|_| limits.one_of.is_none());
