@@ -81,12 +81,18 @@ pub trait Database {
     /// When the database refuses.
     fn has_table(&mut self, name: &str) -> Result<bool>;
 
-    /// Signs that the database is in use by others: replicas, writes in the last minutes. What may not be looked at is
-    /// left out.
+    /// Signs that the database is in use by others: replicas, clients that are connected and have written. What may
+    /// not be looked at is left out.
     ///
     /// # Errors
     /// When the connection fails.
     fn signs_of_use(&mut self) -> Result<Vec<String>>;
+
+    /// A text that is another one after others have changed rows; none where that may not be looked at.
+    ///
+    /// # Errors
+    /// When the connection fails.
+    fn changes(&mut self) -> Result<Option<String>>;
 
     /// Has the planner's statistics renewed; whether they were.
     ///

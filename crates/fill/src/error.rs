@@ -4,6 +4,8 @@ use std::fmt;
 
 use model::quote::visible;
 
+use crate::schema::Name;
+
 /// What stops a fill.
 #[derive(Debug)]
 pub enum Error {
@@ -26,6 +28,16 @@ impl fmt::Display for Error {
                 f.write_str(&visible(text, &[]))
             }
             Self::Interrupted => f.write_str("interrupted; --resume continues, --clean undoes"),
+        }
+    }
+}
+
+impl Error {
+    /// What the database says of this table.
+    pub fn at(self, table: &Name) -> Self {
+        match self {
+            Self::Database(why) => Self::Database(format!("{table}: {why}")),
+            other => other,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,8 @@ pub struct LinkFacts {
     pub counts: Vec<(u64, u64)>,
     /// Parents among [`ParentKeys::keys`] that no child has, for a reference that is unique.
     pub free: Vec<u32>,
+    /// Columns with times that never lie before a time of the parent: the column, and the parent's.
+    pub times: Vec<(usize, usize)>,
 }
 
 /// Keys of rows that were there before.
@@ -89,6 +91,8 @@ pub struct ParentKeys {
     pub columns: Vec<usize>,
     /// Their values, in order; those that requests ask for first.
     pub keys: Vec<Vec<String>>,
+    /// Their times, in microseconds since 1970, of the columns that children may not lie before.
+    pub times: Vec<(usize, Vec<Option<i64>>)>,
 }
 
 impl Facts {

@@ -253,7 +253,7 @@ pub fn kind_of(table: &str, column: &str) -> Kind {
 }
 
 /// `userEmail`, `user-email` and `USER_EMAIL` are `user`, `email`.
-fn words_of(name: &str) -> Vec<String> {
+pub fn words_of(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_small = false;
     for c in name.chars() {

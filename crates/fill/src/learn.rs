@@ -12,6 +12,9 @@ use crate::draw::{key_of, key_of_text};
 use crate::schema::{Column, Table, Type};
 use crate::times;
 
+mod form;
+pub use form::Form;
+
 /// Rows kept of a table.
 const SAMPLE: usize = 10_000;
 /// Bytes of a cell that are kept; a longer one is cut.
@@ -31,7 +34,7 @@ const CLOSED_SET: f64 = 200.0;
 /// Rows below which nothing is learnt of a column whose values can be made up otherwise.
 pub const FEW: usize = 20;
 /// Rows from which an order of two columns, or of a column and the key, is believed.
-const ENOUGH: usize = 50;
+pub const ENOUGH: usize = 50;
 
 /// A row as text.
 pub type Cells = Vec<Option<String>>;
@@ -153,6 +156,8 @@ pub struct Learned {
     pub common: Vec<(String, f64)>,
     /// Where the others come from.
     pub rest: Rest,
+    /// What its texts are, and how they are written.
+    pub form: Option<Form>,
     /// Values rise with the key.
     pub rising: bool,
     /// Never below this other column, and by how much above it: the edges of a histogram.
@@ -210,6 +215,10 @@ fn numbers_of(kind: &Type, rows: &[Cells], column: usize) -> Vec<Option<f64>> {
 fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen: u64) -> Learned {
     let filled: Vec<&str> = rows.iter().filter_map(|row| row[at].as_deref()).collect();
     let mut learned = Learned::default();
+    if matches!(column.kind, Type::Text { .. }) {
+        learned.form = Form::of_all(&filled);
+    }
+    let kind = learned.kind_of(column);
     let has_to_do = matches!(column.kind, Type::Other | Type::Json);
     if rows.is_empty() || (rows.len() < FEW && !has_to_do) {
         return learned;
@@ -234,9 +243,9 @@ fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen:
     if others.is_empty() {
         return learned;
     }
-    learned.rest = between(&column.kind, others).unwrap_or_else(|| {
+    learned.rest = between(&kind, others).unwrap_or_else(|| {
         let per_row = (distinct - learned.common.len() as f64).max(1.0) / seen.max(1) as f64;
-        let texts = matches!(column.kind, Type::Text { .. } | Type::Uuid | Type::Bytes { .. });
+        let texts = matches!(kind, Type::Text { .. } | Type::Uuid | Type::Bytes { .. });
         if (!texts || per_row < 0.1) && !used_again(others).is_empty() {
             return Rest::OneOf(used_again(others));
         }
@@ -300,12 +309,11 @@ fn greatest_divisor(mut one: u64, mut other: u64) -> u64 {
 
 /// Which columns rise with the key, whose order the rows are in, and which never lie before another.
 fn learn_orders(table: &Table, rows: &[Cells], learned: &mut [Learned]) {
-    let continuous = |column: &usize| table.columns[*column].kind.is_time();
-    let columns: Vec<usize> = (0..table.columns.len()).filter(continuous).collect();
-    let numbers: Vec<Vec<Option<f64>>> = columns
-        .iter()
-        .map(|&column| numbers_of(&table.columns[column].kind, rows, column))
-        .collect();
+    let kinds: Vec<Type> =
+        table.columns.iter().zip(&*learned).map(|(column, of)| of.kind_of(column)).collect();
+    let columns: Vec<usize> = (0..kinds.len()).filter(|&column| kinds[column].is_time()).collect();
+    let numbers: Vec<Vec<Option<f64>>> =
+        columns.iter().map(|&column| numbers_of(&kinds[column], rows, column)).collect();
     for (at, &column) in columns.iter().enumerate() {
         let filled: Vec<f64> = numbers[at].iter().flatten().copied().collect();
         let rising = filled.windows(2).filter(|pair| pair[0] <= pair[1]).count();
@@ -314,11 +322,12 @@ fn learn_orders(table: &Table, rows: &[Cells], learned: &mut [Learned]) {
     }
     let mut bases = vec![false; columns.len()];
     for later in 0..columns.len() {
-        if bases[later] {
+        // What is always the same stays the same, whatever lies before it.
+        if bases[later] || learned[columns[later]].is_constant() {
             continue;
         }
         for earlier in 0..columns.len() {
-            let same = table.columns[columns[later]].kind == table.columns[columns[earlier]].kind;
+            let same = kinds[columns[later]] == kinds[columns[earlier]];
             if earlier == later || !same || learned[columns[earlier]].after.is_some() {
                 continue;
             }
@@ -341,6 +350,16 @@ fn distances(earlier: &[Option<f64>], later: &[Option<f64>]) -> Option<Vec<f64>>
 }
 
 impl Learned {
+    /// What a column holds: what its texts stand for, where it holds texts that do.
+    pub fn kind_of(&self, column: &Column) -> Type {
+        self.form.as_ref().and_then(Form::kind).unwrap_or_else(|| column.kind.clone())
+    }
+
+    /// Whether all values are the same.
+    fn is_constant(&self) -> bool {
+        self.common.len() == 1 && self.rest.is_none()
+    }
+
     /// Whether anything but NULL was seen.
     pub fn is_known(&self) -> bool {
         !self.common.is_empty() || !self.rest.is_none()

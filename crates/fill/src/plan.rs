@@ -228,8 +228,10 @@ fn weakest(schema: &Schema, left: &[usize], deferred: &[(usize, usize)]) -> Resu
     });
     let rules = rules.collect::<Vec<_>>().join("; ");
     unsatisfiable(format!(
-        "these foreign keys refer to each other in a circle and none of their columns may be NULL, so that no row can \
-         be the first: {rules}"
+        "these foreign keys refer to each other in a circle and none of their columns may be NULL. A fill writes one \
+         table after the other, in transactions of their own, so that a row's parent has to be there before it, even \
+         where a rule is checked at the end of a transaction (DEFERRABLE). Let one of these columns be NULL for the \
+         time of the fill: {rules}"
     ))
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::schema::{Schema, Table};
+use crate::schema::{Schema, Table, Type};
 
 /// Rows of a pool that are read at most.
 const MOST_ROWS: usize = 1_000_000;
@@ -78,9 +78,11 @@ pub fn place(
     if let Some((_, place)) = asked.iter().find(|(pool, _)| *pool == name) {
         return column(schema, place).map(Some);
     }
-    Ok(key_of(schema, &of.pool, &of.column)
-        .or_else(|| split_key(schema, &of.column))
-        .or_else(|| split_key(schema, &of.pool)))
+    Ok([key_of, primary_key].iter().find_map(|key| {
+        key(schema, &of.pool, &of.column)
+            .or_else(|| split_key(schema, &of.column, *key))
+            .or_else(|| split_key(schema, &of.pool, *key))
+    }))
 }
 
 /// `users.id` as table and column.
@@ -98,8 +100,11 @@ pub fn column(schema: &Schema, place: &str) -> Result<(usize, usize)> {
     }
 }
 
+/// Which column of which table this one is of the table of this name.
+type Key = fn(&Schema, &str, &str) -> Option<(usize, usize)>;
+
 /// `users_id` and `userId` are the column `id` of `users`.
-fn split_key(schema: &Schema, name: &str) -> Option<(usize, usize)> {
+fn split_key(schema: &Schema, name: &str, key: Key) -> Option<(usize, usize)> {
     let snake: String = name
         .chars()
         .flat_map(|c| {
@@ -108,14 +113,30 @@ fn split_key(schema: &Schema, name: &str) -> Option<(usize, usize)> {
         })
         .collect();
     let splits = snake.match_indices(['_', '-', '.']).map(|(at, _)| at).collect::<Vec<_>>();
-    splits.into_iter().rev().find_map(|at| key_of(schema, &snake[..at], &snake[at + 1..]))
+    splits.into_iter().rev().find_map(|at| key(schema, &snake[..at], &snake[at + 1..]))
+}
+
+/// Names that logs give to keys for their form: what holds UUIDs may have any name.
+fn primary_key(schema: &Schema, table: &str, column: &str) -> Option<(usize, usize)> {
+    let (at, of) = called(schema, table)?;
+    let [key] = of.uniques.first().filter(|_| of.has_primary)?.columns[..] else { return None };
+    let named = of.columns.iter().any(|of| of.name.eq_ignore_ascii_case(column));
+    let fits = match (column.to_ascii_lowercase().as_str(), &of.columns[key].kind) {
+        ("uuid" | "guid", Type::Uuid) | ("id", Type::Int { .. }) => true,
+        ("uuid" | "guid", Type::Text { most }) => most.is_none_or(|most| most >= 36),
+        _ => false,
+    };
+    (fits && !named).then_some((at, key))
+}
+
+fn called<'a>(schema: &'a Schema, name: &str) -> Option<(usize, &'a Table)> {
+    let mut tables = schema.tables.iter().enumerate();
+    tables.find(|(_, of)| of.name.schema.is_none() && is_called(of, name))
 }
 
 /// The table that is called so, in the singular or plural, if this column is a key of it by itself.
 fn key_of(schema: &Schema, table: &str, column: &str) -> Option<(usize, usize)> {
-    let at =
-        schema.tables.iter().position(|of| of.name.schema.is_none() && is_called(of, table))?;
-    let of = &schema.tables[at];
+    let (at, of) = called(schema, table)?;
     let found = of.columns.iter().position(|of| of.name.eq_ignore_ascii_case(column))?;
     of.uniques.iter().any(|unique| unique.columns == [found]).then_some((at, found))
 }
@@ -141,7 +162,7 @@ fn singular(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Column, Dialect, Name, Type, Unique};
+    use crate::schema::{Column, Dialect, Name, Unique};
 
     fn schema() -> Schema {
         let column = |name: &str| Column {
@@ -163,7 +184,9 @@ mod tests {
             rowid: None,
             transactional: true,
         };
-        let tables = vec![table("users", &["id", "name"]), table("category", &["slug"])];
+        let mut tables =
+            vec![table("users", &["id", "name"]), table("category", &["slug", "uuid"])];
+        tables[0].columns[0].kind = Type::Uuid;
         Schema { dialect: Dialect::Sqlite, tables }
     }
 
@@ -180,6 +203,9 @@ mod tests {
             ("users", "name", None),
             ("x", "y", Some((0, 1))),
             ("any", "page", None),
+            ("get_users_uuid_orders", "users_uuid", Some((0, 0))),
+            ("category", "uuid", None),
+            ("users", "uuid", Some((0, 0))),
         ] {
             let of = PoolColumn { pool: pool.into(), column: column.into(), values: Vec::new() };
             assert_eq!(place(&schema(), &of, &asked).unwrap(), wanted, "{pool}.{column}");

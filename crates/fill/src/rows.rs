@@ -1,11 +1,12 @@
 //! Rows: every cell a function of the schema, the facts and the row's number.
 //!
 //! Owns the compiled form of a fill, from which any row of any table can be made in any order. `compile` decides how
-//! each column is made, `unique` how rules of uniqueness hold by construction, `link` which parent a row has,
-//! `distinct` and `plain` make values. Nothing here asks the database.
+//! each column is made, `unique` how rules of uniqueness hold by construction, `limits` what conditions allow,
+//! `link` which parent a row has, `distinct` and `plain` make values. Nothing here asks the database.
 
 mod compile;
 mod distinct;
+mod limits;
 mod link;
 mod plain;
 mod unique;
@@ -14,6 +15,7 @@ use crate::check::{Expr, holds};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::schema::Schema;
+use crate::times::{DAY, parse_moment};
 use crate::value::Value;
 use crate::words::Words;
 use distinct::Distinct;
@@ -39,12 +41,20 @@ struct TableRows {
     columns: Vec<Maker>,
     links: Vec<Link>,
     /// Keys of rows that were there before, by the columns.
-    parents: Vec<(Vec<usize>, Vec<Vec<Value>>)>,
+    parents: Vec<OldKeys>,
     /// Conditions that do not hold by construction.
     checks: Vec<(String, Expr)>,
     /// The columns that are written.
     written: Vec<usize>,
     first_rowid: i64,
+}
+
+/// Keys of rows that were there before.
+#[derive(Debug)]
+struct OldKeys {
+    keys: Vec<Vec<Value>>,
+    /// Columns with times, and the times in microseconds since 1970.
+    times: Vec<(usize, Vec<Option<i64>>)>,
 }
 
 impl TableRows {
@@ -99,6 +109,11 @@ impl Rows {
     /// # Errors
     /// Where no row was found that meets the table's conditions.
     pub fn row(&self, table: usize, row: u64, out: &mut Vec<Value>) -> Result<()> {
+        self.made(table, row, out).map(|_| ())
+    }
+
+    /// Makes a row; how many were thrown away.
+    fn made(&self, table: usize, row: u64, out: &mut Vec<Value>) -> Result<u64> {
         let of = &self.tables[table];
         let mut broken = Vec::new();
         for attempt in 0..MOST_ATTEMPTS {
@@ -107,7 +122,7 @@ impl Rows {
             let before = broken.len();
             of.judge(out, &mut broken);
             if broken.len() == before {
-                return Ok(());
+                return Ok(attempt);
             }
         }
         let times = |rule: &usize| broken.iter().filter(|other| *other == rule).count();
@@ -147,8 +162,31 @@ impl Rows {
             Maker::Plain(plain) => {
                 let key = key_of(&[of.key, column as u64, row, attempt]);
                 let base = plain.base().map(|base| self.cell(table, base, row, attempt));
-                plain.value(row, of.add, key, base.as_ref(), &self.words)
+                let floors = plain.floors().iter();
+                let floor = floors.filter_map(|&(link, of)| self.time_of(table, link, of, row));
+                plain.value((row, of.add), key, base.as_ref(), floor.max(), &self.words)
             }
+        }
+    }
+
+    /// A time of a row's parent, in microseconds since 1970.
+    fn time_of(&self, table: usize, link: usize, column: usize, row: u64) -> Option<i64> {
+        let parent = self.parent(table, link, row)?;
+        let link = &self.tables[table].links[link];
+        let of = &self.tables[link.table];
+        let Some(new) = parent.checked_sub(link.old) else {
+            let (_, times) = of.parents[link.keys].times.iter().find(|(at, _)| *at == column)?;
+            return times[parent as usize];
+        };
+        let attempt = match of.checks.is_empty() {
+            true => 0,
+            false => self.made(link.table, new, &mut Vec::new()).ok()?,
+        };
+        match self.cell(link.table, column, new, attempt) {
+            Value::Moment(micros) => Some(micros),
+            Value::Date(days) => days.checked_mul(DAY),
+            Value::Text(text) => parse_moment(&text),
+            _ => None,
         }
     }
 
@@ -231,7 +269,7 @@ impl Rows {
     /// A part of the key of a parent.
     fn key(&self, link: &Link, parent: u64, part: usize) -> Value {
         match parent.checked_sub(link.old) {
-            None => self.tables[link.table].parents[link.keys].1[parent as usize][part].clone(),
+            None => self.tables[link.table].parents[link.keys].keys[parent as usize][part].clone(),
             Some(new) => self.cell(link.table, link.targets[part], new, 0),
         }
     }

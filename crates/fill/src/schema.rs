@@ -7,6 +7,8 @@ use std::fmt;
 use model::quote::plain;
 use serde::{Deserialize, Serialize};
 
+use crate::value::Value;
+
 /// The kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
@@ -124,6 +126,37 @@ impl Table {
         let names: Vec<String> =
             columns.iter().map(|&column| plain(&self.columns[column].name, 64)).collect();
         format!("{} ({})", self.name, names.join(", "))
+    }
+
+    /// The columns that a condition names.
+    pub fn columns_of(&self, check: &Check) -> Vec<usize> {
+        // What is between quotes is data, in all three databases.
+        let code: Vec<&str> = check.text.split('\'').step_by(2).collect();
+        let named = |at: &usize| {
+            let name = self.columns[*at].name.as_str();
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let plain = name.chars().all(is_word);
+            check.value == Some(*at)
+                || code.iter().any(|part| match plain {
+                    true => part.split(|c| !is_word(c)).any(|word| word.eq_ignore_ascii_case(name)),
+                    false => part.contains(name),
+                })
+        };
+        (0..self.columns.len()).filter(named).collect()
+    }
+
+    /// `(id 7, total -1.00)`, for messages: these values of these columns.
+    pub fn shown(&self, columns: &[usize], values: &[Value]) -> String {
+        let cell = |(&column, value): (&usize, &Value)| {
+            let text = match value {
+                Value::Null => "NULL".to_owned(),
+                value => plain(&value.text(), 40),
+            };
+            format!("{} {text}", plain(&self.columns[column].name, 64))
+        };
+        let cells: Vec<String> = columns.iter().zip(values).take(20).map(cell).collect();
+        let more = if columns.len() > 20 { ", ..." } else { "" };
+        format!("({}{more})", cells.join(", "))
     }
 
     /// The columns by which a row is told from all others, none of which may be NULL.

@@ -1,6 +1,8 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
-//! Owns the questions. None is asked for a single row later.
+//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables.
+
+mod orders;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +10,12 @@ use crate::database::{Database, all, column_list, number, one};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Error, Result};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
-use crate::learn::{FEW, Learned, Sample, number_of};
+use crate::learn::{FEW, Form, Learned, Sample, number_of};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
 use crate::rows::Rows;
 use crate::schema::{Dialect, Schema, Table, Type};
+use crate::times::parse_moment;
 
 /// Rows up to which a whole table is read to learn from it; of more, about so many are.
 const MOST_READ: u64 = 1_000_000;
@@ -97,8 +100,10 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
             uniques(database, table, &mut facts)?;
             links(database, schema, at, &mut facts)?;
         }
+        default_forms(dialect, table, &mut facts);
         tables.push(facts);
     }
+    orders::find(database, schema, &order, &mut tables)?;
     parents(database, schema, &order, &pools, &mut tables)?;
     free_parents(database, schema, &order, &mut tables)?;
     let facts = Facts {
@@ -215,6 +220,17 @@ fn learn(
         of.learned = learned;
     }
     Ok(())
+}
+
+/// Times that SQLite keeps as text, where no rows show it.
+fn default_forms(dialect: Dialect, table: &Table, facts: &mut TableFacts) {
+    for (of, column) in facts.columns.iter_mut().zip(&table.columns) {
+        let text = dialect == Dialect::Sqlite && matches!(column.kind, Type::Text { .. });
+        // Other texts are there, of which the default says nothing.
+        if text && of.learned.form.is_none() && !of.learned.is_known() {
+            of.learned.form = column.default.as_deref().and_then(Form::of_default);
+        }
+    }
 }
 
 /// The highest values of columns that occur in rules of uniqueness or that count.
@@ -338,13 +354,16 @@ fn parents(
     for &at in order {
         for reference in &schema.tables[at].references {
             let (table, columns) = (&schema.tables[reference.table], &reference.targets);
+            let timed = orders::wanted(schema, order, tables, (reference.table, columns));
             let facts = &mut tables[reference.table];
             if facts.parents.iter().any(|parents| parents.columns == *columns) {
                 continue;
             }
             let mut keys = Vec::new();
             if facts.rows > 0 {
-                let list = column_list(dialect, table, columns);
+                let keys_list = column_list(dialect, table, columns);
+                let every_column: Vec<usize> = columns.iter().chain(&timed).copied().collect();
+                let list = column_list(dialect, table, &every_column);
                 let name = table.name.sql(dialect);
                 let filled = columns
                     .iter()
@@ -355,10 +374,12 @@ fn parents(
                     .join(" AND ");
                 let every = facts.rows.div_ceil(MOST_KEYS);
                 let sql = match every {
-                    0 | 1 => format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {list}"),
+                    0 | 1 => {
+                        format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}")
+                    }
                     _ => format!(
-                        "SELECT {list} FROM (SELECT {list}, row_number() OVER (ORDER BY {list}) AS plimsoll_number \
-                         FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {list}"
+                        "SELECT {list} FROM (SELECT {list}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
+                         FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {keys_list}"
                     ),
                 };
                 database.query(&sql, &mut |row| {
@@ -371,17 +392,29 @@ fn parents(
             {
                 heaviest_first(&mut keys, &pool.there);
             }
-            facts.parents.push(ParentKeys { columns: columns.clone(), keys });
+            let time = |row: &Vec<String>, at: usize| parse_moment(row.get(columns.len() + at)?);
+            let times = timed.iter().enumerate().map(|(at, &column)| {
+                (column, keys.iter().map(|row| time(row, at)).collect::<Vec<Option<i64>>>())
+            });
+            let times = times.collect();
+            keys.iter_mut().for_each(|row| row.truncate(columns.len()));
+            facts.parents.push(ParentKeys { columns: columns.clone(), keys, times });
         }
     }
     Ok(())
 }
 
+/// Puts the keys that requests ask for first. Of one that is not among those that were kept, no times are known.
 fn heaviest_first(keys: &mut Vec<Vec<String>>, pool: &[(String, f64)]) {
     let heavy: BTreeSet<&str> = pool.iter().map(|(value, _)| value.as_str()).collect();
-    keys.retain(|key| !heavy.contains(key[0].as_str()));
-    let first = pool.iter().map(|(value, _)| vec![value.clone()]);
-    keys.splice(0..0, first);
+    let (heavy, light): (Vec<_>, Vec<_>) =
+        std::mem::take(keys).into_iter().partition(|key| heavy.contains(key[0].as_str()));
+    let mut known: BTreeMap<String, Vec<String>> =
+        heavy.into_iter().map(|key| (key[0].clone(), key)).collect();
+    let first =
+        pool.iter().map(|(value, _)| known.remove(value).unwrap_or_else(|| vec![value.clone()]));
+    keys.extend(first);
+    keys.extend(light);
 }
 
 /// Old parents without a child, for references that are unique.

@@ -63,10 +63,11 @@ pub fn parse_time(text: &str) -> Option<i64> {
     i64::try_from(nanos / 1000).ok()
 }
 
-/// Microseconds since 1970 of `2026-11-23 07:45:00.25+00`, of a `T` instead of the blank, and of a date alone.
+/// Microseconds since 1970 of `2026-11-23 07:45:00.25+00` (or `+00:00`, `Z`), of a `T` instead of the blank, and of a date alone.
 pub fn parse_moment(text: &str) -> Option<i64> {
     let text = text.trim();
-    let plain = text.strip_suffix("+00").or_else(|| text.strip_suffix('Z')).unwrap_or(text);
+    let plain =
+        ["+00:00", "+00", "Z"].into_iter().find_map(|zone| text.strip_suffix(zone)).unwrap_or(text);
     if plain.len() == 10 {
         return parse_date(plain)?.checked_mul(DAY);
     }

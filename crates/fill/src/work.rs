@@ -6,6 +6,7 @@ use crate::database::{Database, Target, literal};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::ledger::{self, Fill, Step};
+use crate::refusal::{self, Of};
 use crate::rows::Rows;
 use crate::schema::{Dialect, Name, Schema};
 
@@ -62,16 +63,27 @@ pub fn try_out(
         return Ok(());
     }
     database.execute("BEGIN")?;
-    let mut outcome = Ok(());
-    for table in &facts.order {
-        let numbers: Vec<u64> = tried.remove(table).into_iter().flatten().collect();
-        outcome = write(database, schema, rows, *table, &numbers);
-        if outcome.is_err() {
-            break;
-        }
-    }
+    let tried: Vec<(usize, Vec<u64>)> = facts
+        .order
+        .iter()
+        .map(|table| (*table, tried.remove(table).into_iter().flatten().collect()))
+        .collect();
+    let tried: Vec<Of<'_>> = tried.iter().map(|(table, numbers)| (*table, &**numbers)).collect();
+    let mut each = tried.iter().enumerate();
+    let refused = each.find_map(|(at, &(table, numbers))| {
+        write(database, schema, rows, table, numbers).err().map(|error| (at, error))
+    });
     // What failed may have ended the transaction already.
     let back = database.execute("ROLLBACK");
+    let outcome = match refused {
+        None => Ok(()),
+        Some((at, error)) => {
+            let of = (&tried[..at], tried[at]);
+            let error = refusal::explained(database, schema, rows, of, error);
+            put_counters_back(database, schema, facts)?;
+            Err(error)
+        }
+    };
     outcome.map_err(|error| match error {
         Error::Database(why) => {
             Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
@@ -81,7 +93,27 @@ pub fn try_out(
     back.map(|_| ())
 }
 
-fn write(
+/// InnoDB counts on for rows that were rolled back; in the other databases the rows' own numbers move no counter.
+fn put_counters_back(database: &mut dyn Database, schema: &Schema, facts: &Facts) -> Result<()> {
+    if schema.dialect != Dialect::Mysql {
+        return Ok(());
+    }
+    for &table in &facts.order {
+        for (column, of) in facts.tables[table].columns.iter().enumerate() {
+            let Some(before) = of.counter else { continue };
+            if database.counter(&schema.tables[table], column)? != Some(before) {
+                database.set_counter(&schema.tables[table], column, before)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes rows of a table, inside of a transaction.
+///
+/// # Errors
+/// When the database refuses, and where a row cannot be made.
+pub fn write(
     database: &mut dyn Database,
     schema: &Schema,
     rows: &Rows,
@@ -126,7 +158,11 @@ pub fn fill(
             if let Err(error) = outcome {
                 // The connection may be gone, and the transaction with it.
                 let _ = database.execute("ROLLBACK");
-                return Err(error);
+                let of = (&[][..], (step.table, &*numbers));
+                return Err(match step.reference {
+                    None => refusal::explained(database, schema, &rows, of, error),
+                    Some(_) => error,
+                });
             }
             fill.done[number] = end;
         }

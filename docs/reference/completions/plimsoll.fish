@@ -374,11 +374,11 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-now -d 'D
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-target -d 'Daily users that there shall be rows for' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l users -d 'The table of the users [default: the first there is of users, user, accounts, account, customers, customer, members, member]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pool -d 'What a pool\'s column is; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pools -d 'Instead of filling, write a pool of this key, with the number of rows that refer to it as weight; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pools -d 'Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight: one without any is asked for too; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l out -d 'Folder for the files of --pools' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l locale -d 'Language of texts: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l seed -d 'Seed: the same seed, --until and database make the same rows' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l until -d 'The day before which all made-up times lie [default: today]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l until -d 'The day before which made-up times lie, unless a column has later ones already [default: today]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l batch -d 'Rows in a transaction' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l yes-to -d 'Write to the database of this name though it looks like production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l production-marks -d 'Words in the name of a database or host that mark production' -r

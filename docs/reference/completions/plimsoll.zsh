@@ -672,11 +672,11 @@ _arguments "${_arguments_options[@]}" : \
 '--dau-target=[Daily users that there shall be rows for]:N:_default' \
 '--users=[The table of the users \[default\: the first there is of users, user, accounts, account, customers, customer, members, member\]]:TABLE:_default' \
 '*--pool=[What a pool'\''s column is; may be repeated]:POOL.COLUMN=TABLE.COLUMN:_default' \
-'(--rows --for --clean --resume --dry-run)*--pools=[Instead of filling, write a pool of this key, with the number of rows that refer to it as weight; may be repeated]:TABLE.COLUMN:_default' \
+'(--rows --for --clean --resume --dry-run)*--pools=[Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight\: one without any is asked for too; may be repeated]:TABLE.COLUMN:_default' \
 '--out=[Folder for the files of --pools]:DIR:_files' \
 '--locale=[Language of texts\: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA]:LOCALE:_default' \
 '--seed=[Seed\: the same seed, --until and database make the same rows]:N:_default' \
-'--until=[The day before which all made-up times lie \[default\: today\]]:DATE:_default' \
+'--until=[The day before which made-up times lie, unless a column has later ones already \[default\: today\]]:DATE:_default' \
 '--batch=[Rows in a transaction]:N:_default' \
 '--yes-to=[Write to the database of this name though it looks like production]:NAME:_default' \
 '*--production-marks=[Words in the name of a database or host that mark production]:LIST:_default' \

@@ -4,7 +4,6 @@ use std::error::Error as _;
 use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::sync_channel;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use postgres::Client;
 
@@ -27,10 +26,6 @@ const WRITERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = cur
 /// statistics are written, is among them.
 const CHANGES: &str = "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables \
     WHERE relname NOT LIKE 'plimsoll_fill%'";
-/// Sessions add to the counters at most once a second, and when they end.
-const MOMENT: Duration = Duration::from_millis(1_200);
-/// How often the counters are looked at.
-const LOOKED_EVERY: Duration = Duration::from_millis(100);
 
 /// A connection to PostgreSQL.
 pub struct Postgres {
@@ -47,20 +42,6 @@ impl Postgres {
                         SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
         client.batch_execute(settings).map_err(|error| database_error(&error))?;
         Ok(Self { client })
-    }
-
-    /// Whether rows are changed again and again while one looks. Once may be what is left of a session that ended just
-    /// now: that of the user who made the tables.
-    fn is_written(&mut self) -> Result<bool> {
-        let (mut changes, mut known, mut until) = (0, one(self, CHANGES)?, Instant::now() + MOMENT);
-        while changes < 2 && Instant::now() < until {
-            thread::sleep(LOOKED_EVERY);
-            let now = one(self, CHANGES)?;
-            if now != known {
-                (changes, known, until) = (changes + 1, now, Instant::now() + MOMENT);
-            }
-        }
-        Ok(changes == 2)
     }
 }
 
@@ -193,10 +174,11 @@ impl Database for Postgres {
         if one(self, "SELECT pg_is_in_recovery()")?.as_deref() == Some("t") {
             signs.push("it is a replica itself, and cannot be written to".to_owned());
         }
-        if signs.is_empty() && self.is_written()? {
-            signs.push("its rows are being changed by others".to_owned());
-        }
         Ok(signs)
+    }
+
+    fn changes(&mut self) -> Result<Option<String>> {
+        one(self, CHANGES)
     }
 
     fn analyze(&mut self, table: &Name) -> Result<bool> {

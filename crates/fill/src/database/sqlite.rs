@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
 use super::{Database, Each, Make, Target, column_list, number, one, read_sqlite};
 use crate::error::{Error, Result};
@@ -32,8 +32,13 @@ impl Sqlite {
 }
 
 fn wrong(error: &rusqlite::Error) -> Error {
-    Error::Database(error.to_string())
+    let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+    let more = if full { FULL } else { "" };
+    Error::Database(format!("{error}{more}"))
 }
+
+/// SQLite writes the old pages down before it changes them, so that deleting needs room too.
+const FULL: &str = "; make room first: SQLite needs some even to remove rows";
 
 impl Database for Sqlite {
     fn dialect(&self) -> Dialect {
@@ -94,7 +99,7 @@ impl Database for Sqlite {
             let values = rowid.map(ToSqlOutput::Owned).into_iter().chain(row.iter().map(bound));
             let inserted = statement
                 .execute(params_from_iter(values))
-                .map_err(|error| Error::Database(format!("{}: {error}", target.table.name)))?;
+                .map_err(|error| wrong(&error).at(&target.table.name))?;
             if inserted != 1 {
                 let name = &target.table.name;
                 return Err(Error::Database(format!("{name}: a trigger drops rows")));
@@ -142,6 +147,10 @@ impl Database for Sqlite {
         Ok(if locked { vec!["another program is writing to it".to_owned()] } else { Vec::new() })
     }
 
+    fn changes(&mut self) -> Result<Option<String>> {
+        one(self, "PRAGMA data_version")
+    }
+
     /// Only where no statistics are there: they are rows of a table, and cannot be put back as they were.
     fn analyze(&mut self, table: &Name) -> Result<bool> {
         if self.has_table("sqlite_stat1")? && !self.has_table(MARK)? {
@@ -183,4 +192,22 @@ fn bound(value: &Value) -> ToSqlOutput<'_> {
         other => Stored::Text(other.text()),
     };
     ToSqlOutput::Owned(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::all;
+
+    #[test]
+    fn a_full_disk_is_told_with_what_it_takes() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut database = Sqlite::open(file.path()).expect("a database");
+        database.execute("CREATE TABLE a (b TEXT)").expect("a table");
+        all(&mut database, "PRAGMA max_page_count = 10").expect("a limit");
+        let mut written =
+            (0..100).map(|_| database.execute("INSERT INTO a VALUES (hex(zeroblob(2000)))"));
+        let error = written.find_map(Result::err).expect("it is full").to_string();
+        assert!(error.contains("is full; make room first"), "{error}");
+    }
 }

@@ -99,3 +99,33 @@ fn the_order_of_rows_makes_no_difference() {
     let back = learn(&kinds, (0..30_000).rev().map(row));
     assert_eq!(forward, back);
 }
+
+#[test]
+fn what_is_always_the_same_follows_no_other_column() {
+    let kinds = [INT, MOMENT, MOMENT];
+    let row = |n: i64| {
+        let mut made = String::new();
+        times::write_moment(n * 1_000_000, &mut made);
+        vec![Some(n.to_string()), Some(made), Some("2026-11-01 00:00:00".to_owned())]
+    };
+    let learned = learn(&kinds, (0..5000).map(row));
+    assert!(learned[2].after.is_none() && learned[2].common.len() == 1, "{:?}", learned[2]);
+}
+
+#[test]
+fn texts_that_are_times_are_learnt_as_times() {
+    let kinds = [INT, Type::Text { most: None }, Type::Text { most: None }];
+    let row = |n: i64| {
+        let text = |micros: i64| {
+            let mut text = String::new();
+            times::write_moment(micros, &mut text);
+            Some(text)
+        };
+        vec![Some(n.to_string()), text(n * 60_000_000), text(n * 60_000_000 + 5_000_000)]
+    };
+    let learned = learn(&kinds, (0..5000).map(row));
+    let Rest::Between { edges, step } = &learned[1].rest else { panic!("{:?}", learned[1]) };
+    assert_eq!((edges[0], *step), (0.0, 60_000_000.0));
+    assert!(learned[1].rising);
+    assert_eq!(learned[2].after.as_ref().map(|after| after.0), Some(1));
+}

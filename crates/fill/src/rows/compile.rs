@@ -2,10 +2,11 @@
 
 use model::random::Permutation;
 
+use super::limits::Limits;
 use super::link::{Deal, Dealt, Link, Matching};
-use super::plain::{Limits, Plain, value_of};
+use super::plain::{Plain, value_of};
 use super::unique::{self, Board};
-use super::{Maker, Rows, TableRows};
+use super::{Maker, OldKeys, Rows, TableRows};
 use crate::check::{self, Bound, Expr};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
@@ -38,7 +39,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
         let values = |texts: &Vec<String>| {
             texts.iter().enumerate().map(|(part, text)| value_of(kind(part), text)).collect()
         };
-        (parents.columns.clone(), parents.keys.iter().map(values).collect())
+        OldKeys { keys: parents.keys.iter().map(values).collect(), times: parents.times.clone() }
     });
     let mut made = TableRows {
         add: of.add,
@@ -75,7 +76,10 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     for (column, maker) in makers.into_iter().enumerate() {
         let maker = match maker {
             Some(maker) => maker,
-            None => any(table, facts, at, column, &conditions)?,
+            None => {
+                let floors = floors(&made.links, column);
+                any(table, facts, (at, column), &conditions, floors)?
+            }
         };
         made.columns.push(maker);
     }
@@ -118,7 +122,8 @@ impl Conditions {
                     }
                 }
             }
-            checks.push((rule.rule.clone(), condition));
+            let place = table.places(&table.columns_of(rule));
+            checks.push((format!("{} of {place}", rule.rule), condition));
         }
         break_circles(&mut after);
         Self { limits, after, checks }
@@ -256,6 +261,7 @@ fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> R
         },
         deferred: facts.deferred.contains(&(at, number)),
         second_to: None,
+        times: if own { Vec::new() } else { counts.times },
         deal,
         order: Permutation::new(of.add, key_of(&[key, 1])),
         key,
@@ -294,13 +300,24 @@ fn dealt(
     }
 }
 
+/// The links, and the columns of parents, before whose times this column does not lie. A parent that comes in a second
+/// pass may depend on this row itself.
+fn floors(links: &[Link], column: usize) -> Vec<(usize, usize)> {
+    let links = links.iter().enumerate().filter(|(_, link)| !link.deferred);
+    let of = |(at, link): (usize, &Link)| {
+        let times: Vec<_> = link.times.iter().filter(|(child, _)| *child == column).collect();
+        times.into_iter().map(|&(_, parent)| (at, parent)).collect::<Vec<_>>()
+    };
+    links.flat_map(of).collect()
+}
+
 /// A column that no rule of uniqueness and no foreign key decides.
 fn any(
     table: &Table,
     facts: &Facts,
-    at: usize,
-    number: usize,
+    (at, number): (usize, usize),
     conditions: &Conditions,
+    floors: Vec<(usize, usize)>,
 ) -> Result<Maker> {
     let column = &table.columns[number];
     let kind = kind_of(&table.name.table, &column.name);
@@ -316,8 +333,9 @@ fn any(
     }
     let has_default = column.default.as_deref().is_some_and(|text| text != "NULL");
     let bounded = limits.one_of.is_some();
+    let kind_of_values = learned.kind_of(column);
     let left_to_default = matches!(
-        (&column.kind, kind),
+        (&kind_of_values, kind),
         (
             Type::Text { .. } | Type::Int { .. } | Type::Decimal { .. },
             Kind::Unknown | Kind::Role | Kind::Status
@@ -346,7 +364,7 @@ fn any(
         kind,
         learned,
         limits,
-        after,
+        (after, floors),
         (facts.until, seed),
     ))))
 }

@@ -37,6 +37,8 @@ pub enum Form {
     Seconds,
     /// Microseconds of a day.
     Time,
+    /// The number as text.
+    Digits,
     /// A text that ends in it.
     Text(TextForm),
     /// Hexadecimal digits.
@@ -83,6 +85,7 @@ impl Distinct {
             Form::Date => Value::Date(number as i64),
             Form::Seconds => Value::Moment((number as i64).saturating_mul(SECOND)),
             Form::Time => Value::Time((number as i64).rem_euclid(DAY)),
+            Form::Digits => Value::Text(number.to_string()),
             Form::Text(form) => Value::Text(form.text(number, key, words)),
             Form::Hex(digits) => Value::Text(hex(number as u64, *digits)),
             Form::Uuid => {

@@ -27,6 +27,8 @@ pub struct Link {
     pub deferred: bool,
     /// The link whose child number decides on this one, so that no pair occurs twice.
     pub second_to: Option<usize>,
+    /// Columns with times that do not lie before one of the parent: the column, and the parent's.
+    pub times: Vec<(usize, usize)>,
     /// How parents are given out.
     pub deal: Deal,
     /// The order in which children come to places.

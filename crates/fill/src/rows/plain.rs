@@ -3,10 +3,10 @@
 
 use model::random::Draws;
 
-use crate::check::Bound;
+use super::limits::{Letters, Limits};
 use crate::draw::key_of;
 use crate::kind::Kind;
-use crate::learn::{Learned, Rest, number_of};
+use crate::learn::{Form, Learned, Rest, number_of};
 use crate::schema::{Column, Type};
 use crate::times::{self, DAY, SECOND};
 use crate::value::Value;
@@ -14,6 +14,10 @@ use crate::words::{Words, hexadecimal, uuid};
 
 /// How long rows go back where no times are known.
 const YEARS: i64 = 2;
+
+/// What a column's values depend on: the column above which they are, and whether never the same; the links, and the
+/// columns of parents, before whose times they are not.
+pub type Bases = (Option<(usize, bool)>, Vec<(usize, usize)>);
 
 /// How values of a column are made.
 #[derive(Debug)]
@@ -26,103 +30,18 @@ pub struct Plain {
     common: Vec<Value>,
     others: Vec<Value>,
     limits: Limits,
+    /// How texts are written that stand for something else.
+    form: Option<Form>,
     /// Above this other column; whether never the same.
     after: Option<(usize, bool)>,
+    /// Not before these times of parents: the link, and the parent's column.
+    floors: Vec<(usize, usize)>,
     until: i64,
+    /// The last time that is made, in the column's own unit.
+    last: f64,
     seed: u64,
     /// Share of TRUE.
     yes: f64,
-}
-
-/// What conditions and the type allow.
-#[derive(Debug, Clone, Default)]
-pub struct Limits {
-    /// The lowest and the highest number, day or microsecond.
-    pub range: (Option<f64>, Option<f64>),
-    /// The only values.
-    pub one_of: Option<Vec<String>>,
-    /// Characters at least.
-    pub shortest: usize,
-    /// Characters at most.
-    pub longest: Option<usize>,
-    /// Capitals, or small letters.
-    pub letters: Option<Letters>,
-    /// May not be NULL.
-    pub filled: bool,
-}
-
-/// A condition on letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Letters {
-    /// ABC
-    Capital,
-    /// abc
-    Small,
-}
-
-impl Limits {
-    /// What a column's type says.
-    pub fn of(column: &Column) -> Self {
-        let range = match &column.kind {
-            Type::Int { min, max } => (Some(*min as f64), Some(*max as f64)),
-            Type::Decimal { precision, scale } => {
-                let whole = i32::try_from(precision.saturating_sub(*scale)).unwrap_or(30);
-                let most = 10_f64.powi(whole) - 10_f64.powi(-i32::try_from(*scale).unwrap_or(0));
-                (Some(-most), Some(most))
-            }
-            _ => (None, None),
-        };
-        let longest = match &column.kind {
-            Type::Text { most } | Type::Bytes { most } => most.map(|most| most as usize),
-            _ => None,
-        };
-        Self { range, longest, filled: !column.nullable, ..Self::default() }
-    }
-
-    /// Adds what a condition says.
-    pub fn add(&mut self, kind: &Type, bound: &Bound) {
-        let unit = match kind {
-            Type::Decimal { scale, .. } => 10_f64.powi(-i32::try_from(*scale).unwrap_or(0)),
-            Type::Float => 1e-6,
-            _ => 1.0,
-        };
-        match bound {
-            Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
-            Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
-            Bound::From(text) => {
-                if let Some(least) = number_of(kind, text) {
-                    self.at_least(least);
-                }
-            }
-            Bound::To(text) => {
-                if let Some(most) = number_of(kind, text) {
-                    self.at_most(most);
-                }
-            }
-            Bound::OneOf(values) => self.one_of = Some(values.clone()),
-            Bound::Shortest(least) => self.shortest = self.shortest.max(*least as usize),
-            Bound::Longest(most) => {
-                self.longest = Some(self.longest.unwrap_or(usize::MAX).min(*most as usize));
-            }
-            Bound::Filled => self.filled = true,
-            Bound::Small => self.letters = Some(Letters::Small),
-            Bound::Capital => self.letters = Some(Letters::Capital),
-            Bound::Before(..) | Bound::Like(_) => {}
-        }
-    }
-
-    fn at_least(&mut self, least: f64) {
-        self.range.0 = Some(self.range.0.map_or(least, |low| low.max(least)));
-    }
-
-    fn at_most(&mut self, most: f64) {
-        self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
-    }
-
-    fn clamp(&self, number: f64) -> f64 {
-        let number = self.range.0.map_or(number, |low| number.max(low));
-        self.range.1.map_or(number, |high| number.min(high))
-    }
 }
 
 /// A text from the database as a value of this type.
@@ -147,15 +66,20 @@ pub fn value_of(kind: &Type, plain: &str) -> Value {
 }
 
 impl Plain {
-    /// For a column; `limits` are its conditions', `after` the column below which it may not lie.
+    /// For a column; `limits` are its conditions', `after` the column below which it may not lie, `floors` the links
+    /// and columns of parents before which it may not.
     pub fn new(
         column: &Column,
         kind: Kind,
         learned: Learned,
         limits: Limits,
-        after: Option<(usize, bool)>,
+        (after, floors): Bases,
         (until, seed): (i64, u64),
     ) -> Self {
+        let form = learned.form.clone().filter(|_| limits.one_of.is_none());
+        let of = form.as_ref().map_or_else(|| column.kind.clone(), |_| learned.kind_of(column));
+        let kind = form.as_ref().and_then(Form::about).unwrap_or(kind);
+        let last = last_of(&of, &learned, until);
         let mut sum = 0.0;
         let sums = learned.common.iter().map(|(_, share)| {
             sum += share;
@@ -175,14 +99,17 @@ impl Plain {
         let after = after.or(learned.after.as_ref().map(|(base, _)| (*base, false)));
         Self {
             kind,
-            of: column.kind.clone(),
+            of,
+            form,
             learned,
             sums,
             common,
             others,
             limits,
             after,
+            floors,
             until,
+            last,
             seed,
             yes,
         }
@@ -193,16 +120,35 @@ impl Plain {
         self.after.map(|(base, _)| base)
     }
 
-    /// The value of a row of `rows` that are added.
+    /// The links, and the parents' columns, whose times a value does not lie before.
+    pub fn floors(&self) -> &[(usize, usize)] {
+        &self.floors
+    }
+
+    /// The value of a row of `rows` that are added; not before `floor`, in microseconds since 1970.
     pub fn value(
         &self,
-        row: u64,
-        rows: u64,
+        (row, rows): (u64, u64),
         key: u64,
         base: Option<&Value>,
+        floor: Option<i64>,
         words: &Words,
     ) -> Value {
         let mut draws = Draws::of(key);
+        let value = self.unraised((row, rows), &mut draws, base, words);
+        match floor {
+            Some(floor) => self.raised(value, floor, &mut draws),
+            None => value,
+        }
+    }
+
+    fn unraised(
+        &self,
+        (row, rows): (u64, u64),
+        draws: &mut Draws,
+        base: Option<&Value>,
+        words: &Words,
+    ) -> Value {
         let nulls = match (self.learned.is_known(), self.kind) {
             (true, _) => self.learned.nulls,
             (false, Kind::Later) => 0.3,
@@ -212,13 +158,52 @@ impl Plain {
         if !self.limits.filled && draws.unit() < nulls {
             return Value::Null;
         }
-        if let Some(value) = base.and_then(|base| self.above(base, &mut draws)) {
+        if let Some(value) = base.and_then(|base| self.above(base, draws)) {
             return value;
         }
         if self.learned.is_known() {
-            return self.like_others(row, rows, &mut draws, words);
+            return self.like_others(row, rows, draws, words);
         }
-        self.by_name(row, rows, &mut draws, words)
+        self.by_name(row, rows, draws, words)
+    }
+
+    /// The value, or another one behind `floor` if it lies before it: of the rest of what was learnt, or up to the
+    /// last time.
+    fn raised(&self, value: Value, floor: i64, draws: &mut Draws) -> Value {
+        let (floor, unit) = match self.of {
+            Type::Date => (floor.div_euclid(DAY), 1),
+            Type::Moment { micros: true } if floor % SECOND != 0 => (floor, 1),
+            _ => (SECOND * -((-floor).div_euclid(SECOND)), SECOND),
+        };
+        let (floor, unit) = (floor as f64, unit as f64);
+        let place = |value: &Value| match value {
+            Value::Date(days) => Some(*days as f64),
+            Value::Moment(micros) => Some(*micros as f64),
+            Value::Text(text) => number_of(&self.of, text),
+            _ => None,
+        };
+        if place(&value).is_none_or(|number| number >= floor) {
+            return value;
+        }
+        let behind = |value: &&Value| place(value).is_some_and(|number| number >= floor);
+        let common: Vec<&Value> = self.common.iter().filter(behind).collect();
+        let share = draws.unit();
+        let number = match &self.learned.rest {
+            Rest::Between { edges, step } if floor < edges[edges.len() - 1] => {
+                let passed = share_of(edges, floor);
+                let number = within(edges, passed + share * (1.0 - passed));
+                let stepped = match *step > 0.0 {
+                    true => edges[0] + ((number - edges[0]) / step).ceil() * step,
+                    false => number,
+                };
+                stepped.min(edges[edges.len() - 1])
+            }
+            Rest::None if !common.is_empty() => {
+                return common[draws.below(common.len() as u64) as usize].clone();
+            }
+            _ => ((floor + share * (self.last - floor).max(0.0)) / unit).floor() * unit,
+        };
+        self.number(self.limits.clamp(number.max(floor)))
     }
 
     /// A value above another one.
@@ -227,6 +212,7 @@ impl Plain {
         let base = match base {
             Value::Date(days) => *days as f64,
             Value::Moment(micros) | Value::Time(micros) => *micros as f64,
+            Value::Text(text) => number_of(&self.of, text)?,
             other => other.number()?,
         };
         let unit = if matches!(self.of, Type::Moment { .. }) { SECOND as f64 } else { 1.0 };
@@ -244,6 +230,11 @@ impl Plain {
             }
         };
         let least = if strictly { unit } else { 0.0 };
+        // What would lie behind the last time lies anywhere before it.
+        let distance = match base + distance > self.last {
+            true => draws.unit() * (self.last - base).max(0.0),
+            false => distance,
+        };
         Some(self.number(self.limits.clamp(base + distance.max(least))))
     }
 
@@ -430,6 +421,14 @@ impl Plain {
 
     /// A number in the column's own unit as its value.
     fn number(&self, number: f64) -> Value {
+        let value = self.unwritten(number);
+        match &self.form {
+            Some(form) => Value::Text(form.text(&value)),
+            None => value,
+        }
+    }
+
+    fn unwritten(&self, number: f64) -> Value {
         match &self.of {
             Type::Int { .. } => Value::Int(number.round() as i128),
             Type::Decimal { scale, .. } => {
@@ -446,6 +445,31 @@ impl Plain {
             _ => Value::Float(number),
         }
     }
+}
+
+/// The last time that is made of a column: the second or day before `until`, or the last one that it has, if that is
+/// later. Of what is no time there is none.
+fn last_of(of: &Type, learned: &Learned, until: i64) -> f64 {
+    let before = match of {
+        Type::Date => (until / DAY - 1) as f64,
+        Type::Moment { .. } => (until - SECOND) as f64,
+        _ => return f64::INFINITY,
+    };
+    let common = learned.common.iter().filter_map(|(text, _)| number_of(of, text));
+    let rest = match &learned.rest {
+        Rest::Between { edges, .. } => edges.last().copied(),
+        _ => None,
+    };
+    common.chain(rest).fold(before, f64::max)
+}
+
+/// The share of a histogram that lies before a number.
+fn share_of(edges: &[f64], number: f64) -> f64 {
+    let parts = (edges.len() - 1).max(1) as f64;
+    let at = edges.partition_point(|edge| *edge <= number);
+    let Some(low) = at.checked_sub(1).map(|low| edges[low]) else { return 0.0 };
+    let Some(high) = edges.get(at) else { return 1.0 };
+    ((at - 1) as f64 + (number - low) / (high - low)) / parts
 }
 
 /// A place in a histogram.

@@ -140,7 +140,7 @@ fn references_hit_rows_and_pairs_are_unique() {
         Schema { dialect: Dialect::Sqlite, tables: vec![users, lines, friends, profiles, kinds] };
     let mut facts = facts(&schema, &[(3, 100), (0, 5000), (0, 4000), (0, 100), (0, 150)]);
     let keys = ["5", "6", "9"].map(|key| vec![key.to_owned()]).to_vec();
-    facts.tables[0].parents.push(ParentKeys { columns: vec![0], keys });
+    facts.tables[0].parents.push(ParentKeys { columns: vec![0], keys, times: Vec::new() });
     facts.tables[0].columns[0].highest = Some(9);
     let rows = Rows::compile(&schema, &facts).unwrap();
     let mut ids: BTreeSet<String> = ["5", "6", "9"].map(str::to_owned).into();
@@ -266,4 +266,47 @@ fn keys_that_share_a_tenant_agree_in_it() {
         assert!(orders.contains(&(row[0].text(), row[1].text())), "{row:?}");
         assert!(products.contains(&(row[0].text(), row[2].text())), "{row:?}");
     }
+}
+
+#[test]
+fn children_are_made_after_their_parents() {
+    let moment = || Type::Moment { micros: true };
+    let mut users =
+        table("users", vec![column("id", int()), column("created_at", moment())], &[&[0]]);
+    // Rows are thrown away, so that a parent's time is not that of its first try.
+    users.columns.push(column("age", int()));
+    users.checks.push(Check {
+        rule: "age".into(),
+        text: "age < 40 OR age > 60".into(),
+        value: None,
+    });
+    let made_on = column("created_at", Type::Date);
+    let mut orders = table("orders", vec![column("user_id", int()), made_on], &[]);
+    orders.references.push(reference(&[0], 0, &[0]));
+    let schema = Schema { dialect: Dialect::Sqlite, tables: vec![users, orders] };
+    let mut facts = facts(&schema, &[(2, 100), (0, 3000)]);
+    let keys = vec![vec!["1".to_owned()], vec!["2".to_owned()]];
+    // One from the last day, one of whom nothing is known.
+    let times = vec![(1, vec![Some(facts.until - 1), None])];
+    facts.tables[0].parents.push(ParentKeys { columns: vec![0], keys, times });
+    facts.tables[0].columns[0].highest = Some(2);
+    facts.tables[1].links[0].times = vec![(1, 1)];
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let day = |value: &Value| match value {
+        Value::Moment(micros) => micros.div_euclid(DAY),
+        Value::Date(days) => *days,
+        other => panic!("{other:?}"),
+    };
+    let users = made(&rows, 0, 100);
+    let mut born: std::collections::BTreeMap<String, i64> =
+        users.iter().map(|row| (row[0].text(), day(&row[1]))).collect();
+    let last = (facts.until - 1).div_euclid(DAY);
+    born.extend([("1".to_owned(), last), ("2".to_owned(), 0)]);
+    let mut days = BTreeSet::new();
+    for row in made(&rows, 1, 3000) {
+        let made = day(&row[1]);
+        assert!(made >= born[&row[0].text()] && made <= last, "{row:?}");
+        days.insert(made);
+    }
+    assert!(days.len() > 500, "{}", days.len());
 }

@@ -8,12 +8,14 @@ use model::random::Permutation;
 
 use super::Maker;
 use super::distinct::{Distinct, Form, TextForm};
+use super::limits::{Letters, Limits};
 use super::link::{Deal, Link};
-use super::plain::{Letters, Limits, value_of};
+use super::plain::value_of;
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, TableFacts};
 use crate::kind::{Kind, kind_of};
+use crate::learn;
 use crate::schema::{Table, Type, Unique};
 use crate::spread::Spread;
 use crate::times::{DAY, SECOND};
@@ -360,7 +362,16 @@ impl Board<'_> {
     ) -> Result<(Form, i128)> {
         let (of, limits) = (&self.table.columns[column], &self.limits[column]);
         let most = limits.longest.unwrap_or(usize::MAX);
-        let kind = kind_of(&self.table.name.table, &of.name);
+        let form = facts.learned.form.as_ref();
+        let kind = form
+            .and_then(learn::Form::about)
+            .unwrap_or_else(|| kind_of(&self.table.name.table, &of.name));
+        if form == Some(&learn::Form::Number(0)) && limits.shortest <= 1 {
+            let start = i128::from(facts.trailing) + 1;
+            let digits = most.min(18) as u32;
+            room(10_f64.powi(digits as i32) - start as f64, &of.type_name)?;
+            return Ok((Form::Digits, start));
+        }
         let exact = limits.shortest == most && most >= 16;
         if exact || (matches!(kind, Kind::Hash | Kind::Token) && most >= 32) {
             let digits = if exact {

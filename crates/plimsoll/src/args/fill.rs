@@ -15,11 +15,14 @@ Values follow the rows that are there: common values and histograms of each colu
 rows they follow the column's name and type.
 Pools: with --for, each value of a pool that is a table's key becomes a row, and the heaviest ones get the most \
 children. A pool's column is the key K of table T if the pool is called T (user and users are the same) and the column \
-K, or if column or pool is called T_K (users_id, userId). --pool says so for other names.
+K, or if column or pool is called T_K (users_id, userId). T_uuid is the primary key of T if that holds UUIDs, and T has \
+no column uuid. --pool says so for other names.
 The database keeps what was done in the tables plimsoll_fill*, batch by batch: --resume continues after a kill, --clean \
 removes exactly the rows that were added, sets counters back and drops these tables.
-A database is refused that has a word of --production-marks in its name or host, that has replicas, or that others \
-wrote to in the last minutes, unless --yes-to gives its name.
+A database is refused, unless --yes-to gives its name, if a word in its name or host begins or ends with one of \
+--production-marks, numbers aside (prod and production count within words too; products and the like do not); if \
+replicas are attached; if others that are still connected wrote to it in the last 5 minutes; and if rows of it are \
+changed while fill looks, 3 seconds at least. What was written before over connections that are closed is not seen.
 Passwords: from the URL, PGPASSWORD or MYSQL_PWD, ~/.pgpass or ~/.my.cnf; they are not printed.
 TLS: sslmode=require, verify-ca or verify-full and sslrootcert=FILE in the URL of PostgreSQL (or PGSSLMODE, \
 PGSSLROOTCERT), ssl-mode=REQUIRED or VERIFY_IDENTITY and ssl-ca=FILE in that of MySQL (or ~/.my.cnf).
@@ -50,8 +53,8 @@ pub struct FillArgs {
     /// What a pool's column is; may be repeated
     #[arg(long, value_name = "POOL.COLUMN=TABLE.COLUMN", value_parser = parse_pool, requires = "workload")]
     pub pool: Vec<(String, String)>,
-    /// Instead of filling, write a pool of this key, with the number of rows that refer to it as weight; may be
-    /// repeated
+    /// Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight: one without
+    /// any is asked for too; may be repeated
     #[arg(long, value_name = "TABLE.COLUMN", conflicts_with_all = ["rows", "workload", "clean", "resume", "dry_run"])]
     pub pools: Vec<String>,
     /// Folder for the files of --pools
@@ -63,7 +66,7 @@ pub struct FillArgs {
     /// Seed: the same seed, --until and database make the same rows
     #[arg(long, value_name = "N", default_value = "1", value_parser = super::load::parse_seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// The day before which all made-up times lie [default: today]
+    /// The day before which made-up times lie, unless a column has later ones already [default: today]
     #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
     /// Rows in a transaction

@@ -7,7 +7,7 @@ mod pools;
 mod progress;
 mod shown;
 
-use fill::{Address, Database, Environment, Error, Fill, Request, Rows, Schema, Wish};
+use fill::{Address, Database, Environment, Error, Fill, Look, Request, Rows, Schema, Wish};
 
 use crate::args::FillArgs;
 use crate::failure::{Failure, cannot_run, usage};
@@ -56,25 +56,34 @@ fn carry_out(args: &FillArgs) -> fill::Result<()> {
     }
     let mut fills = fill::ledger::load(database)?;
     let unfinished = fills.iter().position(|fill| !fill.is_complete());
-    if !args.dry_run {
-        fill::guard(database, &address, &args.production_marks, args.yes_to.as_deref())?;
-    }
+    let look = match args.dry_run {
+        true => None,
+        false => {
+            let (marks, named) = (&args.production_marks, args.yes_to.as_deref());
+            Some(fill::guard(database, &address, marks, named)?)
+        }
+    };
     if args.clean {
         return clean(args, database, &schema, fills);
     }
     match (unfinished, args.resume) {
-        (Some(at), true) => go_on(args, database, &schema, &mut fills[at]),
+        (Some(at), true) => go_on(args, database, &schema, &mut fills[at], look),
         (None, true) => {
             Err(Error::Usage("no fill was interrupted: there is nothing to resume".to_owned()))
         }
         (Some(_), false) if !args.dry_run => Err(Error::Usage(
             "an earlier fill was interrupted: --resume continues it, --clean undoes it".to_owned(),
         )),
-        _ => begin(args, database, &schema),
+        _ => begin(args, database, &schema, look),
     }
 }
 
-fn begin(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> fill::Result<()> {
+fn begin(
+    args: &FillArgs,
+    database: &mut dyn Database,
+    schema: &Schema,
+    look: Option<Look>,
+) -> fill::Result<()> {
     let request = Request {
         wish: wish(args, schema)?,
         seed: args.seed,
@@ -104,6 +113,7 @@ fn begin(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> fill:
         say(args, "plimsoll: there are as many rows already; nothing was written");
         return Ok(());
     }
+    look.map_or(Ok(()), |look| look.end(database))?;
     fill::try_out(database, schema, &survey.facts, &rows)?;
     let mut begun = fill::ledger::begin(database, &survey.facts)?;
     run(args, database, schema, &mut begun)
@@ -114,6 +124,7 @@ fn go_on(
     database: &mut dyn Database,
     schema: &Schema,
     fill: &mut Fill,
+    look: Option<Look>,
 ) -> fill::Result<()> {
     if fill::digest(schema) != fill.facts.schema_digest() {
         return Err(Error::Usage(
@@ -121,6 +132,7 @@ fn go_on(
                 .to_owned(),
         ));
     }
+    look.map_or(Ok(()), |look| look.end(database))?;
     say(args, "continuing where the earlier fill ended");
     run(args, database, schema, fill)
 }

@@ -3,7 +3,9 @@
 
 pub mod engines;
 mod planner;
+mod refused;
 mod secure;
 mod shop;
 mod stopped;
+mod times;
 mod wishes;

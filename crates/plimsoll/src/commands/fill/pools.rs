@@ -74,7 +74,8 @@ fn file_of(folder: &Path, table: &str, column: &str) -> std::path::PathBuf {
     folder.join(format!("{stem}.csv"))
 }
 
-/// The values of a key, each with one and the number of rows that refer to it.
+/// The values of a key, each with the number of rows that refer to it, and one more: requests ask for those that have
+/// none too.
 fn weights(
     database: &mut dyn Database,
     schema: &Schema,

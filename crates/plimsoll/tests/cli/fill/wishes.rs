@@ -53,6 +53,27 @@ fn pools_are_written_from_tables() {
 }
 
 #[test]
+fn a_pool_of_uuids_is_the_key_that_holds_them() {
+    let engine = Engine::sqlite("CREATE TABLE users (id UUID PRIMARY KEY, name TEXT NOT NULL)");
+    put_workload(&engine.folder);
+    let uuid = "14bc7323-4814-bcff-95df-a868c327b101";
+    engine.folder.put("pools/users.csv", "id,weight\n");
+    engine.folder.put("pools/other.csv", &format!("users_uuid,page\n{uuid},home\n"));
+    let ended = engine.fill("--for shop.yaml").ok();
+    assert!(!ended.stderr.contains("users_uuid is no key"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
+    let found = format!("SELECT count(*) FROM users WHERE id = '{uuid}'");
+    assert_eq!(engine.number(&found), 1.0);
+}
+
+#[test]
+fn help_says_what_a_row_without_children_weighs() {
+    let help = Folder::new().plimsoll("fill --help").ok().stdout;
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("1 + the number of rows that refer to it"), "{words}");
+}
+
+#[test]
 fn a_dry_run_shows_rows_and_writes_none() {
     let engine = Engine::sqlite(SHOP);
     let before = engine.dump();
@@ -81,6 +102,24 @@ fn what_looks_like_production_needs_its_name() {
     fill("--yes-to shop").ends(2);
     fill("--production-marks live").ok();
     fill("--yes-to shop-prod.db").ok();
+}
+
+#[test]
+fn a_mark_needs_no_blanks_around_it() {
+    let engine = Engine::sqlite(SHOP);
+    for (name, refused) in [
+        ("prod1", true),
+        ("prodshop", true),
+        ("Shop-PROD1", true),
+        ("liveshop", true),
+        ("products", false),
+        ("product_test", false),
+    ] {
+        let path = engine.folder.path().join(name);
+        std::fs::copy(engine.folder.path().join("shop.db"), &path).unwrap();
+        let line = format!("fill sqlite:{} --rows users=9", path.display());
+        assert_eq!(engine.folder.plimsoll(&line).code, i32::from(refused), "{name}");
+    }
 }
 
 /// Fills it without saying that it may be.
@@ -142,11 +181,45 @@ fn writers_that_nobody_sees_are_seen_by_what_they_change() {
                 engine.run("SELECT buy()");
             }
         });
-        let refused = unnamed(&engine, "--rows a=9");
+        // More than they insert meanwhile.
+        let refused = unnamed(&engine, "--rows a=100000");
         running.store(false, Ordering::Relaxed);
         let refused = refused.ends(1);
         assert!(refused.stderr.contains("changed by others"), "{refused:#?}");
     });
+}
+
+/// One short connection each 1.3 s: less often than the counters are settled, more often than the look lasts.
+fn seldom_written_is_seen(engine: &Engine) {
+    engine.run("INSERT INTO a VALUES (1, 'x')");
+    let running = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while running.load(Ordering::Relaxed) {
+                engine.run("UPDATE a SET b = concat(b, 'y') WHERE id = 1");
+                std::thread::sleep(std::time::Duration::from_millis(1300));
+            }
+        });
+        let refused = unnamed(engine, "--rows a=9");
+        running.store(false, Ordering::Relaxed);
+        // Or it is seen itself, if it is connected at that moment.
+        let refused = refused.ends(1).stderr;
+        assert!(
+            refused.contains("changed by others") || refused.contains("in the last 5 minutes"),
+            "{refused}"
+        );
+    });
+    assert_eq!(engine.number("SELECT count(*) FROM a"), 1.0);
+}
+
+#[test]
+fn what_is_seldom_written_by_short_connections_is_seen() {
+    if let Some(engine) = Engine::postgres(ONE_TABLE) {
+        seldom_written_is_seen(&engine);
+    }
+    if let Some(engine) = Engine::mariadb(ONE_TABLE, true) {
+        seldom_written_is_seen(&engine);
+    }
 }
 
 #[test]

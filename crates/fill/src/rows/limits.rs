@@ -1,0 +1,97 @@
+//! What conditions and types allow of a column's values, as far as they say it of one column.
+
+use crate::check::Bound;
+use crate::learn::number_of;
+use crate::schema::{Column, Type};
+
+/// What conditions and the type allow.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// The lowest and the highest number, day or microsecond.
+    pub range: (Option<f64>, Option<f64>),
+    /// The only values.
+    pub one_of: Option<Vec<String>>,
+    /// Characters at least.
+    pub shortest: usize,
+    /// Characters at most.
+    pub longest: Option<usize>,
+    /// Capitals, or small letters.
+    pub letters: Option<Letters>,
+    /// May not be NULL.
+    pub filled: bool,
+}
+
+/// A condition on letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// ABC
+    Capital,
+    /// abc
+    Small,
+}
+
+impl Limits {
+    /// What a column's type says.
+    pub fn of(column: &Column) -> Self {
+        let range = match &column.kind {
+            Type::Int { min, max } => (Some(*min as f64), Some(*max as f64)),
+            Type::Decimal { precision, scale } => {
+                let whole = i32::try_from(precision.saturating_sub(*scale)).unwrap_or(30);
+                let most = 10_f64.powi(whole) - 10_f64.powi(-i32::try_from(*scale).unwrap_or(0));
+                (Some(-most), Some(most))
+            }
+            _ => (None, None),
+        };
+        let longest = match &column.kind {
+            Type::Text { most } | Type::Bytes { most } => most.map(|most| most as usize),
+            _ => None,
+        };
+        Self { range, longest, filled: !column.nullable, ..Self::default() }
+    }
+
+    /// Adds what a condition says.
+    pub fn add(&mut self, kind: &Type, bound: &Bound) {
+        let unit = match kind {
+            Type::Decimal { scale, .. } => 10_f64.powi(-i32::try_from(*scale).unwrap_or(0)),
+            Type::Float => 1e-6,
+            _ => 1.0,
+        };
+        match bound {
+            Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
+            Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
+            Bound::From(text) => {
+                if let Some(least) = number_of(kind, text) {
+                    self.at_least(least);
+                }
+            }
+            Bound::To(text) => {
+                if let Some(most) = number_of(kind, text) {
+                    self.at_most(most);
+                }
+            }
+            Bound::OneOf(values) => self.one_of = Some(values.clone()),
+            Bound::Shortest(least) => self.shortest = self.shortest.max(*least as usize),
+            Bound::Longest(most) => {
+                self.longest = Some(self.longest.unwrap_or(usize::MAX).min(*most as usize));
+            }
+            Bound::Filled => self.filled = true,
+            Bound::Small => self.letters = Some(Letters::Small),
+            Bound::Capital => self.letters = Some(Letters::Capital),
+            Bound::Before(..) | Bound::Like(_) => {}
+        }
+    }
+
+    fn at_least(&mut self, least: f64) {
+        self.range.0 = Some(self.range.0.map_or(least, |low| low.max(least)));
+    }
+
+    fn at_most(&mut self, most: f64) {
+        self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
+    }
+
+    /// The nearest number that is allowed.
+    pub fn clamp(&self, number: f64) -> f64 {
+        let number = self.range.0.map_or(number, |low| number.max(low));
+        self.range.1.map_or(number, |high| number.min(high))
+    }
+}

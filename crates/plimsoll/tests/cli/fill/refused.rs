@@ -1,0 +1,58 @@
+//! What databases refuse, in words that help: the condition's columns and the row; and nothing stays of what was tried.
+
+use super::engines::Engine;
+
+const RULE: &str = "CREATE TABLE b (id INTEGER PRIMARY KEY);\n\
+    CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER NOT NULL, price INTEGER NOT NULL, other INTEGER, \
+    CONSTRAINT my_rule CHECK (CASE WHEN price > 7000000 THEN 1 ELSE 0 END = 1), FOREIGN KEY (b) REFERENCES b(id))";
+
+fn names_columns_and_row(engine: &Engine) {
+    let before = engine.dump();
+    let refused = engine.fill("--rows a=9 --rows b=5").ends(1);
+    for words in ["my_rule", "a (price)", "nothing was written"] {
+        assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+    }
+    // PostgreSQL's own words show it: `Failing row contains (1, 1, 571, ...)`.
+    let row = ["the row is (id 1, b ", "Failing row contains (1, "];
+    assert!(row.iter().any(|row| refused.stderr.contains(row)), "{refused:#?}");
+    assert_eq!(engine.dump(), before);
+}
+
+#[test]
+fn a_condition_is_named_with_its_columns_and_the_row() {
+    names_columns_and_row(&Engine::sqlite(RULE));
+    if let Some(engine) = Engine::postgres(RULE) {
+        names_columns_and_row(&engine);
+    }
+    if let Some(engine) = Engine::mariadb(RULE, true) {
+        names_columns_and_row(&engine);
+    }
+}
+
+#[test]
+fn a_refused_fill_leaves_counters_alone() {
+    // Some rows pass, and are counted, before one does not.
+    let sql = "CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, p INT NOT NULL, \
+               CONSTRAINT my_rule CHECK (CASE WHEN p > 800 THEN 0 ELSE 1 END = 1));\nINSERT INTO a VALUES (3, 5)";
+    let Some(engine) = Engine::mariadb(sql, true) else { return };
+    let before = engine.dump();
+    assert!(before.contains("AUTO_INCREMENT=4"), "{before}");
+    let refused = engine.fill("--rows a=40").ends(1);
+    assert!(refused.stderr.contains("nothing was written"), "{refused:#?}");
+    assert_eq!(engine.dump(), before);
+}
+
+#[test]
+fn a_circle_is_refused_whenever_its_rules_are_checked() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE a (id int PRIMARY KEY, b int NOT NULL);\n\
+         CREATE TABLE b (id int PRIMARY KEY, a int NOT NULL REFERENCES a DEFERRABLE INITIALLY DEFERRED);\n\
+         ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b DEFERRABLE INITIALLY DEFERRED",
+    ) else {
+        return;
+    };
+    let refused = engine.fill("--rows a=5 --rows b=5").ends(1);
+    for words in ["circle", "even where a rule is checked at the end of a transaction", "a (b)"] {
+        assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+    }
+}
