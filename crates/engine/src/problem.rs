@@ -7,6 +7,8 @@ use rustls::{
     AlertDescription as Alert, CertificateError, Error, InvalidMessage, PeerIncompatible,
 };
 
+use crate::tls::is_of_authority;
+
 /// The failure of a handshake with a server that responds in the clear.
 pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
 /// The failure of a request in the clear to a server that expects TLS.
@@ -25,6 +27,8 @@ pub enum Problem {
     UnknownName,
     /// The server's certificate is not signed by a trusted authority.
     UntrustedSigner,
+    /// The server's certificate is an authority's own, and is not trusted.
+    AuthoritysOwn,
     /// The server's certificate is for another name.
     OtherName,
     /// The server's certificate is not valid yet, or not any more.
@@ -51,6 +55,10 @@ pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
     let in_the_clear = matches!(error, Error::InvalidMessage(InvalidMessage::InvalidContentType));
     let text = match error {
         _ if in_the_clear => SPEAKS_NO_TLS.to_owned(),
+        // What the library calls it tells users nothing.
+        Error::InvalidCertificate(why) if of_certificate(why) == Problem::AuthoritysOwn => {
+            advice(Problem::AuthoritysOwn).to_owned()
+        }
         Error::InvalidCertificate(why) => format!("{}: {why}", advice(of_certificate(why))),
         other => match of_handshake(other) {
             Some(problem) => format!("{}: {other}", advice(problem)),
@@ -79,6 +87,7 @@ fn of_handshake(error: &Error) -> Option<Problem> {
 fn of_certificate(why: &CertificateError) -> Problem {
     match why {
         CertificateError::UnknownIssuer => Problem::UntrustedSigner,
+        CertificateError::Other(other) if is_of_authority(other) => Problem::AuthoritysOwn,
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             Problem::OtherName
         }

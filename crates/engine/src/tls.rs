@@ -1,6 +1,7 @@
 //! TLS over a net's bytes, by rustls: how it is set up, and the state of a connection (`session`).
 
 mod session;
+mod trusted;
 
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ use rustls::{
 };
 
 pub(crate) use session::{Records, Session};
+pub(crate) use trusted::is_of_authority;
+
+use trusted::Trusted;
 
 /// The user's TLS settings. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]
@@ -81,8 +85,12 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
         .map_err(TlsError::NoVersion)?;
     let builder = if settings.insecure {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
+    } else if let Some(pem) = &settings.ca {
+        let named = certificates(pem, PemInput::Authorities)?;
+        let trusted = Trusted::new(named, provider).map_err(TlsError::UnusableAuthority)?;
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(trusted))
     } else {
-        builder.with_root_certificates(roots(settings)?)
+        builder.with_root_certificates(system_roots(settings))
     };
     let mut config = match (&settings.cert, &settings.key) {
         (Some(cert), Some(key)) => builder
@@ -101,20 +109,11 @@ pub fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, TlsErr
     Ok(Arc::new(config))
 }
 
-fn roots(settings: &TlsSettings) -> Result<RootCertStore, TlsError> {
+fn system_roots(settings: &TlsSettings) -> RootCertStore {
     let mut store = RootCertStore::empty();
-    match &settings.ca {
-        Some(pem) => {
-            for certificate in certificates(pem, PemInput::Authorities)? {
-                store.add(certificate).map_err(TlsError::UnusableAuthority)?;
-            }
-        }
-        None => {
-            let system = settings.system_roots.iter().cloned().map(CertificateDer::from);
-            store.add_parsable_certificates(system);
-        }
-    }
-    Ok(store)
+    let system = settings.system_roots.iter().cloned().map(CertificateDer::from);
+    store.add_parsable_certificates(system);
+    store
 }
 
 fn certificates(pem: &[u8], input: PemInput) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -5,6 +5,7 @@
 
 mod ab;
 mod blocks;
+mod csv;
 mod figure;
 mod hey;
 mod jtl;
@@ -46,6 +47,7 @@ pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         Form::K6 => k6::claims(bytes),
         Form::Vegeta => vegeta::claims(bytes),
         Form::OhaJson => oha::from_json(bytes),
+        Form::Csv(kind) => csv::claims(bytes, kind),
         Form::JtlCsv => jtl::from_csv(bytes),
         Form::JtlXml => jtl::from_xml(bytes),
         Form::Wrk => blocks::read::<wrk::Wrk>(text(bytes)?, Tool::Wrk),
@@ -71,6 +73,7 @@ enum Form {
     K6,
     Vegeta,
     OhaJson,
+    Csv(csv::Kind),
     JtlCsv,
     JtlXml,
     Wrk,
@@ -94,7 +97,11 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
         _ => text_form(head),
     };
     found.ok_or_else(|| {
-        BadFile::whole(format!("in an unknown format; supported are: {}", known_formats()))
+        let what = match other_form(head) {
+            Some(instead) => instead.to_owned(),
+            None => format!("in an unknown format; supported are: {}", known_formats()),
+        };
+        BadFile::whole(what)
     })
 }
 
@@ -129,8 +136,24 @@ fn text_form(head: &[u8]) -> Option<Form> {
         Some(if has(head, "Success rate:") { Form::OhaText } else { Form::Hey })
     } else if first.contains("timeStamp") && first.contains("elapsed") {
         Some(Form::JtlCsv)
+    } else if let Some(kind) = csv::kind(&first) {
+        Some(Form::Csv(kind))
     } else {
         starts_with_a_number(head).then_some(Form::Dat)
+    }
+}
+
+/// What to ask a known tool for instead of what it printed.
+fn other_form(head: &[u8]) -> Option<&'static str> {
+    let has = |mark: &str| has(head, mark);
+    match () {
+        () if has("Requests") && has("[total, rate") && has("Latencies") => Some(
+            "the text report of vegeta, which has no whole figures: vegeta report -type=json gives JSON",
+        ),
+        () if has("http_req_duration") || has("iteration_duration") => Some(
+            "what k6 prints on the console: k6 run --summary-export FILE gives JSON (or handleSummary in the script)",
+        ),
+        () => None,
     }
 }
 

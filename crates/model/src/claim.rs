@@ -32,13 +32,17 @@ pub enum Tool {
     Vegeta,
     /// JMeter.
     Jmeter,
+    /// Locust.
+    Locust,
+    /// A table of whoever made it.
+    Csv,
     /// Plimsoll.
     Plimsoll,
 }
 
 impl Tool {
     /// Every tool, in the order documentation lists them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Wrktest,
         Self::Wrk,
         Self::Wrk2,
@@ -48,6 +52,8 @@ impl Tool {
         Self::K6,
         Self::Vegeta,
         Self::Jmeter,
+        Self::Locust,
+        Self::Csv,
         Self::Plimsoll,
     ];
 
@@ -63,6 +69,8 @@ impl Tool {
             Self::K6 => "k6",
             Self::Vegeta => "vegeta",
             Self::Jmeter => "JMeter",
+            Self::Locust => "Locust",
+            Self::Csv => "a table",
             Self::Plimsoll => "plimsoll",
         }
     }
@@ -74,11 +82,15 @@ impl Tool {
             Self::Wrk => "text of wrk",
             Self::Wrk2 => "text of wrk2",
             Self::Ab => "text of ab",
-            Self::Hey => "text of hey",
+            Self::Hey => "text or CSV of hey",
             Self::Oha => "text or JSON of oha",
             Self::K6 => "summary JSON of k6 (--summary-export or handleSummary)",
             Self::Vegeta => "JSON of vegeta (report -type=json)",
             Self::Jmeter => "JTL of JMeter (CSV with its header line, or XML)",
+            Self::Locust => "CSV of Locust (NAME_stats.csv)",
+            Self::Csv => {
+                "CSV with a header that names qps, mean_ms (or _us, _s) and connections or rate"
+            }
             Self::Plimsoll => "run.json and sweep.json of plimsoll",
         }
     }
@@ -108,6 +120,8 @@ impl Tool {
             Self::Jmeter => {
                 "samples that JMeter marks successful: status below 400 and assertions held"
             }
+            Self::Locust => "requests that Locust does not count as failures, over requests",
+            Self::Csv => "not read of a table",
             Self::Plimsoll => "complete responses in time with a status that counts as success",
         }
     }
@@ -127,6 +141,8 @@ impl Tool {
             Self::K6 => "service times, without connecting, of users who may pause",
             Self::Vegeta => "service times of an open loop, waiting for a worker left out",
             Self::Jmeter => "service times of threads that may pause",
+            Self::Locust => "service times of users who pause between their tasks",
+            Self::Csv => "whatever the table holds: service times of a closed loop are assumed",
             Self::Plimsoll => "service times: from the hand-over to the kernel to the last byte",
         }
     }

@@ -73,6 +73,9 @@ pub struct CurveRow {
     /// The first reason for a verdict other than VALID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<ReasonCode>,
+    /// Whether its run was interrupted: the figures are of a part of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_short: bool,
 }
 
 /// What a success rate counts as success.
@@ -174,6 +177,7 @@ impl CurveRow {
             success: run.rates.success_ratio,
             verdict: Some(validity.verdict),
             reason: worst.map(|reason| reason.code),
+            cut_short: run.interrupted && run.aborted.is_none(),
         }
     }
 
@@ -198,6 +202,7 @@ mod tests {
             success: None,
             verdict: None,
             reason: None,
+            cut_short: false,
         }
     }
 

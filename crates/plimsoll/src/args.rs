@@ -209,9 +209,9 @@ pub struct SweepArgs {
     /// Open-loop sweep over these arrival rates, such as 1k,2k,5k
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_rate, allow_hyphen_values = true)]
     pub rates: Vec<f64>,
-    /// Maximum number of connections in an open-loop sweep
-    #[arg(short, long, value_name = "N", value_parser = parse_most_connections, allow_hyphen_values = true, default_value = "1000")]
-    pub connections: u64,
+    /// Maximum number of connections in an open-loop sweep [default: 1000]
+    #[arg(short, long, value_name = "N", value_parser = parse_most_connections, allow_hyphen_values = true)]
+    pub connections: Option<u64>,
     /// Measured window of each level [default: 10s; 2s without a URL]
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
@@ -349,6 +349,9 @@ pub struct ReportArgs {
     /// How to print it
     #[command(flatten)]
     pub print: PrintArgs,
+    /// Judge a comparison even where environments, responses or loads differ, or a run is not VALID
+    #[arg(long)]
+    pub anyway: bool,
     /// Objectives to judge it by, instead of those of the run
     #[command(flatten)]
     pub objectives: ObjectiveArgs,

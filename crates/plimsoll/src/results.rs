@@ -2,6 +2,7 @@
 //! bounds, and taken up again only with consent.
 
 pub mod charts;
+pub mod claim;
 pub mod consent;
 pub mod deliver;
 pub mod folder;
@@ -9,4 +10,5 @@ pub mod input;
 pub mod lock;
 pub mod output;
 pub mod resume;
+pub mod stored_run;
 pub mod sweep_files;

@@ -42,7 +42,7 @@ fn table(comparison: &Comparison, style: Style) -> String {
     let most = (style.columns.saturating_sub(OTHERS) / 2).clamp(10, 24);
     let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), most);
     grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
-    comparison.effects.iter().for_each(|effect| grid.row(cells(effect)));
+    comparison.effects.iter().for_each(|effect| grid.row(cells(comparison, effect)));
     grid.print_headed(style) + "\n"
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String
 }
 
 /// An effect's figures as text, in the order of the table's columns.
-pub(crate) fn cells(effect: &Effect) -> [String; 7] {
+pub(crate) fn cells(comparison: &Comparison, effect: &Effect) -> [String; 7] {
     [
         effect.measure.name().to_owned(),
         figure(effect.measure, effect.a),
@@ -84,8 +84,13 @@ pub(crate) fn cells(effect: &Effect) -> [String; 7] {
         change(effect.ratio),
         format!("{} .. {}", change(effect.low), change(effect.high)),
         size(effect.smallest_seen),
-        effect.word.name().to_owned(),
+        word(comparison, effect).to_owned(),
     ]
+}
+
+/// What is said of an effect: nothing that the judgement takes back.
+fn word(comparison: &Comparison, effect: &Effect) -> &'static str {
+    if comparison.judgement().is_some() { effect.word.name() } else { "not judged" }
 }
 
 fn figure(measure: Measure, value: f64) -> String {
@@ -103,7 +108,7 @@ pub fn csv(comparison: &Comparison) -> String {
         let Effect { a, b, ratio, low, high, smallest_seen, .. } = *effect;
         let mut cells = vec![effect.measure.name().to_owned()];
         cells.extend([a, b, ratio, low, high, smallest_seen].map(|number| number.to_string()));
-        cells.extend([cell(effect.rounds_needed), effect.word.to_string()]);
+        cells.extend([cell(effect.rounds_needed), word(comparison, effect).to_owned()]);
         cells
     };
     let header = header.split(',').map(String::from).collect();
@@ -120,7 +125,7 @@ pub fn chart(comparison: &Comparison) -> Effects {
         ratio: effect.ratio,
         low: effect.low,
         high: effect.high,
-        word: effect.word.name().to_owned(),
+        word: word(comparison, effect).to_owned(),
     };
     Effects {
         title: format!("{b} against {a}"),
@@ -189,6 +194,20 @@ mod tests {
         ] {
             assert!(text.contains(needle), "{needle} is not in\n{text}");
         }
+    }
+
+    #[test]
+    fn what_is_not_judged_is_called_neither_faster_nor_slower() {
+        let mut comparison = comparison();
+        comparison.withheld = vec!["a run of old is LOWER_BOUND".into()];
+        let shown = text(&comparison, Style::default()) + &csv(&comparison);
+        assert!(!shown.contains("SLOWER") && shown.contains("not judged"), "{shown}");
+        comparison.judge_anyway();
+        let shown = text(&comparison, Style::default());
+        assert!(
+            shown.contains("SLOWER: new") && shown.contains("- judged although a run"),
+            "{shown}"
+        );
     }
 
     #[test]

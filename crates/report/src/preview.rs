@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::figure::{clean, rate, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{Style, Tone};
+use crate::text::{Style, Tone, paragraph};
 
 /// The document's name and version.
 pub const SCHEMA: &str = "plimsoll.plan/1";
@@ -85,7 +85,7 @@ pub fn text(preview: &Preview, style: Style) -> String {
         parts.push(mix(&preview.mix));
     }
     if let Some(writes) = &preview.writes {
-        parts.push(of_writes(writes));
+        parts.push(of_writes(writes, style));
     }
     if !preview.environment.is_empty() {
         let names = preview.environment.join(", ");
@@ -155,7 +155,7 @@ fn how_much(rate_per_s: Option<f64>, users: Option<u32>, part: Option<f64>) -> S
     }
 }
 
-fn of_writes(writes: &Writes) -> String {
+fn of_writes(writes: &Writes, style: Style) -> String {
     let mut text = "Writes: none.".to_owned();
     if writes.share != 0.0 {
         let many = match writes.requests {
@@ -168,7 +168,7 @@ fn of_writes(writes: &Writes) -> String {
     if !writes.left_out.is_empty() {
         text += &format!(" Left out: {}.", clean(&writes.left_out.join(", "), 10 * LONGEST));
     }
-    text + "\n"
+    paragraph(&text, "", style)
 }
 
 fn indented(text: &str) -> String {

@@ -63,7 +63,8 @@ pub(crate) fn cells(row: &CurveRow) -> Vec<String> {
     let mut cells = vec![level(row.level), rate(row.qps), show_duration(row.mean_ns)];
     cells.extend(row.percentiles.each().map(|(_, nanos)| latency(nanos)));
     cells.push(row.success.map_or_else(missing, share));
-    cells.push(row.verdict.map_or_else(missing, |verdict| verdict.name().to_owned()));
+    let cut = if row.cut_short { ", cut short" } else { "" };
+    cells.push(row.verdict.map_or_else(missing, |verdict| format!("{}{cut}", verdict.name())));
     cells
 }
 

@@ -14,7 +14,9 @@ use model::units::SECOND;
 /// a standard deviation is printed as zero.
 pub fn block(run: &Run, with_distribution: bool) -> String {
     let elapsed_s = run.totals.duration_ns as f64 / SECOND as f64;
-    let planned_s = run.plan.duration_ns.unwrap_or(run.totals.duration_ns) as f64 / SECOND as f64;
+    // Of an interrupted run, what was measured: others read the first line for how long that was.
+    let planned_ns = run.plan.duration_ns.filter(|_| !run.interrupted);
+    let planned_s = planned_ns.unwrap_or(run.totals.duration_ns) as f64 / SECOND as f64;
     let url = crate::figure::clean(&run.plan.url, 8192);
     let mut out = format!("Running {} test @ {url}\n", time(planned_s, 0));
     let (threads, connections) = (run.plan.threads, run.plan.connections);

@@ -206,6 +206,12 @@ impl Comparison {
         }
     }
 
+    /// Judges all the same: the reasons against it become notes.
+    pub fn judge_anyway(&mut self) {
+        let reasons = std::mem::take(&mut self.withheld);
+        self.withhold(reasons, true);
+    }
+
     /// The word to go by: none while it is withheld.
     pub fn judgement(&self) -> Option<Word> {
         self.withheld.is_empty().then_some(self.word)

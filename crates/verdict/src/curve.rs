@@ -193,12 +193,13 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     sentence + &beyond(curve, top)
 }
 
-/// Whether the best level is the last one run and well above the one before.
+/// Whether the best level is the last one run and well above all before.
 fn still_growing(rows: &[CurveRow], best: usize) -> bool {
-    let before = rows[..best].iter().rev().find(|row| sound(row));
+    let before = rows[..best].iter().filter(|row| sound(row)).map(|row| row.qps);
     // Levels above that are INVALID say nothing of the server, or that it had gone away.
     let last = rows.iter().rposition(|row| row.verdict != Some(Verdict::Invalid));
-    Some(best) == last && before.is_some_and(|row| rows[best].qps >= GROWING * row.qps)
+    Some(best) == last
+        && before.reduce(f64::max).is_some_and(|most| rows[best].qps >= GROWING * most)
 }
 
 /// What happens past the best level: the first level that fails or falls, whichever comes first.
@@ -280,15 +281,12 @@ fn objective(
     }
 }
 
+/// How the figures of a lower bound read.
+const BOUNDS: &str = "read QPS as \"at least\" and latency as \"at most\"";
+
 fn notes(curve: &Curve) -> Vec<String> {
     let mut notes = Vec::new();
-    for (verdict, means) in [
-        (
-            Verdict::LowerBound,
-            "the generator was the limit there, so read QPS as \"at least\" and latency as \"at most\"",
-        ),
-        (Verdict::Invalid, "leave them out"),
-    ] {
+    for verdict in [Verdict::LowerBound, Verdict::Invalid] {
         let rows = || curve.rows.iter().filter(|row| row.verdict == Some(verdict));
         let levels: Vec<f64> = rows().map(|row| row.level).collect();
         let mut codes: Vec<&str> =
@@ -298,6 +296,11 @@ fn notes(curve: &Curve) -> Vec<String> {
         let why = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
         if !levels.is_empty() {
             let levels = levels_of(curve.kind, &levels);
+            let means = match (verdict, codes.as_slice()) {
+                (Verdict::Invalid, _) => "leave them out".to_owned(),
+                (_, ["not_steady"]) => format!("the start was slower than the rest, so {BOUNDS}"),
+                _ => format!("the generator was the limit there, so {BOUNDS}"),
+            };
             notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));
         }
     }

@@ -14,6 +14,7 @@
 mod endpoints;
 mod span;
 
+use model::quote::counted;
 use model::seconds::Second;
 use model::units::{Nanos, SECOND, show_duration};
 use model::{Departure, Dip, Seconds};
@@ -76,7 +77,9 @@ pub fn words(dip: &Dip) -> String {
     match dip.endpoints.as_slice() {
         [] => {}
         [one] => words += &format!(", at {one}"),
-        [first, rest @ ..] => words += &format!(", at {first} and {} more endpoints", rest.len()),
+        [first, rest @ ..] => {
+            words += &format!(", at {first} and {}", counted(rest.len() as u64, "more endpoint"));
+        }
     }
     words
 }

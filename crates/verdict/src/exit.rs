@@ -6,6 +6,7 @@ use model::{LevelKind, Reason, ReasonCode, Ruling, Run, Sweep, Verdict};
 use crate::capacity::judge::QUEUED;
 use crate::gone::{gone, gone_for_good};
 use crate::objective::levels::holds;
+use crate::offered::shortfall;
 
 use crate::audit::{Audit, Severity};
 
@@ -57,10 +58,17 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
                 .to_owned(),
         ),
         NOT_BELIEVABLE if !believable(run) => {
-            let why = if not_running(&run.validity.reasons) {
-                "the generator was held up"
-            } else {
-                "the rate asked for was not sent"
+            let doubts = |code| {
+                let found = run.validity.reasons.iter().find(|reason| reason.code == code);
+                found.is_some_and(|reason| reason.consequence != Verdict::Valid)
+            };
+            let why = match () {
+                () if not_running(&run.validity.reasons) => "the generator was held up",
+                () if shortfall(run).is_some() || doubts(ReasonCode::AchievedBelowOffered) => {
+                    "the rate asked for was not sent"
+                }
+                () if doubts(ReasonCode::LateSends) => "requests left later than they were due",
+                () => "figures at a fixed rate are no bounds",
             };
             Some(format!("Exit code 98, as {why}: mend what is named above and run it again."))
         }
@@ -192,6 +200,25 @@ mod tests {
             }
             run.interrupted = true;
             assert_eq!(of_lower_bound(&run), None);
+        }
+    }
+
+    #[test]
+    fn what_was_sent_late_is_not_called_unsent() {
+        for (code, achieved, words) in [
+            (ReasonCode::LateSends, 1000.0, "as requests left later than they were due:"),
+            (ReasonCode::LateSends, 900.0, "as the rate asked for was not sent:"),
+            (ReasonCode::AchievedBelowOffered, 1000.0, "as the rate asked for was not sent:"),
+            (ReasonCode::ConnectionsExhausted, 1000.0, "as figures at a fixed rate are no bounds:"),
+            (ReasonCode::GeneratorPaused, 1000.0, "as the generator was held up:"),
+        ] {
+            let mut run = open();
+            run.rates.achieved_per_s = achieved;
+            let text = "evidence".to_owned();
+            run.validity =
+                Validity::of(vec![Reason { code, consequence: Verdict::LowerBound, text }]);
+            let said = of_lower_bound(&run).unwrap();
+            assert!(said.contains(words), "{said}");
         }
     }
 

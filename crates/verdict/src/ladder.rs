@@ -141,6 +141,7 @@ impl Ladder {
     fn next_listed(&self, levels: &[f64], name: &str) -> Step {
         match levels.iter().find(|&&level| self.outcome(level).is_none()) {
             Some(&level) => Step::Run(level),
+            None if levels.len() == 1 => Step::Done(format!("the one level {name} was run")),
             None => Step::Done(format!("all {} levels {name} were run", levels.len())),
         }
     }

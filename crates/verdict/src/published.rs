@@ -77,6 +77,7 @@ pub(crate) fn published(name: &str) -> Curve {
         success: Some(percent / 100.0),
         verdict: None,
         reason: None,
+        cut_short: false,
     };
     Curve {
         name: name.to_owned(),

@@ -63,7 +63,7 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::NoResponses,
         condition: "no complete response arrived in the window",
         consequence: "INVALID: nothing was measured",
-        advice: "Check that the URL answers a single request, then look at the errors by class.",
+        advice: "Check that the URL answers a single request, and look at the errors by class where there are any.",
         brief: "",
         check: responses::none,
     },

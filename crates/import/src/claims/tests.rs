@@ -89,6 +89,16 @@ fn every_format_is_recognized_by_its_content() {
 }
 
 #[test]
+fn what_tools_print_for_people_names_the_option_for_programs() {
+    let vegeta = "Requests      [total, rate, throughput]         500, 100.20, 100.17\n\
+                  Latencies     [min, mean, 50, 90, 95, 99, max]  1ms, 2ms, 2ms, 3ms, 3ms, 4ms, 9ms\n";
+    assert!(refusal(vegeta).contains("vegeta report -type=json"), "{}", refusal(vegeta));
+    let k6 = "     http_req_duration..............: avg=2.1ms min=1.0ms med=2.0ms max=9ms p(90)=3ms p(95)=4ms\n";
+    assert!(refusal(k6).contains("k6 run --summary-export FILE"), "{}", refusal(k6));
+    assert!(refusal("hello\n").contains("unknown format; supported are:"));
+}
+
+#[test]
 fn wrks_block() {
     let s1 = row(WRK_S1);
     assert_eq!(s1.target.as_deref(), Some("http://10.0.4.57:8080/healthz"));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::quote::counted;
-use model::units::SECOND;
+use model::units::{SECOND, exact_duration};
 use model::workload::{
     Body, Count, Fields, Flow, Literal, LoadSpec, Pool, Time, TlsSpec, Workload,
 };
@@ -35,6 +35,8 @@ pub(super) struct Assembly {
     pub(super) name: Option<String>,
     pub(super) tls: TlsSpec,
     pub(super) timeout: Option<Time>,
+    /// Requests that named a time-out.
+    pub(super) timed: usize,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) pools: BTreeMap<String, Pool>,
     pub(super) pool_names: Numbered,
@@ -200,6 +202,15 @@ impl Assembly {
             self.note(Kind::NotCarriedOver, "", what);
         }
         self.leave_others_out();
+        let (all, timed) = (self.drafts().count(), self.timed);
+        if let Some(Time(longest)) = self.timeout.filter(|_| timed < all) {
+            let what = format!(
+                "the time-out of {} becomes that of the whole workload, {}: a request has none of its own",
+                counted(timed as u64, "request"),
+                exact_duration(longest)
+            );
+            self.note(Kind::Assumed, "", what);
+        }
         let mut vault = std::mem::take(&mut self.vault);
         self.drafts_mut().for_each(|draft| vault.mask(draft));
         self.drafts_mut().for_each(fit);

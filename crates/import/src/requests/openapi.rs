@@ -53,7 +53,27 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
             }
         }
     }
+    suggest_flows(&root, assembly);
     Ok(())
+}
+
+/// Parts of the path of what gives out tokens.
+const LOGINS: [&str; 7] =
+    ["login", "signin", "sign-in", "token", "session", "sessions", "authenticate"];
+
+/// Says that what follows a login is not made to follow it: a description does not tell what comes after what.
+fn suggest_flows(root: &Literal, assembly: &mut Assembly) {
+    let paths = members(root.member("paths"));
+    let is_login = |(path, item): &&(String, Literal)| {
+        let mut parts = path.split('/').map(str::to_ascii_lowercase);
+        item.member("post").is_some() && parts.any(|part| LOGINS.contains(&part.as_str()))
+    };
+    let Some((path, _)) = paths.iter().find(is_login).filter(|_| paths.len() > 1) else { return };
+    let what = format!(
+        "all operations are endpoints of equal share, drawn at random: for users who begin with POST {path}, put the \
+         requests of a visit in order into `flows:`, and take the token by `extract:`"
+    );
+    assembly.note(Kind::Assumed, "", what);
 }
 
 /// An operation and where it stands.

@@ -128,6 +128,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Ba
         success,
         verdict: None,
         reason: None,
+        cut_short: false,
     })
 }
 

@@ -233,6 +233,42 @@ fn an_openapi_description() {
 }
 
 #[test]
+fn bounds_of_a_path_s_number_are_a_range_and_logins_ask_for_flows() {
+    let description = br#"{"openapi":"3.0.0","servers":[{"url":"http://h"}],"paths":{
+        "/login":{"post":{}},"/me":{"get":{}},
+        "/items/{id}":{"get":{"parameters":[{"in":"path","name":"id","required":true,
+            "schema":{"type":"integer","minimum":1,"maximum":500}}]}},
+        "/lots/{n}":{"get":{"parameters":[{"in":"path","name":"n","required":true,
+            "schema":{"type":"integer","exclusiveMinimum":0,"maximum":9,"exclusiveMaximum":true}}]}},
+        "/pages/{p}":{"get":{"parameters":[{"in":"path","name":"p","required":true,"example":7,
+            "schema":{"type":"integer","minimum":1,"maximum":9}}]}}}}"#;
+    let imported = import(Format::OpenApi, description, &Options::default()).unwrap();
+    let path = |name: &str| endpoint(&imported.workload, name).path.clone();
+    assert_eq!(path("GET /items/{id}"), "/items/${int(1, 500)}");
+    assert_eq!(path("GET /lots/{n}"), "/lots/${int(1, 8)}");
+    assert_eq!(path("GET /pages/{p}"), "/pages/${p}");
+    let said = notes(&imported);
+    for needle in [
+        "{id} is drawn from 1 to 500",
+        "users who begin with POST /login, put the requests of a visit",
+    ] {
+        assert!(said.contains(needle), "{needle} is not in\n{said}");
+    }
+}
+
+#[test]
+fn a_time_out_of_one_request_for_all_of_them_is_said() {
+    let said = |commands: &str| {
+        let imported = import(Format::Curl, commands.as_bytes(), &Options::default()).unwrap();
+        assert!(imported.workload.timeout.is_some());
+        notes(&imported)
+            .contains("the time-out of 1 request becomes that of the whole workload, 2s")
+    };
+    assert!(said("curl http://h/a --max-time 2\ncurl http://h/b\n"));
+    assert!(!said("curl http://h/a --max-time 2\n"));
+}
+
+#[test]
 fn a_postman_collection() {
     let imported = sample("shop.postman.json");
     let workload = &imported.workload;

@@ -11,7 +11,8 @@ use super::TableFormat;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads the .dat of wrktest.sh; text of wrk, wrk2, ab, hey and oha; JSON of \
-k6 (--summary-export or handleSummary), vegeta (report -type=json) and oha; JTL of JMeter (CSV with \
+k6 (--summary-export or handleSummary), vegeta (report -type=json) and oha; CSV of hey, of \
+Locust (NAME_stats.csv), and of any tool with columns such as connections,qps,mean_ms; JTL of JMeter (CSV with \
 its header line, or XML); run.json and sweep.json, also by their folder. Formats are recognised by \
 their content.\nExit codes: 0 nothing impossible; 1 a file could not be read; 2 usage; 98 a row is \
 impossible."

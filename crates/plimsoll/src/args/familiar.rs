@@ -100,6 +100,7 @@ const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
     (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
+    (&["--threshold", "--thresholds", "--sla", "--assert"], "use --slo 'p99<100ms'"),
     (&["--port", "-p"], "use --listen 127.0.0.1:PORT"),
     (&["--compressed", "--gzip"], "use -H 'Accept-Encoding: gzip'"),
     (&["--disable-compression"], "leave it out: no Accept-Encoding is sent"),
@@ -127,12 +128,28 @@ pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.lines().map(str::trim).collect();
     let command = command_of(line);
-    let advice = one_dash(&command, line).or_else(|| advice(error, &command)).unwrap_or_default();
+    let advice = one_dash(&command, line).or_else(|| body_of_url(error, line));
+    let advice = advice.or_else(|| advice_of(error, &command)).unwrap_or_default();
     let end = if advice.ends_with('?') { " See" } else { "; see" };
     format!("{}{advice}{end} --help", words.join(" "))
 }
 
-fn advice(error: &Error, command: &Command) -> Option<String> {
+/// What to do where the URL was taken for the body that a flag before it sends.
+fn body_of_url(error: &Error, line: &[OsString]) -> Option<String> {
+    let missing =
+        said(error, ContextKind::InvalidArg).filter(|missing| missing.contains("<URL"))?;
+    if error.kind() != ErrorKind::MissingRequiredArgument || missing.is_empty() {
+        return None;
+    }
+    let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).collect();
+    let mut pairs = words.windows(2).map(|pair| (pair[0], pair[1]));
+    let (flag, url) =
+        pairs.find(|(flag, url)| ["--json", "--data"].contains(flag) && url.contains("://"))?;
+    let results = if flag == "--json" { "; results as JSON are --format json" } else { "" };
+    Some(format!(": {flag} takes the body that follows it, as in {flag} BODY {url}{results}"))
+}
+
+fn advice_of(error: &Error, command: &Command) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = said(error, ContextKind::InvalidSubcommand)?;
@@ -149,6 +166,11 @@ fn advice(error: &Error, command: &Command) -> Option<String> {
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = said(error, ContextKind::InvalidArg)?;
+            if command.get_name() == "import" {
+                return Some(
+                    ": such as `plimsoll import har FILE`; `-` reads standard input".to_owned(),
+                );
+            }
             missing.contains("<URL").then(|| ": such as http://127.0.0.1:8080/".to_owned())
         }
         ErrorKind::UnknownArgument => {
@@ -162,6 +184,11 @@ fn advice(error: &Error, command: &Command) -> Option<String> {
                 return Some(format!(
                     ": flags follow the command, as in `plimsoll run {flag} ...`"
                 ));
+            }
+            if flag == "--format" && command.get_name() == "sweep" {
+                let what = ": its results are files of a folder (--out DIR), and `plimsoll report DIR --format json` \
+                            prints them";
+                return Some(what.to_owned());
             }
             if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
@@ -332,6 +359,11 @@ mod tests {
             ("run http://h/ -cpus 4", "-cpus: use -t N"),
             ("run http://h/ -keepalive=false", "-keepalive: leave it out: connections are kept"),
             ("run http://h/ -redirects 3", "-redirects: use --follow N"),
+            ("run http://h/ --threshold p99<9ms", "use --slo 'p99<100ms'"),
+            ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
+            ("run --json http://h/", "--json takes the body that follows it"),
+            ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
+            ("import har", "such as `plimsoll import har FILE`"),
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),

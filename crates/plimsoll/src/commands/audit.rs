@@ -10,7 +10,7 @@ use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{AuditArgs, TableFormat};
 use crate::failure::{Failure, cannot_run, usage};
-use crate::results::{input, output};
+use crate::results::{input, output, stored_run};
 
 /// Names standard input.
 const STDIN: &str = "-";
@@ -66,6 +66,10 @@ fn read(path: &Path) -> Result<Claims, String> {
     }
     let file: PathBuf = input::in_folder(path)
         .ok_or_else(|| "a folder without sweep.json or run.json: name the file".to_owned())?;
+    if let Some(dir) = stored_run::folder_of(&file) {
+        let run = stored_run::of_folder(dir).map_err(|failure| failure.to_string())?.run;
+        return Ok(Claims::of_run(&run));
+    }
     import::claims(&input::read(&file)?).map_err(|error| error.to_string())
 }
 

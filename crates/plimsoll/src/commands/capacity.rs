@@ -26,6 +26,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives;
 use crate::load::settings::{Origin, Setting};
+use crate::results::claim::{Kind, claim};
 use crate::results::consent;
 use crate::results::folder::{folder_name, unused};
 use crate::results::output;
@@ -370,11 +371,10 @@ fn exit_code(
 /// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(SEARCH_JSON).exists() => usage(format!(
-            "{} holds a search already: continue it with --resume {0}, or name another folder",
-            dir.display()
-        )),
-        Some(dir) => Ok(dir.clone()),
+        Some(dir) => {
+            claim(dir, Kind::Search, &[])?;
+            Ok(dir.clone())
+        }
         None => Ok(unused(&Path::new("plimsoll-out").join("capacity"), &folder_name())),
     }
 }

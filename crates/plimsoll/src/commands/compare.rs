@@ -19,9 +19,11 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
+use crate::results::claim::{Kind, claim};
 use crate::results::folder::{folder_name, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
+use crate::results::stored_run;
 use crate::runs::prepare_url;
 use crate::terminal::signals::stop_on_signal;
 
@@ -69,8 +71,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
 }
 
 fn refuse(args: &CompareArgs) -> Result<(), Failure> {
-    let is_result =
-        |text: &&String| !text.contains("://") && Path::new(text).join(RUN_JSON).is_file();
+    let is_result = |text: &&String| !text.contains("://") && stored_run::is_in(Path::new(text));
     if let Some(dir) = args.urls.iter().find(is_result) {
         return usage(format!(
             "{dir} is a folder of results: use `plimsoll compare --baseline {dir} URL`, or `plimsoll diff` for \
@@ -98,7 +99,10 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
-    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
+    let file = if path.is_dir() { path.join(RUN_JSON) } else { path.to_owned() };
+    if let Some(dir) = stored_run::folder_of(&file) {
+        return stored_run::of_folder(dir).map(|replayed| replayed.run);
+    }
     let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
     let bytes = input::read(&file).map_err(wrong)?;
     if import::detect(&bytes) == import::Kind::Dat {
@@ -146,24 +150,26 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
 /// The folder asked for, if it holds no comparison, or a new one under `plimsoll-out`.
 fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(COMPARE_JSON).exists() => {
-            usage(format!("{} holds a comparison already: name another folder", dir.display()))
+        Some(dir) => {
+            claim(dir, Kind::Comparison, &[])?;
+            Ok(dir.clone())
         }
-        Some(dir) => Ok(dir.clone()),
         None => Ok(unused(&Path::new("plimsoll-out").join("compare"), &folder_name())),
     }
 }
 
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
-    let mut withheld = Vec::new();
+    let (mut withheld, mut round) = (Vec::<(String, Vec<u64>)>::new(), 1);
     let names = names(args);
     let mut unlike = |runs: [&Run; 2]| {
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
-            if !withheld.contains(&reason) {
-                withheld.push(reason);
+            match withheld.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, rounds)) => rounds.push(round),
+                None => withheld.push((reason, vec![round])),
             }
         }
+        round += 1;
     };
     let mut comparison = match baseline {
         Some(baseline) => {
@@ -177,8 +183,25 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
             judged::judge(names, &pairs, args.margin)
         }
     };
-    comparison.withhold(withheld, args.anyway);
+    let made = rounds.progress().made;
+    let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
+    comparison.withhold(withheld.collect(), args.anyway);
     comparison
+}
+
+/// Longest list of rounds that is written out.
+const LISTED: usize = 8;
+
+/// A reason with the rounds that it is found in, of those made.
+fn in_rounds(reason: &str, rounds: &[u64], made: u64) -> String {
+    let listed: Vec<String> = rounds.iter().take(LISTED).map(u64::to_string).collect();
+    let listed = listed.join(", ");
+    match rounds.len() {
+        all if all as u64 == made => format!("{reason} in every round"),
+        1 => format!("{reason} in round {listed} of {made}"),
+        n if n <= LISTED => format!("{reason} in {n} of {made} rounds ({listed})"),
+        n => format!("{reason} in {n} of {made} rounds ({listed} ...)"),
+    }
 }
 
 /// The URLs, secrets masked; with a letter before each where they are the same.
@@ -206,15 +229,27 @@ fn print_result(
 
 fn print_text(comparison: &Comparison, page: &Path) -> bool {
     let text = report::comparison::text(comparison, output::style());
-    output::print(&format!("{text}\nreport: {}\n", page.display()))
+    let dir = page.parent().unwrap_or(page).display();
+    let anyway = match comparison.judgement() {
+        Some(_) => String::new(),
+        None => format!("to judge it all the same: plimsoll report {dir} --anyway\n"),
+    };
+    output::print(&format!("{text}\nreport: {}\n{anyway}", page.display()))
 }
 
-/// Prints the comparison in a folder again as far as it got; the exit code.
+/// Prints the comparison in a folder again as far as it got, judged all the same where that is wanted `anyway`; the
+/// exit code.
 ///
 /// # Errors
 /// When the folder holds no comparison that can be read.
-pub fn report(dir: &Path, as_json: bool) -> Result<u8, Failure> {
-    let Stored { comparison, rounds } = Stored::of(dir)?;
+pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
+    let Stored { mut comparison, rounds } = Stored::of(dir)?;
+    if anyway && as_json {
+        return usage("--anyway: compare.json is printed as it is; leave out --format json");
+    }
+    if anyway {
+        comparison.judge_anyway();
+    }
     let printed = match as_json {
         true => match input::read_result(&dir.join(COMPARE_JSON)) {
             Ok(bytes) => output::print(&String::from_utf8_lossy(&bytes)),

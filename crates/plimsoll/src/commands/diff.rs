@@ -22,8 +22,7 @@ use verdict::figures::level;
 use crate::args::{DiffArgs, TableFormat};
 use crate::failure::{Failure, usage};
 use crate::results::charts::drawn;
-use crate::results::input::RUN_JSON;
-use crate::results::input::SWEEP_JSON;
+use crate::results::folder;
 use crate::results::output;
 use crate::secrets;
 
@@ -160,7 +159,7 @@ impl Compared {
 
     /// The page's name in `dir`: another one where `dir` is a result that has a page already.
     pub fn report(&self, dir: &Path) -> String {
-        let taken = [SWEEP_JSON, RUN_JSON].iter().any(|name| dir.join(name).exists());
+        let taken = folder::holds_result(dir);
         if taken { format!("{}.diff.html", self.stem) } else { "report.html".to_owned() }
     }
 

@@ -8,11 +8,11 @@ use ::profile::Filter;
 use model::profiled::Profiled;
 
 use crate::args::{ExplainArgs, TextOrJson};
-use crate::commands::report;
 use crate::failure::{Failure, usage};
 use crate::profiles::stored::Stored;
 use crate::results::input::SWEEP_JSON;
 use crate::results::output;
+use crate::results::stored_run;
 
 /// Runs the command; the exit code.
 ///
@@ -27,7 +27,7 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
             dir = args.dir.display()
         ));
     }
-    let mut run = report::run_of(&args.dir)?;
+    let mut run = stored_run::of_path(&args.dir)?;
     run.validity = verdict::judge(&run);
     let mut findings = verdict::explain_with(&run, profiled(&args.dir).as_ref());
     if args.confirm {

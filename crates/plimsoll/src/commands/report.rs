@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use import::ResultError;
 use model::Run;
 use verdict::Seen;
 
@@ -20,9 +19,9 @@ use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
 use crate::results::output;
+use crate::results::stored_run;
 use crate::results::sweep_files::SweepFiles;
-use measure::beside;
-use measure::journal::{self, Replayed};
+use measure::journal::Replayed;
 
 /// Runs the command; the exit code.
 ///
@@ -36,18 +35,21 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         Some(dir) => dir.clone(),
         None => last_result()?,
     };
+    let is_comparison = dir.join(COMPARE_JSON).exists();
+    if args.anyway && !is_comparison {
+        return usage(format!("--anyway judges comparisons, and {} holds none", dir.display()));
+    }
     if dir.join(SWEEP_JSON).exists() {
         return report_sweep(dir, args.print.format, &objectives);
     }
-    for (file, report) in [
-        (SEARCH_JSON, capacity::report as fn(&Path, CapacityFormat) -> Result<u8, Failure>),
-        (COMPARE_JSON, |dir, format| compare::report(dir, format == CapacityFormat::Json)),
-    ] {
-        if dir.join(file).exists() {
-            return report(dir, format_of(args, file)?);
-        }
+    if dir.join(SEARCH_JSON).exists() {
+        return capacity::report(dir, format_of(args, SEARCH_JSON)?);
     }
-    let Replayed { mut run, objectives: kept, .. } = of_folder(dir)?;
+    if is_comparison {
+        let as_json = format_of(args, COMPARE_JSON)? == CapacityFormat::Json;
+        return compare::report(dir, as_json, args.anyway);
+    }
+    let Replayed { mut run, objectives: kept, .. } = stored_run::of_folder(dir)?;
     let objectives = objectives.or_kept(&kept);
     judge_anew(&mut run, &dir.display().to_string());
     objectives.judge(&mut run);
@@ -62,7 +64,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 fn last_result() -> Result<PathBuf, Failure> {
     let root = Path::new(PARENT);
     let Some(dir) = newest(root) else {
-        return cannot_run(nothing_yet());
+        return cannot_run(stored_run::nothing_yet());
     };
     if dir != Path::new(LAST_RUN) {
         eprintln!("plimsoll: the last result is {}", dir.display());
@@ -104,87 +106,12 @@ fn judge_anew(run: &mut Run, what: &str) {
     }
 }
 
-/// That there is no result in the folder where one would be.
-fn nothing_yet() -> String {
-    format!(
-        "{PARENT} holds no result here: name the folder of one, as in `plimsoll report DIR`, or measure first, as in \
-         `plimsoll run URL`"
-    )
-}
-
-/// The run in a folder, or in a file.
-///
-/// # Errors
-/// When there is none.
-pub fn run_of(path: &Path) -> Result<Run, Failure> {
-    if path == Path::new(LAST_RUN) && !path.exists() {
-        return cannot_run(nothing_yet());
-    }
-    if path.is_dir() || !path.exists() {
-        return of_folder(path).map(|replayed| replayed.run);
-    }
-    let bytes = input::read_result(path).map_err(|why| unreadable(path, &why))?;
-    import::load_run(&bytes).map_err(|error| unreadable(path, &error))
-}
-
-/// The run in a folder, whole or as far as its journal goes, and the objectives kept beside it.
-fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
-    let (finished, journal) = (dir.join("run.json"), dir.join(journal::NAME));
-    if finished.exists() {
-        let bytes = input::read_result(&finished).map_err(|why| unreadable(&finished, &why))?;
-        match import::load_run(&bytes) {
-            Ok(run) if is_of_another_run(&journal, &run) => {
-                let (name, from) = (finished.display(), journal::NAME);
-                eprintln!("plimsoll: {name} is of an earlier run than {from}, whose run is shown");
-                replayed(&journal)
-            }
-            Ok(run) => Ok(Replayed { run, objectives: Vec::new(), damage: None }),
-            Err(error @ ResultError::CutShort { .. }) => {
-                let made = replayed(&journal);
-                if made.is_ok() {
-                    let (name, from) = (finished.display(), journal::NAME);
-                    eprintln!("plimsoll: {name} was truncated: rebuilt from {from}");
-                }
-                made.map_err(|_| unreadable(&finished, &error))
-            }
-            Err(error) => Err(unreadable(&finished, &error)),
-        }
-    } else if journal.exists() {
-        replayed(&journal)
-    } else {
-        cannot_run(format!(
-            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run`, `sweep`, `capacity` or \
-             `compare` wrote to?",
-            dir.display(),
-            journal::NAME
-        ))
-    }
-}
-
-/// Whether the folder was used again by a run that was killed: its journal is of a later run then.
-fn is_of_another_run(journal: &Path, run: &Run) -> bool {
-    journal::head(journal).is_ok_and(|head| head.started_at > run.started_at)
-}
-
-/// The run that a journal holds; damage is reported.
-fn replayed(path: &Path) -> Result<Replayed, Failure> {
-    let mut made = journal::replay(path).map_err(|error| Failure::CannotRun(error.to_string()))?;
-    if let Some(damage) = &made.damage {
-        let path = path.display();
-        eprintln!("plimsoll: {path} is damaged ({damage}): the data before the damage is used");
-    }
-    let run = &mut made.run;
-    let from_ns = run.plan.warmup_ns;
-    let window = (from_ns, from_ns.saturating_add(run.totals.duration_ns));
-    run.observed = path.parent().and_then(|folder| beside::replay(folder, window));
-    Ok(made)
-}
-
 fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u8, Failure> {
     let path = dir.join(SWEEP_JSON);
     let bytes = input::read_result(&path)
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
-    let mut sweep = import::load_sweep(&bytes).map_err(|error| unreadable(&path, &error))?;
+    let mut sweep =
+        import::load_sweep(&bytes).map_err(|error| stored_run::unreadable(&path, &error))?;
     let mut seen = Seen::default();
     for held in &mut sweep.levels {
         let what = verdict::figures::level_of(sweep.kind, held.level);
@@ -209,8 +136,4 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
     let reported = objectives.report_sweep(&sweep);
     let code = verdict::exit_code_of_sweep(&sweep);
     Ok(if (written && reported) || code != 0 { code } else { 1 })
-}
-
-fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
-    Failure::CannotRun(format!("{}: {error}", path.display()))
 }

@@ -18,6 +18,7 @@ use crate::load::tls;
 use crate::profiles::endpoint::Endpoint;
 use crate::profiles::stored;
 use crate::profiles::taker::Taker;
+use crate::results::claim::{Kind, claim};
 use crate::results::consent;
 use crate::results::deliver::deliver;
 use crate::results::folder;
@@ -61,6 +62,10 @@ struct Folder {
 fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder, Failure> {
     output::make_folder(dir)?;
     let lock = Lock::of_folder(dir)?;
+    cursors::allow(dir, input)?;
+    if let Some(moved) = claim(dir, Kind::Run, &[])? {
+        eprintln!("plimsoll: {moved}");
+    }
     cursors::begin(dir, input)?;
     consent::keep(dir, input.files(&args.load));
     Ok(Folder { made: Some(dir.to_owned()), _lock: Some(lock) })

@@ -17,14 +17,14 @@ use verdict::exit::COULD_NOT_RUN;
 
 use crate::args::SweepArgs;
 use crate::built_in_api::BuiltIn;
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
+use crate::results::claim::{Kind, claim};
 use crate::results::consent;
 use crate::results::folder::{folder_name, name_of_target, unused};
-use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 use crate::results::sweep_files::SweepFiles;
 use crate::runs::prepare;
@@ -37,6 +37,8 @@ use runner::SweepRunner;
 
 /// Window of a level of the built-in API.
 const BUILT_IN_DURATION: u64 = 2 * SECOND;
+/// Connections of an open loop at most, by default.
+const MOST_CONNECTIONS: u64 = 1000;
 /// Rest between levels, by default.
 const REST: u64 = SECOND;
 /// Name of a sweep of the built-in API.
@@ -91,7 +93,7 @@ fn runner(
     Ok(SweepRunner {
         prepared,
         kind: levels::kind(args),
-        connections: args.connections,
+        connections: args.connections.unwrap_or(MOST_CONNECTIONS),
         duration_ns: args.duration.unwrap_or(duration),
         rest_ns: args.rest.unwrap_or(rest),
         stop: stop_on_signal()?,
@@ -166,11 +168,10 @@ pub fn conclude(sweep: &Sweep) {
 /// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &SweepArgs, name: &str) -> Result<PathBuf, Failure> {
     match &args.out {
-        Some(dir) if dir.join(SWEEP_JSON).exists() => usage(format!(
-            "{} holds a sweep already: continue it with --resume {0}, or name another folder",
-            dir.display()
-        )),
-        Some(dir) => Ok(dir.clone()),
+        Some(dir) => {
+            claim(dir, Kind::Sweep, &[format!("{name}.dat")])?;
+            Ok(dir.clone())
+        }
         None => Ok(unused(&Path::new("plimsoll-out").join(name), &folder_name())),
     }
 }

@@ -55,9 +55,14 @@ impl Destination {
             ));
         }
         if !text.contains(':') && Path::new(text).is_dir() {
+            // A path is no name of a host.
+            let host = match text.contains('/') {
+                true => String::new(),
+                false => format!("; a host of that name is http://{text}/"),
+            };
             return usage(format!(
                 "`{text}` is a folder, and a URL or a workload file is wanted: `plimsoll report {text}` prints \
-                 results that are in it; a host of that name is http://{text}/"
+                 results that are in it{host}"
             ));
         }
         if text == "-" {

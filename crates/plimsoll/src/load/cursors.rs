@@ -72,19 +72,28 @@ struct FileHead {
 /// # Errors
 /// When the folder knows of pools that are in use, or the file cannot be written.
 pub fn begin(dir: &Path, input: &LoadInput) -> Result<bool, Failure> {
+    allow(dir, input)?;
     let Some((file, ready)) = input.workload() else { return Ok(false) };
     let head = head(file, ready)?;
     let path = dir.join(NAME);
-    if !head.pools.is_empty() && path.exists() {
-        return usage(format!(
-            "{0} records which rows of its pools are used up: continue it with --resume {0}, or name \
-             another folder",
-            dir.display()
-        ));
-    }
     let ranges = vec![KeptRanges::default(); head.pools.len()];
     keep(&path, &head, &ranges, ready)?;
     Ok(!head.pools.is_empty())
+}
+
+/// Makes sure that [`begin`] would lose no record of rows that are used up.
+///
+/// # Errors
+/// When the folder knows of pools that are in use.
+pub fn allow(dir: &Path, input: &LoadInput) -> Result<(), Failure> {
+    let Some((_, ready)) = input.workload() else { return Ok(()) };
+    if ready.compiled.pools().unique().next().is_none() || !dir.join(NAME).exists() {
+        return Ok(());
+    }
+    usage(format!(
+        "{0} records which rows of its pools are used up: continue it with --resume {0}, or name another folder",
+        dir.display()
+    ))
 }
 
 /// Resumes the pools of `dir`: rows that were used or may have been are not used again, and a

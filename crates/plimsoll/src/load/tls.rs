@@ -161,6 +161,10 @@ pub fn advice(problem: Problem) -> &'static str {
             "the server's certificate is signed by an authority that is not trusted here (--cacert FILE trusts \
              it, --insecure accepts any)"
         }
+        Problem::AuthoritysOwn => {
+            "the server's certificate is self-signed and not trusted here (--cacert FILE with this very certificate \
+             trusts it, --insecure accepts any)"
+        }
         Problem::OtherName => {
             "the server's certificate is for another name (--sni NAME asks for one, --insecure accepts any)"
         }

@@ -7,6 +7,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use import::requests::Format;
 use import::workload::{Document, MOST_BYTES};
 use model::plan::DEFAULT_LANES;
 use model::quote::quote;
@@ -66,6 +67,16 @@ pub fn is_meant(text: &str) -> bool {
     !text.contains("://") && (named || path.is_file())
 }
 
+/// What a file is that requests are imported from, and that is named as workload files are.
+fn description(bytes: &[u8]) -> Option<&'static str> {
+    match Format::of(bytes)? {
+        Format::OpenApi => Some("an OpenAPI description"),
+        Format::Har => Some("a recording (HAR)"),
+        Format::Postman => Some("a Postman collection"),
+        _ => None,
+    }
+}
+
 fn is_named_as_one(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     matches!(ending, Some("yaml" | "yml" | "json"))
@@ -89,6 +100,11 @@ impl WorkloadFile {
                     "{name} is not a workload file: `plimsoll import {name}` makes one of curl commands, \
                      HAR, OpenAPI, Postman and vegeta files; `plimsoll audit {name}` checks results of \
                      other tools"
+                ));
+            }
+            Err(_) if let Some(format) = description(&bytes) => {
+                return usage(format!(
+                    "{name} is {format}, and no workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
                 ));
             }
             Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),

@@ -13,7 +13,7 @@ use super::taker::{self, Taker};
 use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::input::{self, RUN_JSON};
-use crate::results::output;
+use crate::results::{output, stored_run};
 
 /// The folder of profiles in a run's folder.
 pub const FOLDER: &str = "profile";
@@ -209,13 +209,7 @@ impl Stored {
     /// # Errors
     /// When it is not there or cannot be read.
     pub fn run(dir: &Path) -> Result<Run, Failure> {
-        let path = dir.join(RUN_JSON);
-        let bytes = match input::read_result(&path) {
-            Ok(bytes) => bytes,
-            Err(why) => return cannot_run(format!("{}: {why}", path.display())),
-        };
-        serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
+        stored_run::of_folder(dir).map(|replayed| replayed.run)
     }
 
     /// The profile summed up, samples and frames chosen by a filter.

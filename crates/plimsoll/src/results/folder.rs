@@ -67,8 +67,13 @@ pub fn newest(root: &Path) -> Option<PathBuf> {
     outer.into_iter().chain(inner).filter_map(started).max().map(|(_, dir)| dir)
 }
 
+/// Whether a result lies in a folder, of whatever kind, come to its end or not.
+pub fn holds_result(dir: &Path) -> bool {
+    RESULTS.iter().chain([&journal::NAME]).any(|name| dir.join(name).exists())
+}
+
 /// When the result of a folder was started. A journal may be of a later run than the result beside it.
-fn started_at(dir: &Path) -> Option<String> {
+pub fn started_at(dir: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct Started {
         started_at: String,

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use measure::journal;
+
 /// A run's file in its folder.
 pub const RUN_JSON: &str = "run.json";
 /// A sweep's file in its folder.
@@ -73,12 +75,16 @@ fn too_large(most: u64) -> String {
     format!("more than {limit}, the limit for files of its kind")
 }
 
-/// The result file in a folder; a path that is no folder is returned as it is.
+/// The result file in a folder; a path that is no folder is returned as it is. Of a run that did not come to its end,
+/// it is the file that it would have written.
 pub fn in_folder(path: &Path) -> Option<PathBuf> {
     if !path.is_dir() {
         return Some(path.to_owned());
     }
-    [SWEEP_JSON, RUN_JSON].map(|name| path.join(name)).into_iter().find(|file| file.exists())
+    let [sweep, run] = [SWEEP_JSON, RUN_JSON].map(|name| path.join(name));
+    let begun = path.join(journal::NAME).is_file();
+    let held = [(sweep.exists(), &sweep), (run.exists() || begun, &run)];
+    held.into_iter().find(|(is_there, _)| *is_there).map(|(_, file)| file.clone())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use model::quote::is_obeyed;
 
 use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
+use crate::results::folder::PARENT;
 use crate::terminal::screen;
 
 pub use measure::files::{Readers, create_new, write_file, write_file_for};
@@ -28,13 +29,22 @@ pub fn make_folder(dir: &Path) -> Result<(), Failure> {
             true => "there is a file of that name: name another".to_owned(),
             false => error.to_string(),
         };
-        return cannot_run(format!("cannot make the folder {}: {why}", dir.display()));
+        let other = elsewhere(dir);
+        return cannot_run(format!("cannot make the folder {}: {why}{other}", dir.display()));
     }
     let probe = dir.join(format!(".plimsoll-probe.{}", process::id()));
     match create_new(&probe, Readers::Owner).and_then(|_| fs::remove_file(&probe)) {
         Ok(()) => Ok(()),
-        Err(error) => cannot_run(format!("cannot write to the folder {}: {error}", dir.display())),
+        Err(error) => {
+            let other = elsewhere(dir);
+            cannot_run(format!("cannot write to the folder {}: {error}{other}", dir.display()))
+        }
     }
+}
+
+/// What to do where a folder that nobody named cannot be written to.
+fn elsewhere(dir: &Path) -> &'static str {
+    if dir.starts_with(PARENT) { "; name another with --out DIR" } else { "" }
 }
 
 /// Writes files into `dir`, and prints one line about those that could not be; whether all were.

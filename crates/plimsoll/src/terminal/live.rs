@@ -5,6 +5,7 @@ use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND};
 
 use report::live::Progress;
+use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::screen::{self, Block};
 
@@ -64,7 +65,7 @@ impl Live {
         match &mut self.mode {
             Mode::Quiet => {}
             Mode::Plain => {
-                let columns = screen::columns_of_lines().saturating_sub(self.prefix.len());
+                let columns = screen::columns_of_lines().saturating_sub(self.prefix.width());
                 let line = report::live::line(interval, interval.end_ns, self.open_loop, columns);
                 eprintln!("{}{line}", self.prefix);
             }
@@ -109,7 +110,7 @@ impl Live {
     /// Says something that is no interval.
     pub fn say(&self, text: &str) {
         if !matches!(self.mode, Mode::Quiet) {
-            eprintln!("{text}");
+            screen::tell(text);
         }
     }
 }

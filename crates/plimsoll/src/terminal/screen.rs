@@ -31,6 +31,13 @@ pub fn print_to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(fitted.as_deref().unwrap_or(&text).as_bytes());
 }
 
+/// As [`print_to_stderr`] for what tells how something goes, which is for people wherever it is written to.
+pub fn tell(text: &str) {
+    let text = visible(text, &[]);
+    let fitted = within(&text, columns_of_lines()) + "\n";
+    let _ = io::stderr().lock().write_all(fitted.as_bytes());
+}
+
 /// Writes text of `report` to standard error, in the colours that it was asked for in.
 pub fn print_styled_to_stderr(text: &str, style: Style) {
     let _ = io::stderr().lock().write_all(visible(text, own(style)).as_bytes());
@@ -79,7 +86,7 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// How wide the lines on standard error may be that follow how a run goes.
 pub fn columns_of_lines() -> usize {
-    columns_known(io::stderr()).unwrap_or(100)
+    columns(io::stderr())
 }
 
 /// How standard output wants to be written to.
@@ -132,24 +139,42 @@ fn width(asked: Option<&str>, terminal: impl FnOnce() -> Option<usize>) -> Optio
 
 /// Messages in lines of at most `columns`, broken between words; what is laid out already keeps its lines.
 fn broken(text: &str, columns: usize) -> String {
-    let line = |line: &str| {
-        let laid_out = line.trim_end().contains("  ") || line.starts_with(' ');
-        if laid_out || line.width() <= columns {
-            return line.to_owned();
-        }
-        let mut lines = vec![String::new()];
-        for word in line.split(' ') {
-            let last = lines.last_mut().expect("there is one");
-            if !last.is_empty() && last.width() + 1 + word.width() > columns {
-                lines.push(format!("  {word}"));
-            } else {
-                *last += if last.is_empty() { "" } else { " " };
-                *last += word;
-            }
-        }
-        lines.join("\n")
+    let line = |line: &str| match is_laid_out(line) {
+        true => line.to_owned(),
+        false => within(line, columns),
     };
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn is_laid_out(line: &str) -> bool {
+    line.trim_end().contains("  ") || line.starts_with(' ')
+}
+
+/// How far the rest of a line is indented, and that of one in columns.
+const INDENTS: (&str, &str) = ("  ", "     ");
+
+/// A line in lines of at most `columns`, broken between words.
+fn within(line: &str, columns: usize) -> String {
+    if line.width() <= columns {
+        return line.to_owned();
+    }
+    let indent = if is_laid_out(line) { INDENTS.1 } else { INDENTS.0 };
+    let mut lines: Vec<String> = Vec::new();
+    for word in line.split(' ') {
+        match lines.last_mut() {
+            // Blanks that follow one another are columns, which a break ends.
+            Some(last) if word.is_empty() || last.width() + 1 + word.width() <= columns => {
+                last.push(' ');
+                *last += word;
+            }
+            Some(last) => {
+                last.truncate(last.trim_end().len());
+                lines.push(format!("{indent}{word}"));
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 fn own(style: Style) -> &'static [&'static str] {
@@ -182,6 +207,13 @@ mod tests {
         assert_eq!(
             broken("see /a/long/path/of/a/file now", 9),
             "see\n  /a/long/path/of/a/file\n  now"
+        );
+        let step = "  1  search 12,400/s        held              p99 12.3ms of 50ms, success 100 % of 99 %";
+        let lines = within(step, 60);
+        assert!(lines.lines().all(|line| line.width() <= 60), "{lines}");
+        assert!(
+            lines.starts_with("  1  search 12,400/s        held") && lines.contains("\n     "),
+            "{lines}"
         );
         for kept in ["a  table of words", "  an indented line", "short"] {
             assert_eq!(broken(kept, 8), kept);

@@ -1,4 +1,4 @@
-//! Ctrl-C, and SIGTERM, which is taken for it.
+//! Ctrl-C, and SIGTERM and SIGHUP (a terminal that is gone), which are taken for it.
 //!
 //! Owns the one flag that they raise, and ending the process where nobody looks at it: a signal that
 //! was asked for once stays asked for, so between two periods of work that look at the flag
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use verdict::exit::INTERRUPTED;
 
@@ -64,7 +64,12 @@ fn caught() -> Result<Arc<AtomicBool>, Failure> {
         return Ok(stop.clone());
     }
     let wrong = |error| Failure::CannotRun(format!("cannot catch signals: {error}"));
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(wrong)?;
+    let mut caught = vec![SIGINT, SIGTERM];
+    // What `nohup` starts goes on without its terminal.
+    if !ignores(SIGHUP) {
+        caught.push(SIGHUP);
+    }
+    let mut signals = Signals::new(caught).map_err(wrong)?;
     let stop = STOP.get_or_init(Arc::default).clone();
     let raised = stop.clone();
     thread::spawn(move || {
@@ -78,6 +83,14 @@ fn caught() -> Result<Arc<AtomicBool>, Failure> {
         }
     });
     Ok(stop)
+}
+
+/// Whether this process was started with a signal ignored.
+fn ignores(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
 }
 
 fn end_before_the_load() -> ! {

@@ -6,6 +6,7 @@
 //! - `endpoints`: a search over several endpoints, each with its objective, share and cost.
 //! - `fill`: databases filled, stopped and cleaned.
 //! - `gate`: the gateway: keys, limits, the load line, usage, its admin API; what it lives through.
+//! - `folders`: which result a folder stands for, and that none is lost.
 //! - `gone`: servers that are killed while they are measured.
 //! - `diff`: results side by side. `audit`: results of other tools, judged.
 //! - `compare`: one server judged against another.
@@ -29,6 +30,7 @@ mod diff;
 mod endpoints;
 mod familiar;
 mod fill;
+mod folders;
 mod gate;
 mod gone;
 mod harness;

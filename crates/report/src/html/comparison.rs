@@ -71,7 +71,8 @@ fn banner(comparison: &Comparison) -> Markup {
 fn effects(comparison: &Comparison) -> Markup {
     let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), HEADING);
     let headers = ["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"];
-    let rows = comparison.effects.iter().map(|e| cells(e).map(|cell| html! { (cell) }).into());
+    let rows =
+        comparison.effects.iter().map(|e| cells(comparison, e).map(|cell| html! { (cell) }).into());
     html! {
         (parts::chart(&chart(comparison).chart()))
         (parts::rows(&headers, rows))

@@ -15,8 +15,8 @@ use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
-    attempts, available, ceiling, concurrency, dip_cells, load, processor_time, success, users,
-    workers,
+    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time, success,
+    users, workers,
 };
 
 /// The page of `run`.
@@ -69,7 +69,7 @@ fn subtitle(run: &Run) -> String {
         "{} · {} · {}, {} · Plimsoll {}",
         date(&run.started_at),
         show_duration(run.totals.duration_ns),
-        load(&run.plan),
+        load_of(run),
         level_of(LevelKind::Concurrency, run.plan.connections.into()),
         clean(&run.plimsoll.version, 40)
     )

@@ -59,7 +59,7 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         rate(rates.requests_per_s)
     );
     let lines = [
-        ("Load", load(&run.plan)),
+        ("Load", load_of(run)),
         ("Attempts", attempts(run)),
         ("Success", success(run)),
         ("Rates", per_s),
@@ -145,6 +145,23 @@ pub(crate) fn attempts(run: &Run) -> String {
         }
     }
     words
+}
+
+/// What set the pace, in words, and how much of it was measured where it was interrupted.
+pub(crate) fn load_of(run: &Run) -> String {
+    let words = load(&run.plan);
+    match run.plan.duration_ns {
+        Some(planned) if run.interrupted && run.totals.duration_ns < planned => {
+            let planned = exact_duration(planned);
+            let measured = show_duration(run.totals.duration_ns);
+            words.replacen(
+                &format!(", {planned}"),
+                &format!(", {measured} of {planned}, interrupted"),
+                1,
+            )
+        }
+        _ => words,
+    }
 }
 
 /// What set the pace, in words.

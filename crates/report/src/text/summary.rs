@@ -3,10 +3,12 @@
 //! Owns what is worth a line and what is left to [`super::details`]: what is zero, as planned or said already is left
 //! out. Lines are at most as wide as the terminal. Does not own the figures nor the verdict.
 
-use model::Run;
+use std::collections::BTreeMap;
+
 use model::percentile::Summary;
 use model::units::show_duration;
 use model::validity::{Reason, Verdict};
+use model::{ErrorClass, Run};
 use unicode_width::UnicodeWidthStr;
 
 use super::detail::{self, named};
@@ -123,7 +125,7 @@ fn is_note(reason: &Reason) -> bool {
 fn load(run: &Run, style: Style) -> String {
     let plan = &run.plan;
     let connections = count(plan.connections.into());
-    let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load(plan)));
+    let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load_of(run)));
     let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
     let as_planned = |planned| offered == rate(planned) && achieved == offered;
     if plan.rate_per_s.is_some_and(|planned| !as_planned(planned)) {
@@ -190,8 +192,10 @@ fn errors(run: &Run, style: Style) -> Option<String> {
     classes.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Left]);
     for (class, n) in classes.iter().take(MOST) {
-        let sample = run.totals.error_samples.get(class.name()).map_or("", String::as_str);
-        grid.row([class.name().to_owned(), count(*n), sample.to_owned()]);
+        let checks = Some(failed_checks(run)).filter(|_| *class == ErrorClass::Check);
+        let checks = checks.filter(|checks| !checks.is_empty());
+        let sample = || run.totals.error_samples.get(class.name()).cloned().unwrap_or_default();
+        grid.row([class.name().to_owned(), count(*n), checks.unwrap_or_else(sample)]);
     }
     let mut lines: Vec<String> =
         grid.print().lines().map(|line| clean(line, style.columns - detail::NAME)).collect();
@@ -199,6 +203,25 @@ fn errors(run: &Run, style: Style) -> Option<String> {
         lines.push(format!("and {more} more classes of errors"));
     }
     (!lines.is_empty()).then(|| named(style, "Errors", &lines))
+}
+
+/// The checks that responses failed, those first that most did, with how often where there are several.
+fn failed_checks(run: &Run) -> String {
+    let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
+    for (check, &n) in run.endpoints.iter().flat_map(|endpoint| &endpoint.failed_checks) {
+        let sum = failed.entry(check).or_default();
+        *sum = sum.saturating_add(n);
+    }
+    let mut failed: Vec<_> = failed.into_iter().collect();
+    failed.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    match failed.as_slice() {
+        [(only, _)] => format!("not so: {only}"),
+        several => {
+            let each: Vec<String> =
+                several.iter().map(|(check, n)| format!("{check} ({})", count(*n))).collect();
+            each.join("; ")
+        }
+    }
 }
 
 /// What is worth knowing though the figures may be believed, a line each.
@@ -211,9 +234,12 @@ fn notes(run: &Run, style: Style) -> Option<String> {
         // What to do must not be cut off.
         let shorter = rule.into_iter().flat_map(|rule| [rule.brief, rule.advice]);
         let shorter = shorter.filter(|text| !text.is_empty()).map(line);
-        let mut forms = std::iter::once(whole.clone()).chain(shorter);
-        let shown = forms.find(|words| words.width() <= style.columns).unwrap_or(whole);
-        style.paint(Tone::Soft, &clean(&shown, style.columns)) + "\n"
+        let forms: Vec<String> = std::iter::once(whole).chain(shorter).collect();
+        let fits = forms.iter().find(|words| words.width() <= style.columns);
+        // Where no form fits in a line, the shortest is whole in several.
+        let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
+        let lines = crate::figure::wrap(shown.map_or("", String::as_str), style.columns);
+        lines.iter().map(|line| style.paint(Tone::Soft, line) + "\n").collect::<String>()
     };
     let lines: String = notes.map(line).collect();
     (!lines.is_empty()).then_some(lines)
@@ -300,7 +326,41 @@ mod tests {
             let text = summary(&run, at(80));
             let note = text.lines().find(|line| line.starts_with("note, ")).expect("a note");
             assert!(note.ends_with(rule.brief), "{note}");
+            let narrow = summary(&run, at(60)).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(narrow.contains(rule.brief), "{narrow}");
         }
+    }
+
+    #[test]
+    fn an_interrupted_run_says_how_much_was_measured() {
+        let mut run = fixture::sound::closed();
+        (run.plan.duration_ns, run.totals.duration_ns) = (Some(10_000_000_000), 2_300_000_000);
+        run.interrupted = true;
+        let text = summary(&run, at(80)) + &crate::text::details(&run, false, at(80));
+        assert_eq!(text.matches("closed loop, 2.30s of 10s, interrupted").count(), 2, "{text}");
+        assert!(crate::wrk::block(&run, false).starts_with("Running 2s test @ "));
+        run.interrupted = false;
+        assert!(summary(&run, at(80)).contains("closed loop, 10s,"));
+        assert!(crate::wrk::block(&run, false).starts_with("Running 10s test @ "));
+    }
+
+    #[test]
+    fn checks_that_fail_are_named() {
+        let mut run = fixture::sound::closed();
+        run.totals.errors.check = 12;
+        let endpoint = |checks: &[(&str, u64)]| model::EndpointRun {
+            failed_checks: checks.iter().map(|&(name, n)| (name.to_owned(), n)).collect(),
+            ..model::EndpointRun::default()
+        };
+        run.endpoints = vec![endpoint(&[("token is found at /tok", 7)])];
+        let text = summary(&run, at(80));
+        assert!(
+            text.contains("Errors       check  12  not so: token is found at /tok\n"),
+            "{text}"
+        );
+        run.endpoints.push(endpoint(&[("body contains ok", 3), ("token is found at /tok", 2)]));
+        let text = summary(&run, at(120));
+        assert!(text.contains("12  token is found at /tok (9); body contains ok (3)\n"), "{text}");
     }
 
     #[test]

@@ -72,7 +72,10 @@ fn exceeded_cause(tool: Tool, claim: &Claim) -> Option<String> {
             "files of several engines were put together: the threads are those of one, or samples \
              hold parallel downloads"
         }
-        Tool::Ab | Tool::Wrk2 | Tool::Vegeta | Tool::Plimsoll => return None,
+        Tool::Locust => {
+            "users that send several requests at once, or more users than were given here"
+        }
+        Tool::Ab | Tool::Wrk2 | Tool::Vegeta | Tool::Csv | Tool::Plimsoll => return None,
     };
     Some(cause.to_owned())
 }

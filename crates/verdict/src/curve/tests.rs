@@ -20,6 +20,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         success: Some(success),
         verdict: Some(Verdict::Valid),
         reason: None,
+        cut_short: false,
     };
     Curve {
         name: "a".into(),

@@ -31,10 +31,14 @@ pub(super) fn keepalive_off(facts: &Facts<'_>) -> Outcome {
         return Outcome::Absent;
     }
     let by_server = totals.server_closes as f64 / totals.requests as f64 >= OFF;
-    let who = match (run.plan.keepalive, by_server) {
-        (false, _) => "the generator was told to (--no-keepalive)",
-        (true, true) => "the server closes it",
-        (true, false) => "attempts fail on it",
+    // Each connection is opened once, whatever becomes of it: where there are hardly more requests, that is most of them.
+    let again = totals.connects.saturating_sub(run.plan.connections.into()) as f64;
+    let failing = again > 0.0 && totals.errors.total() as f64 >= OFF * again;
+    let who = match () {
+        () if !run.plan.keepalive => "the generator was told to (--no-keepalive)",
+        () if by_server => "the server closes it",
+        () if failing => "attempts fail on it",
+        () => return Outcome::Absent,
     };
     let sentence = format!("Nearly every request opens a connection of its own, because {who}.");
     let spent =
@@ -207,4 +211,61 @@ fn successes(run: &Run) -> Option<(f64, f64)> {
     let mean = per_s.iter().sum::<f64>() / n;
     let squares = per_s.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
     (per_s.len() >= 5 && mean > 0.0).then(|| (mean, (squares / n).sqrt() / mean))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Run;
+    use model::units::MILLISECOND;
+
+    use crate::explain::explain;
+    use crate::explain::tests::codes;
+
+    /// So many requests, each on a connection of its own, of at most so many at once.
+    fn once(requests: u64, connections: u32) -> Run {
+        let mut run = fixture::sound::closed();
+        run.plan.connections = connections;
+        let totals = &mut run.totals;
+        (totals.requests, totals.attempts, totals.connects) = (requests, requests, requests);
+        totals.succeeded = requests;
+        totals.statuses = [(200, requests)].into();
+        run
+    }
+
+    #[test]
+    fn connections_that_are_used_once_for_lack_of_requests_are_kept_alive() {
+        let off = |run: &Run| codes(run)[0] == "conn.keepalive_off";
+        let run = once(200, 200);
+        let findings = explain(&run).findings;
+        assert_eq!(findings[0].code, "unknown", "{findings:?}");
+        assert!(
+            findings[0].sentence.contains("used once or twice: 200 requests on 200"),
+            "{findings:?}"
+        );
+        let mut closed = once(200, 200);
+        closed.totals.server_closes = 200;
+        assert!(off(&closed), "the server said so");
+        let mut failing = once(10_000, 10);
+        failing.totals.errors.timeout = 9_000;
+        assert!(off(&failing));
+        let mut told = once(200, 200);
+        told.plan.keepalive = false;
+        assert!(off(&told));
+    }
+
+    #[test]
+    fn connections_that_wait_for_one_another_tell_no_distance() {
+        let far = |requests: u64, address: &str| {
+            let mut run = once(requests, 100);
+            run.plan.addresses = vec![address.to_owned()];
+            (run.totals.connects, run.connect_ns.count) = (requests.min(100), requests.min(100));
+            (run.connect_ns.min, run.service_ns.min) = (5 * MILLISECOND, 5 * MILLISECOND);
+            run.service_ns.p50 = 6 * MILLISECOND;
+            let findings = explain(&run).findings;
+            findings.iter().any(|finding| finding.code == "network.latency")
+        };
+        assert!(far(1000, "10.0.0.7:80"));
+        assert!(!far(50, "10.0.0.7:80"), "all connect at once, and that is all they do");
+        assert!(!far(1000, "127.0.0.1:80"), "there is no way to this machine");
+    }
 }

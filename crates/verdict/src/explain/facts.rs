@@ -41,6 +41,9 @@ const IN_VAIN: f64 = 0.01;
 /// Requests below which shares of them mean nothing.
 const FEWEST: u64 = 50;
 
+/// Requests per connection up to which it is hardly used again.
+const ONCE: u64 = 2;
+
 impl<'a> Facts<'a> {
     /// The facts of a run.
     pub fn of(run: &'a Run) -> Self {
@@ -164,6 +167,13 @@ impl<'a> Facts<'a> {
             None => plan.pace_ns.is_none() && plan.think_ns.is_none(),
         };
         bound || in_vain && totals.errors.timeout > 0
+    }
+
+    /// Whether there were hardly more requests than connections: each is opened and used once or twice, most of them at
+    /// the same time, which tells how a burst is taken and hardly anything else.
+    pub fn used_once(&self) -> bool {
+        let plan = &self.run.plan;
+        plan.rate_per_s.is_none() && self.run.totals.attempts <= ONCE * u64::from(plan.connections)
     }
 
     /// Responses of a status as a share of all.

@@ -230,6 +230,9 @@ pub(super) fn latency(facts: &Facts<'_>) -> Outcome {
     if run.connect_ns.count == 0 {
         return Outcome::Lacking("no connection was opened in the run".to_owned());
     }
+    if is_here(run) || facts.used_once() {
+        return Outcome::Absent;
+    }
     // The quickest: at the start all connect at once and wait for one another, and for who has which address. What was
     // answered in less time than that did not take longer on its way.
     let way = run.connect_ns.min.min(run.service_ns.min);

@@ -38,6 +38,9 @@ pub(super) fn finding(facts: &Facts<'_>) -> Finding {
     if let Some(busy) = facts.generator().and_then(busy) {
         evidence.push(format!("the generator's machine used {} of its processors", percent(busy)));
     }
+    if troubles.is_empty() && facts.used_once() {
+        return burst(facts, evidence);
+    }
     if troubles.is_empty() && known && rooms.iter().all(|(_, used)| *used < ROOM) {
         return none(facts, evidence);
     }
@@ -50,7 +53,9 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
         confidence: Confidence::Low,
         place: "not known".to_owned(),
         sentence: match troubles.first() {
-            Some(trouble) => format!("What was watched does not explain it: {trouble}."),
+            Some(trouble) => {
+                format!("{}. What was watched does not tell what limits the run.", capital(trouble))
+            }
             None => {
                 "What limits this run cannot be told from the generator's side alone.".to_owned()
             }
@@ -60,6 +65,27 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
         fix: what_to_watch(facts),
         experiment: "Run the same load again with what is missing watched.".to_owned(),
         ..Finding::default()
+    }
+}
+
+/// What hardly more requests than connections show.
+fn burst(facts: &Facts<'_>, evidence: Vec<String>) -> Finding {
+    let (requests, connections) =
+        (facts.run.totals.attempts as f64, f64::from(facts.run.plan.connections));
+    let (requests, connections) = (grouped(requests, 0), grouped(connections, 0));
+    let sentence = format!(
+        "Each connection was used once or twice: {requests} requests on {connections} connections show how a burst is \
+         taken, and not what limits the server."
+    );
+    Finding {
+        evidence_for: vec![format!("{requests} requests, {connections} connections")],
+        sentence,
+        fix: "Send many times as many requests as there are connections: a larger -n, or -d."
+            .to_owned(),
+        experiment:
+            "Run it with ten times as many requests: each connection is used again and again."
+                .to_owned(),
+        ..unknown(facts, Vec::new(), evidence)
     }
 }
 

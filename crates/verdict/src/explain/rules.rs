@@ -64,7 +64,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "every request pays for opening a connection: a round trip more, and several times the work in both \
                     kernels",
         evidence: "there is one connection for two responses or fewer, over 100 responses or more (a connection that \
-                   serves two requests is not kept alive in any useful sense); after what was counted where the run asked \
+                   serves two requests is not kept alive in any useful sense), and the server closes them or attempts \
+                   fail on them; after what was counted where the run asked \
                    for it (--no-keepalive)",
         fix: "Leave out --no-keepalive; on the server raise keepalive_requests (nginx), keep the Connection field open, \
               and let a proxy keep connections to its upstream (keepalive N; proxy_http_version 1.1).",
@@ -426,7 +427,8 @@ pub const RULES: &[Rule] = &[
         code: "network.latency",
         symptom: "QPS is low, and neither side is busy",
         mechanism: "a user sends the next request after the response: the way there and back bounds each connection",
-        evidence: "in a closed loop without pace or think time even the quickest connection (one way there and back) takes \
+        evidence: "to another machine, in a closed loop without pace or think time and with more than two requests for each \
+                   connection, even the quickest connection (one way there and back) takes \
                    1 ms to open or more, and half of a response's time or more",
         fix: "Raise the concurrency (-c): QPS follows it; or measure from nearer.",
         experiment: "Double the connections: QPS doubles.",

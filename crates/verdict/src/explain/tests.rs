@@ -346,7 +346,7 @@ fn workers_that_are_all_taken_are_told_by_who_waits_at_the_listener() {
 fn a_proxy_that_keeps_no_connections_is_told_by_those_it_opens() {
     let proxied = |opened: f64, connects: u64| {
         let mut run = watched(run(), machine(0.3));
-        run.totals.connects = connects;
+        (run.totals.connects, run.totals.server_closes) = (connects, connects);
         let proxy = &mut run.observed.as_mut().unwrap().sources[1];
         proxy.role = Role::Proxy;
         let figure = Figure { mean: opened, max: opened, min: opened, growth: Some(opened * 10.0) };

@@ -23,6 +23,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         success: Some(1.0),
         verdict: Some(Verdict::Valid),
         reason: None,
+        cut_short: false,
     };
     Curve {
         name: "a".into(),

@@ -1,7 +1,8 @@
 //! Rules about responses.
 
 use model::kinds::{Changed, ResponseChange, ResponseKind};
-use model::units::show_duration;
+use model::quote::counted;
+use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
@@ -30,6 +31,14 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     let window = show_duration(run.totals.duration_ns);
     let attempts = grouped(run.totals.attempts as f64, 0);
     let mut evidence = format!("no response arrived in {window}, of {attempts} attempts");
+    if run.totals.succeeded > 0 && run.response_ns.count > 0 {
+        let longer_ns = run.response_ns.mean.saturating_mul(10).next_multiple_of(SECOND);
+        evidence += &format!(
+            "; those that came after it took {} on average: measure longer, -d {}",
+            show_duration(run.response_ns.mean),
+            exact_duration(longer_ns)
+        );
+    }
     let commonest = run.totals.errors.occurred().max_by_key(|&(_, count)| count);
     if let Some((class, count)) = commonest {
         evidence += &format!("; {} failed by {}", grouped(count as f64, 0), class.name());
@@ -243,7 +252,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     };
     let more = match others.len() {
         0 => String::new(),
-        n => format!("; the same holds for {n} more endpoints"),
+        n => format!("; the same holds for {}", counted(n as u64, "more endpoint")),
     };
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {

@@ -255,6 +255,7 @@ impl Request {
             let what = "-m: the workload's time-out is the longest of all commands";
             self.draft.note(Kind::Assumed, what);
         }
+        assembly.timed += 1;
         let longest = assembly.timeout.map_or(nanos, |other| other.0.max(nanos));
         assembly.timeout = Some(Time(longest));
     }

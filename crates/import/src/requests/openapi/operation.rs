@@ -86,7 +86,16 @@ fn path(
         let Some((name, after)) = after.split_once('}') else { break };
         path += &encode_path(&literal(before));
         let of = |p: &&&Literal| text_of(p, "in") == "path" && text_of(p, "name") == name;
-        let value = match parameters.iter().find(of) {
+        let parameter = parameters.iter().find(of);
+        if let Some((least, most)) = parameter.and_then(|parameter| range(document, parameter)) {
+            let what =
+                format!("{{{name}}} is drawn from {least} to {most}, the bounds of its schema");
+            draft.note(Kind::Assumed, what);
+            push(&mut path, &hole(&format!("int({least}, {most})")));
+            rest = after;
+            continue;
+        }
+        let value = match parameter {
             Some(parameter) => value(document, parameter, draft),
             None => {
                 draft.note(Kind::Assumed, format!("{{{name}}} is not described; it is set to 1"));
@@ -98,6 +107,32 @@ fn path(
     }
     let path = path + &encode_path(&literal(rest));
     if path.starts_with('/') { path } else { format!("/{path}") }
+}
+
+/// The range of a whole number without an example, where its schema bounds it on both sides.
+fn range(document: &Document, parameter: &Literal) -> Option<(i64, i64)> {
+    let schema = document.resolve(parameter.member("schema")?)?;
+    let says = |name: &str| schema.member(name).is_some();
+    let is_given =
+        ["example", "examples", "const", "default", "enum", "multipleOf"].into_iter().any(says);
+    if text_of(schema, "type") != "integer" || is_given || example(document, parameter).is_some() {
+        return None;
+    }
+    let whole_number = |name: &str| match schema.member(name) {
+        Some(Literal::Int(number)) => Some(*number),
+        _ => None,
+    };
+    let is_set = |name: &str| schema.member(name) == Some(&Literal::Bool(true));
+    // OpenAPI 3.1 writes the number itself there, 3.0 that the bound does not belong to it.
+    let above = whole_number("exclusiveMinimum").map(|bound| bound.saturating_add(1));
+    let below = whole_number("exclusiveMaximum").map(|bound| bound.saturating_sub(1));
+    let least = above.or_else(|| {
+        Some(whole_number("minimum")?.saturating_add(i64::from(is_set("exclusiveMinimum"))))
+    })?;
+    let most = below.or_else(|| {
+        Some(whole_number("maximum")?.saturating_sub(i64::from(is_set("exclusiveMaximum"))))
+    })?;
+    (least < most).then_some((least, most))
 }
 
 /// The pool of this value: parameters of one name and value share it.

@@ -152,6 +152,7 @@ fn curves() -> impl Strategy<Value = Curve> {
                 success: Some(f64::from(success) / 100.0 / 100.0),
                 verdict: None,
                 reason: None,
+                cut_short: false,
             })
             .collect(),
         origin: None,

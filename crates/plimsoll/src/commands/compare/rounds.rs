@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use model::{Nanos, Run};
+use model::{Nanos, Run, Verdict};
 use verdict::{Seen, gone_for_good};
 
 use super::files::{Files, Progress};
@@ -41,6 +41,8 @@ pub struct Rounds {
     seen: Vec<Seen>,
     /// Which server went away or changed, when, and in whose words.
     lost: Option<String>,
+    /// Whether runs that are not valid are judged too, or the first of them was told of.
+    bears_doubt: bool,
 }
 
 impl Rounds {
@@ -62,6 +64,7 @@ impl Rounds {
             kept: Vec::new(),
             halted: false,
             lost: None,
+            bears_doubt: args.anyway,
         }
     }
 
@@ -125,6 +128,20 @@ impl Rounds {
         let prefix = format!("[{number}/{} {}] ", self.of, contestant.letter);
         let mut run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
         let changed = self.seen[at].changed(&mut run);
+        let verdict = run.validity.verdict;
+        if verdict != Verdict::Valid && !self.bears_doubt && !run.interrupted {
+            self.bears_doubt = true;
+            let against = run.validity.reasons.iter().find(|r| r.consequence == verdict);
+            let why =
+                against.map_or_else(String::new, |reason| format!(" ({})", reason.code.name()));
+            eprintln!(
+                "plimsoll: {} in round {number} is {}{why}: what comes of it is not judged, but by `plimsoll report {} \
+                 --anyway`",
+                contestant.letter,
+                verdict.name(),
+                files.dir().display()
+            );
+        }
         let name = format!("round-{number:02}-{}", contestant.letter);
         let dir = files.dir().join(&name);
         output::make_folder(&dir)?;

@@ -11,6 +11,7 @@ use crate::args::DEFAULT_NAME;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::input::SWEEP_JSON;
 use crate::results::input::{self, RUN_JSON};
+use crate::results::stored_run;
 
 /// Longest part of a file's name, in bytes, well below what file systems take.
 const LONGEST_NAME: usize = 160;
@@ -84,6 +85,9 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
 fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     let shown = file.display();
     let wrong = |what: String| Failure::CannotRun(format!("{shown}: {what}"));
+    if let Some(dir) = stored_run::folder_of(file) {
+        return stored_run::of_folder(dir).map(|replayed| of_run(&stem(file), replayed.run));
+    }
     let bytes = input::read(file).map_err(wrong)?;
     let name = stem(file);
     match import::detect(&bytes) {
@@ -98,9 +102,7 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
         }
         Kind::Run => {
             let run = import::load_run(&bytes).map_err(|error| wrong(error.to_string()))?;
-            let curve = Curve::from_run(&name, &run);
-            let level = curve.rows[0].level;
-            Ok((curve, vec![(level, run)]))
+            Ok(of_run(&name, run))
         }
         // JSON that is no result of Plimsoll's gets the sweep's error, which says what was expected.
         Kind::Sweep | Kind::OtherJson => {
@@ -110,6 +112,13 @@ fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
             Ok((curve, sweep.levels.into_iter().map(|held| (held.level, held.run)).collect()))
         }
     }
+}
+
+/// A run as a curve of one level.
+fn of_run(name: &str, run: Run) -> (Curve, Vec<(f64, Run)>) {
+    let curve = Curve::from_run(name, &run);
+    let level = curve.rows[0].level;
+    (curve, vec![(level, run)])
 }
 
 /// Distinct names for the files. A table has its file's name, a sweep the one it was `given`;

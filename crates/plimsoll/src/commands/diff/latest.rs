@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::failure::{Failure, usage};
+use crate::results::folder::started_at;
 use crate::results::input;
-use crate::results::input::{RUN_JSON, SWEEP_JSON};
+use crate::results::input::SWEEP_JSON;
 
 /// What of a stored sweep says which it is.
 #[derive(Debug, Clone, Deserialize)]
@@ -52,16 +53,8 @@ pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
 
 /// When the last run was started that was given no folder, where it is, and where the one before it is.
 fn last_runs(root: &Path) -> Option<(String, [PathBuf; 2])> {
-    #[derive(Deserialize)]
-    struct Run {
-        started_at: String,
-    }
     let pair = ["last", "previous"].map(|name| root.join(name));
-    let started_at = pair.each_ref().map(|dir| {
-        let run: Run =
-            serde_json::from_slice(&input::read_result(&dir.join(RUN_JSON)).ok()?).ok()?;
-        Some(run.started_at)
-    });
+    let started_at = pair.each_ref().map(|dir| started_at(dir));
     let [Some(last), Some(_)] = started_at else { return None };
     Some((last, pair))
 }
@@ -89,6 +82,7 @@ fn head(dir: &Path) -> Option<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::input::RUN_JSON;
 
     fn held(name: &str, url: &str, command: &str) -> (PathBuf, Head) {
         let command = command.split(' ').map(str::to_owned).collect();

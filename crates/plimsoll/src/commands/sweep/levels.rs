@@ -31,6 +31,12 @@ pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
         }
         return listed(args.rates.clone());
     }
+    if let Some(most) = args.connections {
+        return usage(format!(
+            "-c {most}: that is the most connections of an open loop (--rates); the levels of a closed one are \
+             --levels {most}"
+        ));
+    }
     if load.arrivals.is_some() {
         return usage("--arrivals belongs to an open loop: give its rates with --rates");
     }

@@ -129,3 +129,15 @@ fn a_kind_that_begins_to_come_is_a_note_with_both_kinds() {
         assert!(text.contains("3.00s after the start"), "{text}");
     }
 }
+
+#[test]
+fn responses_slower_than_the_window_say_how_long_to_measure() {
+    let mut run = closed();
+    run.totals.duration_ns = SECOND;
+    (run.rates.requests_per_s, run.totals.requests) = (0.0, 0);
+    run.response_ns.mean = 3_001_000_000;
+    let text = judge(&run).reasons.remove(0).text;
+    assert!(text.contains("took 3.00s on average: measure longer, -d 31s"), "{text}");
+    run.totals.succeeded = 0;
+    assert!(!judge(&run).reasons.remove(0).text.contains("measure longer"));
+}
