@@ -92,7 +92,7 @@ mod tests {
         assert!(watched.gone().is_empty());
         fs::rename(&path, folder.path().join("away")).unwrap();
         assert!(!look(&mut watched));
-        assert_eq!(watched.gone(), [path.clone()]);
+        assert_eq!(watched.gone(), std::slice::from_ref(&path));
         assert!(watched.gone().is_empty());
         fs::rename(folder.path().join("away"), &path).unwrap();
         assert!(!look(&mut watched));
