@@ -58,7 +58,7 @@ fn a_pool_of_uuids_is_the_key_that_holds_them() {
     put_workload(&engine.folder);
     let uuid = "14bc7323-4814-bcff-95df-a868c327b101";
     engine.folder.put("pools/users.csv", "id,weight\n");
-    engine.folder.put("pools/other.csv", &format!("users_uuid,page\n{uuid},home\n"));
+    engine.folder.put("pools/other.csv", format!("users_uuid,page\n{uuid},home\n"));
     let ended = engine.fill("--for shop.yaml").ok();
     assert!(!ended.stderr.contains("users_uuid is no key"), "{ended:#?}");
     assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
