@@ -196,6 +196,13 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "[[route]]\nname = \"more\"\nupstream = \"shop\"",
             "the route `rest` takes all requests of this one",
         ),
+    ];
+    cases.into_iter().for_each(is_said);
+}
+
+#[test]
+fn values_that_cannot_be_are_said_with_what_they_may_be() {
+    let cases = [
         (
             "\"GET\", ",
             "\"get\", ",

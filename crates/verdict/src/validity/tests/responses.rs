@@ -56,6 +56,12 @@ fn rules_about_responses() {
             ReasonCode::FastErrors,
             "10,000 of 20,000 attempts (50.00 %) failed without a response, 9,000 of them by read (it closed)",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_connections_that_bring_more_or_end() {
+    check(vec![
         (
             "answers twice now and then",
             closed(),
