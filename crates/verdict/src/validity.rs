@@ -226,7 +226,7 @@ pub const RULES: &[Rule] = &[
                       began to happen",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
-        brief: "another kind of response began to come: --details shows both",
+        brief: "a new kind of response began: --details shows both",
         check: responses::changed,
     },
     Rule {
