@@ -89,7 +89,7 @@ impl Tool {
             Self::Jmeter => "JTL of JMeter (CSV with its header line, or XML)",
             Self::Locust => "CSV of Locust (NAME_stats.csv)",
             Self::Csv => {
-                "CSV with a header that names qps, mean_ms (or _us, _s) and connections or rate"
+                "CSV of a table whose header names qps, mean_ms (or _us, _s) and connections or rate"
             }
             Self::Plimsoll => "run.json and sweep.json of plimsoll",
         }

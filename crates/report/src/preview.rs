@@ -245,7 +245,8 @@ mod tests {
         visit            5.00/s  flow
           visit/login            writes  status 200
 
-        Writes: 25.00 % of all requests, about 100 in this run; --reads-only leaves them out.
+        Writes: 25.00 % of all requests, about 100 in this run; --reads-only leaves them
+        out.
 
         From the environment: TOKEN
 

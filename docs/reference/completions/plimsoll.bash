@@ -2511,7 +2511,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__report)
-            opts="-L -V -v -h --format --details --latency --slo --junit --annotations --version --help"
+            opts="-L -V -v -h --format --details --latency --anyway --slo --junit --annotations --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -113,7 +113,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s v -s V -l vers
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l levels -d 'Levels of concurrency: `auto` (doubling, finer around the best, stops by itself), `classic` (wrktest.sh\'s list), or a list such as 200,500,1000' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rates -d 'Open-loop sweep over these arrival rates, such as 1k,2k,5k' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Maximum number of connections in an open-loop sweep' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Maximum number of connections in an open-loop sweep [default: 1000]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s d -l duration -d 'Measured window of each level [default: 10s; 2s without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rest -d 'Rest between levels [default: 1s; none without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d 'Highest level that `auto` goes to' -r
@@ -585,6 +585,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'W
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block; with text, implies --details'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l anyway -d 'Judge a comparison even where environments, responses or loads differ, or a run is not VALID'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l duration -d 'Length of each measurement; there are up to a dozen' -r

@@ -121,8 +121,8 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 _arguments "${_arguments_options[@]}" : \
 '(--rates)--levels=[Levels of concurrency\: \`auto\` (doubling, finer around the best, stops by itself), \`classic\` (wrktest.sh'\''s list), or a list such as 200,500,1000]:LEVELS:_default' \
 '*--rates=[Open-loop sweep over these arrival rates, such as 1k,2k,5k]:LIST:_default' \
-'-c+[Maximum number of connections in an open-loop sweep]:N:_default' \
-'--connections=[Maximum number of connections in an open-loop sweep]:N:_default' \
+'-c+[Maximum number of connections in an open-loop sweep \[default\: 1000\]]:N:_default' \
+'--connections=[Maximum number of connections in an open-loop sweep \[default\: 1000\]]:N:_default' \
 '-d+[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--duration=[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--rest=[Rest between levels \[default\: 1s; none without a URL\]]:TIME:_default' \
@@ -1139,6 +1139,7 @@ json\:"The run as JSON (plimsoll.run/1)"))' \
 '--details[Print everything that was measured\: wrk'\''s block, all distributions, the spectrum, the generator]' \
 '-L[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
 '--latency[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
+'--anyway[Judge a comparison even where environments, responses or loads differ, or a run is not VALID]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \

@@ -166,11 +166,6 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = said(error, ContextKind::InvalidArg)?;
-            if command.get_name() == "import" {
-                return Some(
-                    ": such as `plimsoll import har FILE`; `-` reads standard input".to_owned(),
-                );
-            }
             missing.contains("<URL").then(|| ": such as http://127.0.0.1:8080/".to_owned())
         }
         ErrorKind::UnknownArgument => {
@@ -363,7 +358,6 @@ mod tests {
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
             ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
-            ("import har", "such as `plimsoll import har FILE`"),
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),

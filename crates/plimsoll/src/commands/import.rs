@@ -37,6 +37,11 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     }
     let bytes = match read(&args.file) {
         Ok(bytes) => bytes,
+        Err(_) if args.format.is_none() && is_format(&args.file) => {
+            return usage(format!(
+                "a file is missing: `plimsoll import {name} FILE`; `-` reads standard input"
+            ));
+        }
         Err(why) => return cannot_run(format!("{name}: {why}")),
     };
     let options = Options { target: args.target.clone(), keep_secrets: args.keep_secrets };
@@ -62,6 +67,12 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     }
     eprint!("{}", account(&made, format, args.out.as_deref()));
     Ok(0)
+}
+
+/// Whether what stands for a file is a format's name, and no file.
+fn is_format(file: &Path) -> bool {
+    const NAMES: [&str; 5] = ["curl", "vegeta", "har", "openapi", "postman"];
+    NAMES.iter().any(|name| file == Path::new(name)) && !file.exists()
 }
 
 /// A workload that is accepted once its files are there.

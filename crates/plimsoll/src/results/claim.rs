@@ -204,7 +204,8 @@ mod tests {
             (&[("search.json", search)], Kind::Search, Some("continue it with --resume")),
         ] {
             let dir = folder(files);
-            match (claim(dir.path(), kind, &["api.dat".to_owned()]), refused) {
+            let named = if kind == Kind::Sweep { vec!["api.dat".to_owned()] } else { Vec::new() };
+            match (claim(dir.path(), kind, &named), refused) {
                 (Ok(None), None) => {}
                 (Err(Failure::Usage(why)), Some(needle)) if why.contains(needle) => {}
                 (other, _) => panic!("{files:?} for {kind:?}: {other:?}"),

@@ -1,6 +1,8 @@
 //! Which result a folder stands for where a run in it was killed, and that no result or file is lost to another.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use crate::harness::{Folder, Target};
 
@@ -14,6 +16,8 @@ fn run(folder: &Folder, target: &Target, connections: u32, out: &str) {
 fn every_command_takes_the_later_run_that_was_killed_and_says_so() {
     let (folder, target) = (Folder::new(), Target::start());
     run(&folder, &target, 1, "old");
+    // Runs are told apart by the second that they start in.
+    thread::sleep(Duration::from_millis(1100));
     run(&folder, &target, 3, "new");
     // As a run leaves it that is killed where another was before.
     let at = |name: &str| folder.path().join(name);

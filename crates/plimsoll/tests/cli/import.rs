@@ -178,6 +178,7 @@ fn what_cannot_be_read_gives_one_line() {
         folder.plimsoll(line).refuses(1, needle);
     }
     folder.plimsoll("import telnet empty").refuses(2, "telnet");
+    folder.plimsoll("import har").refuses(2, "a file is missing: `plimsoll import har FILE`");
 }
 
 #[test]
