@@ -26,7 +26,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives;
 use crate::load::settings::{Origin, Setting};
-use crate::results::claim::{Kind, claim};
+use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
 use crate::results::folder::{folder_name, unused};
 use crate::results::output;
@@ -372,7 +372,7 @@ fn exit_code(
 fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) => {
-            claim(dir, Kind::Search, &[])?;
+            claim_free(dir, Kind::Search, &[])?;
             Ok(dir.clone())
         }
         None => Ok(unused(&Path::new("plimsoll-out").join("capacity"), &folder_name())),

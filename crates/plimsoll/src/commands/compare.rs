@@ -19,7 +19,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
-use crate::results::claim::{Kind, claim};
+use crate::results::claim::{Kind, claim_free};
 use crate::results::folder::{folder_name, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
@@ -151,7 +151,7 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
 fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) => {
-            claim(dir, Kind::Comparison, &[])?;
+            claim_free(dir, Kind::Comparison, &[])?;
             Ok(dir.clone())
         }
         None => Ok(unused(&Path::new("plimsoll-out").join("compare"), &folder_name())),

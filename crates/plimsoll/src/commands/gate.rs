@@ -25,7 +25,7 @@ use self::watch::Watched;
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
 use crate::results::output;
-use crate::terminal::signals::{stop_on_signal, stopped};
+use crate::terminal::signals::{stop_on_signal_but_hangup, stopped};
 
 /// How often signals are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -60,7 +60,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
             Err(error) => Err(failure(&error)),
         };
     }
-    let stop = stop_on_signal()?;
+    let stop = stop_on_signal_but_hangup()?;
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));

@@ -22,7 +22,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
-use crate::results::claim::{Kind, claim};
+use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
 use crate::results::folder::{folder_name, name_of_target, unused};
 use crate::results::output;
@@ -169,7 +169,7 @@ pub fn conclude(sweep: &Sweep) {
 fn folder(args: &SweepArgs, name: &str) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) => {
-            claim(dir, Kind::Sweep, &[format!("{name}.dat")])?;
+            claim_free(dir, Kind::Sweep, &[format!("{name}.dat")])?;
             Ok(dir.clone())
         }
         None => Ok(unused(&Path::new("plimsoll-out").join(name), &folder_name())),

@@ -14,6 +14,7 @@ use crate::failure::{Failure, usage};
 use crate::profiles::stored;
 use crate::results::folder::{folder_name, unused};
 use crate::results::input::{RUN_JSON, SWEEP_JSON};
+use crate::results::lock::Lock;
 
 /// The page that every command writes.
 const PAGE: &str = "report.html";
@@ -83,6 +84,17 @@ impl Kind {
     }
 }
 
+/// As [`claim`], for a command that locks the folder later: one that another command writes to is refused first.
+///
+/// # Errors
+/// As [`claim`], and when another command holds the folder.
+pub fn claim_free(dir: &Path, kind: Kind, named: &[String]) -> Result<(), Failure> {
+    if dir.is_dir() {
+        drop(Lock::of_folder(dir)?);
+    }
+    claim(dir, kind, named).map(drop)
+}
+
 /// Makes sure that a folder, if it is there, can take a result of this kind, and the files `named` after it. A run that
 /// it holds makes way for another; the line that says where to is returned.
 ///
@@ -96,7 +108,11 @@ pub fn claim(dir: &Path, kind: Kind, named: &[String]) -> Result<Option<String>,
         match begins_with(&file, kind.schema()) {
             Some(true) => held.push(kind),
             Some(false) => return foreign(&file),
-            None if kind == Kind::Run && dir.join(journal::NAME).exists() => held.push(kind),
+            None if kind == Kind::Run => match dir.join(journal::NAME).symlink_metadata() {
+                Ok(about) if about.is_file() => held.push(kind),
+                Ok(_) => return foreign(&dir.join(journal::NAME)),
+                Err(_) => {}
+            },
             None => {}
         }
     }

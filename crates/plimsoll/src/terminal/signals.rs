@@ -29,11 +29,19 @@ static UNWATCHED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// When signals cannot be caught.
 pub fn stop_on_signal() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = caught()?;
+    let stop = caught(true)?;
     if UNWATCHED.swap(false, Ordering::SeqCst) && stopped(&stop) {
         end_before_the_load();
     }
     Ok(stop)
+}
+
+/// The same for a server to which SIGHUP means something else.
+///
+/// # Errors
+/// When signals cannot be caught.
+pub fn stop_on_signal_but_hangup() -> Result<Arc<AtomicBool>, Failure> {
+    caught(false)
 }
 
 /// Says that those who had the flag look at it no more: until the next [`stop_on_signal`], Ctrl-C ends the
@@ -59,14 +67,14 @@ pub fn stopped(stop: &AtomicBool) -> bool {
     stop.load(Ordering::Relaxed)
 }
 
-fn caught() -> Result<Arc<AtomicBool>, Failure> {
+fn caught(hangup: bool) -> Result<Arc<AtomicBool>, Failure> {
     if let Some(stop) = STOP.get() {
         return Ok(stop.clone());
     }
     let wrong = |error| Failure::CannotRun(format!("cannot catch signals: {error}"));
     let mut caught = vec![SIGINT, SIGTERM];
     // What `nohup` starts goes on without its terminal.
-    if !ignores(SIGHUP) {
+    if hangup && !ignores(SIGHUP) {
         caught.push(SIGHUP);
     }
     let mut signals = Signals::new(caught).map_err(wrong)?;

@@ -146,10 +146,13 @@ fn files_are_their_owner_s_and_links_in_a_folder_lead_nowhere() {
     let victim = folder.path().join("victim");
     folder.put("victim", "untouched");
     fs::create_dir(folder.path().join("out")).expect("a folder");
-    for name in ["run.json", "run.journal", "report.html", "timeline.csv"] {
-        symlink(&victim, folder.path().join("out").join(name)).expect("a link");
-    }
     let line = format!("run {} -c 1 -n 5 --out out -q", target.url("/healthz"));
+    for name in ["run.json", "run.journal", "report.html", "timeline.csv"] {
+        let link = folder.path().join("out").join(name);
+        symlink(&victim, &link).expect("a link");
+        folder.plimsoll(&line).refuses(2, "is no such file of plimsoll's");
+        fs::remove_file(link).expect("it is there");
+    }
     folder.plimsoll(&line).measured();
     assert_eq!(folder.text("victim"), "untouched");
     for (path, _) in files(&folder.path().join("out")) {
