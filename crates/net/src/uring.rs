@@ -69,7 +69,7 @@ pub struct Uring {
     completions: Vec<cqueue::Entry>,
     /// The batch being delivered.
     batch: Taken,
-    /// The last look at the kernel at which everything that was there was taken in.
+    /// When everything that was there at a look at the kernel was last taken in.
     looked: u64,
     handed: Handed,
     /// Output is being submitted.
@@ -192,13 +192,6 @@ impl Uring {
     /// Whether something has come that was not taken in yet.
     fn pending(&mut self) -> bool {
         !self.ring.completion().is_empty() || self.ring.submission().taskrun()
-    }
-
-    /// Whether the kernel may have kept something back at the look just taken: since Linux 6.13 it completes only
-    /// so much at once.
-    fn left_behind(&mut self) -> bool {
-        let submission = self.ring.submission();
-        submission.taskrun() || submission.cq_overflow()
     }
 
     fn insert(&mut self, fd: OwnedFd, state: ConnState, token: u32) -> ConnId {

@@ -19,9 +19,7 @@ impl Uring {
     /// All refusals of output tried in rounds up to `round` are among them.
     pub(super) fn complete<P: Handler<Self>>(&mut self, round: u64, handler: &mut P) {
         let there = self.ring.completion().len();
-        let left_behind = there > BATCH || self.left_behind();
         let all = there <= BATCH && !self.ring.submission().cq_overflow();
-        let looked = self.batch.at;
         self.taken = there.min(BATCH);
         let mut batch = std::mem::take(&mut self.completions);
         batch.extend(self.ring.completion().take(self.taken));
@@ -33,7 +31,7 @@ impl Uring {
             }
         }
         if all {
-            self.settled = round;
+            (self.looked, self.settled) = (self.batch.at, round);
         }
         for entry in batch.drain(..) {
             if !is_refusal(&entry) {
@@ -42,10 +40,6 @@ impl Uring {
         }
         self.completions = batch;
         self.read_all(handler);
-        // Otherwise what comes next may have been there at this look.
-        if !left_behind && !self.buffers.have_run_out() && self.reads.none() {
-            self.looked = looked;
-        }
     }
 
     #[inline]
