@@ -67,6 +67,8 @@ impl Uring {
                     self.yielding.yielded(self.taken, yielded, now);
                 }
             }
+            // What is there ends the wait at once; work of the kernel's that completes nothing does not.
+            came = came.map(|waited_until| waited_until.min(now));
             self.wait(until, now)?;
         }
         Ok(came)
