@@ -1,5 +1,5 @@
-//! What the gateway holds: the line under overload, honest keys beside a greedy one, everybody's latency beside slow
-//! clients, and the throughput of the server behind it.
+//! What the gateway holds: the line under overload, honest keys beside a greedy one, and the throughput of the server
+//! behind it.
 //!
 //! Client and server share core 0, the gateway has core 1 to itself. The server is a queue that waits instead of computing
 //! ([`QUEUE`]) and does not wait for the client's time slices ([`Server::beside_client`]), so that sharing a core falsifies
@@ -7,11 +7,7 @@
 //! gateway far less, so that the histogram of all responses shows the percentiles of either.
 
 use std::fs;
-use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -19,6 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::bench::Bench;
+use crate::bench::cases::passage::slow_clients;
 use crate::bench::process::{Running, pinned};
 use crate::bench::proxy::Proxy;
 use crate::bench::row::{Reach, Row, Unit};
@@ -256,7 +253,6 @@ pub fn through(bench: &Bench) -> Result<Vec<Row>> {
     let series = bench.interleave([direct, through])?;
     let rates = |which: usize| series[which].reported("/rates/requests_per_s");
     let (direct, through) = (rates(0)?, rates(1)?);
-    let slow = slow_clients(bench, &server, &gate)?;
     let detail =
         format!("{:.0}/s, direct {:.0}/s", Spread::of(&through).median, Spread::of(&direct).median);
     let ratio = Row {
@@ -266,62 +262,11 @@ pub fn through(bench: &Bench) -> Result<Vec<Row>> {
         reach: Reach::AtLeast(0.99),
         detail,
     };
-    Ok(vec![ratio, slow])
+    Ok(vec![ratio, slow_clients(bench)?])
 }
 
 /// What 1,000 connections ask for 16 times a second each.
 const PAGE: &str = "/delay/62500us";
-/// Clients that send a request byte by byte.
-const DRIPPING: usize = 1000;
-
-/// p99 of a quick client beside many that drip, over that without them.
-fn slow_clients(bench: &Bench, server: &Server, gate: &Proxy) -> Result<Row> {
-    let client = || -> Result<_> {
-        let client = bench.client("-t1 -c32 -R2000 --arrivals poisson", server)?;
-        let client = client.through(gate.address);
-        Ok(client.header(&format!("X-API-Key: {}", gate.keys[0])))
-    };
-    let (mut alone, mut beside) = (Vec::new(), Vec::new());
-    for _ in 0..bench.rounds {
-        let p99 = || client()?.run(WINDOW_S)?.reported("/service_ns/p99");
-        alone.push(p99()?);
-        let stop = AtomicBool::new(false);
-        beside.push(thread::scope(|scope| {
-            let dripping = scope.spawn(|| drip(gate.address, &stop));
-            let p99 = p99();
-            stop.store(true, Ordering::Relaxed);
-            dripping.join().expect("it does not panic")?;
-            p99
-        })?);
-    }
-    Ok(Row {
-        what: format!("gate: p99 beside {DRIPPING} dripping clients over that without"),
-        unit: Unit::Ratio,
-        spread: Spread::of_ratios(&beside, &alone),
-        reach: Reach::AtMost(1.1),
-        detail: format!("{:.0} us without them", Spread::of(&alone).median / 1e3),
-    })
-}
-
-/// Opens connections that send a byte each every tenth of a second, until it is stopped.
-fn drip(address: SocketAddr, stop: &AtomicBool) -> Result<()> {
-    let clients = (0..DRIPPING).map(|_| TcpStream::connect(address));
-    let mut clients = clients.collect::<std::io::Result<Vec<TcpStream>>>()?;
-    let request = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ";
-    let bytes = request.iter().copied().chain(std::iter::repeat(b'a'));
-    for byte in bytes {
-        for client in &mut clients {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            // The gateway may close those that take too long: they are no longer slow clients then.
-            client.write_all(&[byte]).ok();
-            thread::sleep(Duration::from_micros(100));
-        }
-    }
-    Ok(())
-}
-
 fn json(file: &Path) -> Result<Value> {
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     Ok(serde_json::from_str(&text)?)

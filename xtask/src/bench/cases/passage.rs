@@ -1,14 +1,18 @@
-//! How long a request is kept by the gateway, beside nginx doing the same, and while usage is reported.
+//! How long a request is kept by the gateway, beside nginx doing the same, while usage is reported, and beside slow
+//! clients.
 //!
 //! The gateway or nginx has core 1 to itself: it comes before all other processes there, of which the smallest else takes
 //! slices of some milliseconds. Client and server are one thread on core 0 ([`Transit`]): what is counted is the time from a
 //! write of either to the arrival at the other, so that neither waits for the other's time slices.
 
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::bench::Bench;
 use crate::bench::proxy::Proxy;
@@ -204,4 +208,75 @@ fn worst_seconds(passages: &[Passage]) -> Result<(Vec<f64>, f64)> {
         without += left_out;
     }
     Ok((worst, without))
+}
+
+/// Clients that send a request byte by byte.
+const DRIPPING: usize = 1000;
+/// What a quick client sends meanwhile, and for how long.
+const BESIDE: Load = Load { connections: 32, rate_per_s: 2000, seconds: 4 };
+
+/// p99 of a quick client beside many that drip, over that while they drip elsewhere: what they cost the measuring core is in
+/// both.
+pub fn slow_clients(bench: &Bench) -> Result<Row> {
+    let transit = Transit::build()?;
+    let gate = Proxy::gate(bench.plimsoll()?, &transit.upstream())?.before_others()?;
+    // Nobody reads here: what one run drips fits into the sockets.
+    let elsewhere = TcpListener::bind("127.0.0.1:0")?;
+    let (mut without, mut beside) = (Vec::new(), Vec::new());
+    for round in 0..=bench.rounds {
+        for which in in_turn(round) {
+            let accepting = (which == 0).then_some(&elsewhere);
+            let address = accepting.map_or(Ok(gate.address), TcpListener::local_addr)?;
+            let over = AtomicBool::new(false);
+            let passage = thread::scope(|scope| {
+                let dripping = scope.spawn(|| drip(address, accepting, &over));
+                let name = ["elsewhere", "dripping"][which];
+                let passage = run(&transit, &gate, BESIDE, round, name);
+                over.store(true, Ordering::Relaxed);
+                dripping.join().expect("it does not panic")?;
+                passage
+            })?;
+            if round > 0 {
+                [&mut without, &mut beside][which].push(passage);
+            }
+        }
+    }
+    let p99 = |passages: &[Passage]| each(passages, |passage| passage.between_us("p99"));
+    let (without_us, beside_us) = (p99(&without)?, p99(&beside)?);
+    Ok(Row {
+        what: format!("gate: p99 beside {DRIPPING} dripping clients over that without"),
+        unit: Unit::Ratio,
+        spread: Spread::of_ratios(&beside_us, &without_us),
+        reach: Reach::AtMost(1.1),
+        detail: format!(
+            "{:.0} us without them; {}",
+            Spread::of(&without_us).median,
+            left_out(&beside)?
+        ),
+    })
+}
+
+/// Opens connections from core 0, accepted here where nobody else does, that send a byte each every tenth of a second, until
+/// it is over.
+fn drip(address: SocketAddr, accepting: Option<&TcpListener>, over: &AtomicBool) -> Result<()> {
+    let mut first = CpuSet::new();
+    first.set(0);
+    sched_setaffinity(None, &first)?;
+    let (mut clients, mut accepted) = (Vec::new(), Vec::new());
+    for _ in 0..DRIPPING {
+        clients.push(TcpStream::connect(address)?);
+        accepted.extend(accepting.map(TcpListener::accept).transpose()?);
+    }
+    let request = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ";
+    for byte in request.iter().copied().chain(std::iter::repeat(b'a')) {
+        for client in &mut clients {
+            if over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            // The gateway may close those that take too long: they are no longer slow clients then.
+            client.write_all(&[byte]).ok();
+            thread::sleep(Duration::from_micros(100));
+        }
+    }
+    Ok(())
 }
