@@ -69,6 +69,8 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
     let mut input = LoadInput::of(url, &args.load)?;
     settings.arriving = input.arriving();
+    // By flag or in the file: what the server needs to be warm.
+    settings.warmup_ns = settings.warmup_ns.max(input.settings.warmup_ns.value);
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
     // A length that the user chose stays.
@@ -168,7 +170,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
         step_ns,
         hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
         hold_attempts: 0,
-        warmup_ns: tenth.max(args.load.warmup.unwrap_or(0)).max(args.load.ramp.unwrap_or(0)),
+        warmup_ns: tenth.max(args.load.ramp.unwrap_or(0)),
         rest_ns: args.rest.unwrap_or(tenth),
         budget_ns,
     })
@@ -333,6 +335,13 @@ fn limited_by(record: &CapacitySearch, files: &Files, onward: &str) -> Vec<Findi
     let missed: Vec<String> = missed.collect();
     let mut findings = verdict::explain_step(&run, &missed, onward).findings;
     findings.truncate(MOST_CAUSES);
+    // Else the share of failures there reads as that at the capacity.
+    if let Some(step) = step {
+        let level = words::level_of(record.settings.kind, step.step.level);
+        for finding in &mut findings {
+            finding.sentence = format!("At {level}: {}", finding.sentence);
+        }
+    }
     findings
 }
 
