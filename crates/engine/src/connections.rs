@@ -20,6 +20,8 @@ pub(crate) struct Connections {
     /// `slots` requests for each connection.
     in_flight: Vec<InFlight>,
     slots: u16,
+    /// When the last response on each was whole; empty where one request at most is in flight on each.
+    answered: Vec<Nanos>,
     /// The most requests that a source sends at once.
     burst: u16,
     /// Connections being opened: connecting, or in a TLS handshake.
@@ -44,6 +46,7 @@ impl Connections {
             list: (0..count).map(|_| Conn::new()).collect(),
             in_flight: vec![InFlight::default(); count * usize::from(slots)],
             slots,
+            answered: if slots > 1 { vec![0; count] } else { Vec::new() },
             burst,
             opening: 0,
             next_to_open: 0,
@@ -128,6 +131,12 @@ impl Connections {
         // The place may be among those yet to be handed over: it no longer holds this request.
         let handed = std::mem::replace(&mut request.handed, true);
         Some(InFlight { handed, ..*request })
+    }
+
+    /// A response on connection `j` is whole at `now`; when the one before it was, or 0 where they do not overlap.
+    #[inline]
+    pub(crate) fn answered(&mut self, j: u32, now: Nanos) -> Nanos {
+        self.answered.get_mut(j as usize).map_or(0, |last| std::mem::replace(last, now))
     }
 
     /// Prepares connection `j` to read the response to its oldest request, if it has one.

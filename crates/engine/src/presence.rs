@@ -4,8 +4,8 @@
 //! of a closed loop were down. A request that succeeds sets only one flag: slots are set once a
 //! wake-up, and times are summed when a failed attempt is over.
 
-use model::units::MILLISECOND;
-use model::{Nanos, PresenceTally};
+use model::units::{MILLISECOND, SECOND};
+use model::{Nanos, PresenceTally, Stages};
 
 /// A worker checks at least every 50 ms. A worker that did not check for this long was not running
 /// itself, and knows nothing of the server in that time.
@@ -47,6 +47,8 @@ pub(crate) struct Watch {
     /// Users of a closed loop, and how long it takes until all of them are there; 0 in an open loop.
     users: u32,
     ramp: Nanos,
+    /// The number of users over time, and this worker's share of them, where it varies by stages.
+    stages: Option<(Stages, f64)>,
 }
 
 impl Watch {
@@ -57,6 +59,11 @@ impl Watch {
     /// The load is a closed loop of `users` that begin one after another over `ramp`.
     pub(crate) fn of_users(&mut self, users: u32, ramp: Nanos) {
         (self.users, self.ramp) = (users, ramp);
+    }
+
+    /// The users come and go by stages, of all of whom `share` are this worker's.
+    pub(crate) fn of_stages(&mut self, stages: Stages, share: f64) {
+        self.stages = Some((stages, share));
     }
 
     /// The window ends at `end`, or has.
@@ -154,6 +161,9 @@ impl Watch {
 
     /// Time that users had from the run's start to `at`.
     fn present(&self, at: Nanos) -> Nanos {
+        if let Some((stages, share)) = &self.stages {
+            return (stages.integral(at) * share * SECOND as f64) as Nanos;
+        }
         let (at, ramp) = (u128::from(at), u128::from(self.ramp));
         let each = if at < ramp { at * at / (2 * ramp) } else { at - ramp / 2 };
         Nanos::try_from(u128::from(self.users) * each).unwrap_or(Nanos::MAX)
@@ -162,7 +172,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use model::units::SECOND;
+    use model::workload::{Rate, Stage, Time};
 
     use super::*;
 
@@ -195,6 +205,16 @@ mod tests {
         assert_eq!(watch.take(SECOND, SECOND).user_ns, 10 * SECOND / 4);
         assert_eq!(watch.take(2 * SECOND, 2 * SECOND).user_ns, 30 * SECOND / 4);
         assert_eq!(watch.take(4 * SECOND, 4 * SECOND).user_ns, 20 * SECOND);
+    }
+
+    #[test]
+    fn users_of_stages_have_the_time_that_the_stages_give_them() {
+        let hold = |at, s| Stage::Hold { at: Rate(at), r#for: Time(s * SECOND) };
+        let mut watch = Watch::of_window(0, 3 * SECOND);
+        watch.of_users(5, 0);
+        watch.of_stages(Stages::new(&[hold(2.0, 2), hold(10.0, 1)]).unwrap(), 0.5);
+        assert_eq!(watch.take(2 * SECOND, 2 * SECOND).user_ns, 2 * SECOND);
+        assert_eq!(watch.take(3 * SECOND, 3 * SECOND).user_ns, 5 * SECOND);
     }
 
     #[test]

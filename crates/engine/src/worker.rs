@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use model::{Load, Nanos, Plan};
+use model::{Load, Nanos, Plan, Stages};
 use net::{Close, ConnId, Event, Handler, Net, Next, Route};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -121,6 +121,10 @@ impl Worker {
                     user_timers.add(first_start(&job, user, pace_ns), user);
                 }
                 recorder.watch.of_users(users as u32, plan.ramp_ns);
+                if let Ok(stages) = Stages::new(&plan.stages) {
+                    let share = users as f64 / f64::from(plan.connections.max(1));
+                    recorder.watch.of_stages(stages, share);
+                }
                 let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
                 Pace::Closed { pace_ns, think_ns, left }
             }
@@ -225,6 +229,7 @@ impl Worker {
                 // A response that is still to come was asked for.
                 self.close(net, j, now, Close::Now);
             }
+            self.end_opening(j, now);
             self.up(j, now);
             if let Some(due) = self.conns[j].take_arrival() {
                 let endpoint = self.skip_turn(j, now);

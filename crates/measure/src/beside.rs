@@ -5,6 +5,7 @@
 //! read (`observe`) nor what the figures mean (`verdict`). A source that fails is a gap with its error, and never ends
 //! a run.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
@@ -179,19 +180,24 @@ struct Samples {
     file: Option<BufWriter<File>>,
     bytes: u64,
     stride: u64,
-    seen: u64,
+    /// Samples so far of each source: they take turns, and each is to be left out as often.
+    seen: BTreeMap<String, u64>,
 }
 
 impl Samples {
     fn create(folder: &Path) -> io::Result<Self> {
         let file = create_new(&folder.join(NAME), Readers::Owner)?;
-        Ok(Self { file: Some(BufWriter::new(file)), bytes: 0, stride: 1, seen: 0 })
+        Ok(Self { file: Some(BufWriter::new(file)), bytes: 0, stride: 1, seen: BTreeMap::new() })
     }
 
     /// Appends a sample. After a failure, a full disk for example, the file stays as it is.
     fn append(&mut self, sample: &Sample) {
-        self.seen += 1;
-        if !self.seen.is_multiple_of(self.stride) {
+        let seen = match self.seen.get_mut(&sample.source) {
+            Some(seen) => seen,
+            None => self.seen.entry(sample.source.clone()).or_insert(0),
+        };
+        *seen += 1;
+        if !seen.is_multiple_of(self.stride) {
             return;
         }
         let Some(file) = &mut self.file else { return };

@@ -123,6 +123,43 @@ impl Plan {
         Stages::new(&self.stages).ok().map(|stages| Shape::Stages(Arc::new(stages)))
     }
 
+    /// In what another plan differs beyond its level: what runs must have in common to be points of one curve.
+    pub fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let same = [
+            ("method", self.method == other.method),
+            ("header fields", self.headers == other.headers),
+            ("body", self.body_bytes == other.body_bytes),
+            ("arrivals", self.arrivals == other.arrivals),
+            ("connections", self.rate_per_s.is_none() || self.connections == other.connections),
+            ("duration", self.duration_ns == other.duration_ns),
+            ("warm-up", self.warmup_ns == other.warmup_ns),
+            ("ramp", self.ramp_ns == other.ramp_ns),
+            ("time-out", self.timeout_ns == other.timeout_ns),
+            ("pace", self.pace_ns == other.pace_ns),
+            ("think time", self.think_ns == other.think_ns),
+            ("keep-alive", self.keepalive == other.keepalive),
+            ("choice of --cookies", self.cookies == other.cookies),
+            ("pipeline", self.pipeline == other.pipeline),
+            ("cap on requests in flight", self.own_inflight_cap() == other.own_inflight_cap()),
+            ("TLS", self.tls == other.tls),
+            ("statuses of success", self.success == other.success),
+            ("body expected", self.expect_body == other.expect_body),
+            ("mix of endpoints", self.shares() == other.shares()),
+        ];
+        same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
+    }
+
+    /// The cap on requests in flight, where it is below what connections hold.
+    fn own_inflight_cap(&self) -> Option<u32> {
+        let held = self.connections.saturating_mul(self.pipeline);
+        (self.max_inflight < held).then_some(self.max_inflight)
+    }
+
+    /// The endpoints' names and shares of all requests. Their numbers of users differ from level to level.
+    fn shares(&self) -> Vec<(&str, Option<f64>)> {
+        self.mix.endpoints.iter().map(|endpoint| (&*endpoint.name, endpoint.share)).collect()
+    }
+
     /// Whether responses must be like the first one of their endpoint.
     pub fn expects_first(&self) -> bool {
         self.expect_body.as_deref() == Some(EXPECT_FIRST)

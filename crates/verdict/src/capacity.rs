@@ -60,6 +60,8 @@ pub enum Ending {
     NeverMet,
     /// The target stopped answering and did not come back.
     Died,
+    /// A step could not be run on the generator's machine.
+    Stuck,
     /// The responses are others than at the search's beginning.
     Changed,
     /// No hold held that was to confirm a level.

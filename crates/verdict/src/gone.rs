@@ -6,7 +6,7 @@
 //! finding makes of a run is the rule `server_gone`'s; searches, sweeps and comparisons end by it.
 
 use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
-use model::{Block, ErrorClass, Presence, Run, Silence};
+use model::{Block, ErrorClass, Presence, Run, Silence, Users};
 
 use crate::figures::{grouped, share};
 use crate::offered::{at_cap, shortfall};
@@ -165,11 +165,10 @@ pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
 
 /// Whether a period without service is one in which the server was away.
 fn away(run: &Run, silence: &Silence) -> bool {
-    // What ran out on this side fails attempts that the server never saw.
-    if !run.totals.limits.is_empty() {
-        return false;
-    }
-    failing(run, silence) || silent(run, silence) || stalled(run, silence)
+    // What ran out on this side fails attempts that the server never saw; requests that it was sent and did not answer
+    // are its own.
+    let own = !run.totals.limits.is_empty();
+    !own && failing(run, silence) || silent(run, silence) || stalled(run, silence)
 }
 
 /// Attempt after attempt failed, for longer than responses take here, and too many in a row to be the
@@ -199,15 +198,21 @@ fn silent(run: &Run, silence: &Silence) -> bool {
     let length = silence.duration_ns();
     // Arrivals that found no connection have nothing open, but wait behind what is.
     let behind = totals.unsent > 0
+        && totals.limits.is_empty()
         && silence.failed_slots > 1
         && length >= FAILING_TIMES.saturating_mul(run.service_ns.p99);
-    let open = totals.errors.timeout > 0 || totals.unfinished > 0 || behind;
     let answered = run.first_byte_ns.p99.min(run.service_ns.p50);
     let least = if run.interrupted {
         STALL.0.max(STALL_TIMES.saturating_mul(run.service_ns.p99))
     } else {
         SHORTEST.max(SILENT_TIMES.saturating_mul(answered))
     };
+    // Who is still connecting has made no attempt yet.
+    let waits = |users: &Users| users.end_waits.range(least..).next().is_some();
+    let open = totals.errors.timeout > 0
+        || totals.unfinished > 0
+        || behind
+        || run.users.as_ref().is_some_and(waits);
     !silence.ended && open && length >= least
 }
 

@@ -1,8 +1,14 @@
 //! When users of a closed loop are down.
 
 use model::Nanos;
+use model::units::SECOND;
+
+use crate::conn::ConnState;
 
 use super::{Pace, Worker};
+
+/// A connection that takes longer to open is no longer a short wait: the first repeated SYN comes after a second.
+const LONG_OPENING: Nanos = SECOND;
 
 impl Worker {
     /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if the
@@ -17,6 +23,16 @@ impl Worker {
         self.recorder.watch.fell(down, began, cut);
         if ends && down.is() {
             self.recorder.watch.rose(down, now);
+        }
+    }
+
+    /// The run ends while connection `j` may still be opening: where that takes this long, its user is without the server.
+    pub(super) fn end_opening(&mut self, j: u32, now: Nanos) {
+        let conn = &self.conns[j];
+        let opening = matches!(conn.state, ConnState::Connecting | ConnState::Handshaking);
+        let began = conn.began;
+        if opening && !self.run.stopped && now.saturating_sub(began) >= LONG_OPENING {
+            self.down(j, began, false, now);
         }
     }
 

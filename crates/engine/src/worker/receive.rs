@@ -223,6 +223,7 @@ impl Worker {
 
     fn count_response(&mut self, j: u32, now: Nanos) {
         let Some(flight) = self.conns.pop(j) else { return };
+        let answered = self.conns.answered(j, now);
         let measured = self.recorder.measures(flight.due);
         let conn = &mut self.conns[j];
         conn.served = conn.served.saturating_add(u32::from(measured));
@@ -257,7 +258,8 @@ impl Worker {
         self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.responses);
         if let Some(class) = failure {
             self.describe_failure(j, flight.endpoint, class, status);
-            self.recorder.watch.failing(flight.sent, now);
+            // Responses on a connection come one after another: those in flight together share the user's time.
+            self.recorder.watch.failing(flight.sent.max(answered), now);
             if status >= SERVER_ERROR {
                 self.recorder.watch.failed(now);
             }

@@ -6,7 +6,7 @@ use net::Close;
 use testkit::sim::World;
 
 use crate::harness::{Load, Served, closed, drive, open};
-use crate::server::{OK, Reply, mortal, scripted};
+use crate::server::{OK, Reply, mortal, one_by_one, scripted};
 
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 /// Half of the window.
@@ -128,6 +128,28 @@ fn users_time_is_exact() {
         assert!(!presence.silences[0].ended);
         let from = presence.silences[0].from_ns;
         assert!((SECOND - 20 * MILLISECOND..=SECOND + 20 * MILLISECOND).contains(&from), "{from}");
+    }
+}
+
+#[test]
+fn success_by_time_is_the_same_however_many_requests_a_connection_holds() {
+    for pipeline in [1, 4, 8] {
+        let load = closed(4).with(|plan| {
+            (plan.pipeline, plan.duration_ns) = (pipeline, Some(4 * SECOND));
+        });
+        // One after another on a connection, each in 2 ms, of which every twentieth fails.
+        let serve = |world: &World| {
+            let mut nth = 0;
+            one_by_one(world, &load.request, move |_| {
+                nth += 1;
+                let reply = Reply::bytes(if nth % 20 == 0 { ERROR } else { OK });
+                Some(Reply { after: 2 * MILLISECOND, ..reply })
+            })
+            .0
+        };
+        let run = drive(&load, serve).run;
+        let success = run.rates.success_ratio.unwrap();
+        assert!((success - 0.95).abs() < 0.005, "pipeline {pipeline}: {success}");
     }
 }
 

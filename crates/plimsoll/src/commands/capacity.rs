@@ -367,7 +367,9 @@ fn exit_code(
         Some(_) if !verdict::search_believable(record) => NOT_BELIEVABLE,
         None => INTERRUPTED,
         Some(Ending::NeverMet) => OBJECTIVES_MISSED,
-        Some(Ending::Died | Ending::Changed | Ending::Unconfirmed) => NOT_BELIEVABLE,
+        Some(Ending::Died | Ending::Stuck | Ending::Changed | Ending::Unconfirmed) => {
+            NOT_BELIEVABLE
+        }
         Some(Ending::Found | Ending::OutOfBudget) if !confirmed => NOT_BELIEVABLE,
         Some(Ending::Found | Ending::OutOfBudget) => match () {
             () if any(Ruling::Inconclusive) => NOT_BELIEVABLE,

@@ -49,9 +49,18 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     rounds.announce();
     // What is killed in its first round can be reported too.
     files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
+    let mut failed = false;
     for round in 0..args.rounds {
-        if !rounds.run(round, &files)? {
-            break;
+        match rounds.run(round, &files) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(failure) if round == 0 => return Err(failure),
+            // The rounds before are judged.
+            Err(failure) => {
+                eprintln!("plimsoll: round {}: {failure}", round + 1);
+                failed = true;
+                break;
+            }
         }
         files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
     }
@@ -62,7 +71,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
     let code = match () {
-        () if rounds.halted() => COULD_NOT_RUN,
+        () if failed || rounds.halted() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
         () if rounds.lost().is_some() => NOT_BELIEVABLE,
         () => code(&comparison),

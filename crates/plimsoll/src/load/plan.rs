@@ -28,9 +28,10 @@ impl Prepared {
     ) -> Plan {
         let (args, settings) = (&self.args, &self.input.settings);
         let pipeline = args.pipeline.max(burst.into());
-        let profile =
-            self.input.profile().filter(|_| self.follows_profile && shape.rate_per_s.is_some());
+        let is_open = shape.rate_per_s.is_some();
+        let profile = self.input.profile().filter(|_| self.follows_profile);
         let LoadProfile { stages, recorded } = profile.unwrap_or_default();
+        let recorded = recorded.filter(|_| is_open);
         let mut sources: Vec<String> =
             routes.iter().filter_map(|route| Some(route.from?.to_string())).collect();
         sources.dedup();
@@ -91,8 +92,9 @@ impl Prepared {
 
 /// Arrivals a second that fall to a worker where they are densest.
 fn densest(shape: Shape, stages: &[Stage], threads: u64) -> f64 {
+    let Some(rate_per_s) = shape.rate_per_s else { return 0.0 };
     let peak = Stages::new(stages).map(|profile| profile.peak()).ok();
-    peak.or(shape.rate_per_s).unwrap_or(0.0) / threads as f64
+    peak.unwrap_or(rate_per_s) / threads as f64
 }
 
 /// How long an arrival may wait for others, when a worker has `a_worker_per_s`. Evenly spaced ones that come

@@ -145,6 +145,13 @@ impl Prepared {
             }
             None => Begun::without_script(supply),
         };
+        let burst = u64::from(begun.burst);
+        if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < burst * threads) {
+            return usage(format!(
+                "--max-inflight {cap} is below the {burst} requests that the script sends at once{}",
+                if threads > 1 { format!(" in each of {threads} workers") } else { String::new() }
+            ));
+        }
         let plan = self.plan(shape, threads, &routes, mix, begun.burst);
         let launch = Launch {
             own_files: shape.connections > self.files.connections_per_table(),

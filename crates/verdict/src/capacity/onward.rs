@@ -39,6 +39,10 @@ pub fn onward(search: &Search, ending: Option<Ending>, resumed: Option<&str>) ->
         Some(Ending::Died | Ending::Changed) => {
             "Find out what happened to the server; then search again.".to_owned()
         }
+        Some(Ending::Stuck) => match resumed {
+            Some(resumed) => format!("Make room for the next step: `{resumed}` goes on with it."),
+            None => "Make room for the next step; then search again.".to_owned(),
+        },
         Some(_) => {
             let longer = exact_duration(settings.budget_ns.saturating_mul(TIMES_BUDGET));
             match resumed {

@@ -119,6 +119,7 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         Ending::Found => None,
         Ending::NeverMet => return never_met(search),
         Ending::Died => Some("the target stopped answering and did not come back"),
+        Ending::Stuck => Some("the next step could not be run on the generator's machine"),
         Ending::Changed => {
             Some("the server's responses changed, so later steps would measure another thing")
         }

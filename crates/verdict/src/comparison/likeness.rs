@@ -2,7 +2,16 @@
 
 use model::{Run, Verdict};
 
-use crate::figures::grouped;
+use crate::figures::{grouped, share};
+
+/// Parts of a plan that two servers may need differently, or that change no figure by themselves.
+const MAY_DIFFER: [&str; 6] = ["header fields", "body", "duration", "warm-up", "time-out", "TLS"];
+/// Shares of success that lie closer together than this are alike.
+const LEAST: f64 = 0.001;
+/// Attempts at least by which they must lie apart.
+const SEVERAL: f64 = 5.0;
+/// Deviations beyond which a difference of shares is no chance.
+const DEVIATIONS: f64 = 4.0;
 
 /// Why the second run must not be judged against the first, one sentence each; empty when they are alike: the same
 /// environment, the same responses, figures that may be believed. `names` are what the reader calls them.
@@ -14,6 +23,7 @@ pub fn differences([a, b]: [&Run; 2], names: [&str; 2]) -> Vec<String> {
     }
     found.extend(responses(a, b));
     found.extend(loads(a, b));
+    found.extend(successes(a, b));
     for (run, name) in [(a, names[0]), (b, names[1])] {
         if run.validity.verdict != Verdict::Valid {
             found.push(format!("a run of {name} is {}", verdict(run)));
@@ -50,5 +60,31 @@ fn loads(a: &Run, b: &Run) -> Option<String> {
         Some(rate) => format!("{rate}/s over {} connections", run.plan.connections),
         None => format!("{} connections", run.plan.connections),
     };
-    (load(a) != load(b)).then(|| format!("their loads differ ({} against {})", load(a), load(b)))
+    if load(a) != load(b) {
+        return Some(format!("their loads differ ({} against {})", load(a), load(b)));
+    }
+    let mut other = a.plan.differences(&b.plan);
+    let single = a.plan.mix.endpoints.len() <= 1 && b.plan.mix.endpoints.len() <= 1;
+    other.retain(|what| !MAY_DIFFER.contains(what) && !(single && *what == "mix of endpoints"));
+    (!other.is_empty()).then(|| format!("they were sent with another {}", other.join(", ")))
+}
+
+/// Who answers with failures is quicker or slower for that, and its figures are not those of the work asked for.
+fn successes(a: &Run, b: &Run) -> Option<String> {
+    let ratio = |run: &Run| run.rates.success_ratio.unwrap_or(0.0);
+    let (one, other) = (ratio(a), ratio(b));
+    let attempts = |run: &Run| run.totals.attempts.max(1) as f64;
+    let both = (one * attempts(a) + other * attempts(b)) / (attempts(a) + attempts(b));
+    let deviation = (both * (1.0 - both) * (1.0 / attempts(a) + 1.0 / attempts(b))).sqrt();
+    let apart = (one - other).abs();
+    // So few that fail are no normal distribution.
+    let several = apart * attempts(a).min(attempts(b)) >= SEVERAL;
+    let beyond_chance = several && apart > LEAST.max(DEVIATIONS * deviation);
+    beyond_chance.then(|| {
+        format!(
+            "they succeed differently ({} against {} of the attempts)",
+            share(one),
+            share(other)
+        )
+    })
 }

@@ -288,6 +288,41 @@ fn unlike_runs_are_not_judged() {
 }
 
 #[test]
+fn a_server_that_fails_more_is_neither_faster_nor_slower() {
+    let mut server = Server::new(3);
+    let a = server.run(8, 100, 0.5, 1.0);
+    let mut b = a.clone();
+    (b.rates.success_ratio, b.totals.attempts) = (Some(0.7), 2_000);
+    let found = likeness::differences([&a, &b], ["old", "new"]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("they succeed differently ("), "{found:?}");
+    // One of few may fail by chance.
+    (b.rates.success_ratio, b.totals.attempts) = (Some(0.98), 50);
+    assert_eq!(likeness::differences([&a, &b], ["old", "new"]), Vec::<String>::new());
+}
+
+#[test]
+fn loads_that_differ_by_a_flag_are_not_judged() {
+    let mut server = Server::new(3);
+    let a = server.run(8, 100, 0.5, 1.0);
+    let changes: [(&str, fn(&mut model::Plan)); 4] = [
+        ("pipeline", |plan| (plan.pipeline, plan.max_inflight) = (8, 8 * plan.connections)),
+        ("keep-alive", |plan| plan.keepalive = !plan.keepalive),
+        ("think time", |plan| plan.think_ns = Some(50_000_000)),
+        ("method", |plan| plan.method = "POST".into()),
+    ];
+    for (what, change) in changes {
+        let mut b = a.clone();
+        change(&mut b.plan);
+        let found = likeness::differences([&a, &b], ["old", "new"]);
+        assert_eq!(found, [format!("they were sent with another {what}")]);
+    }
+    let mut b = a.clone();
+    (b.plan.timeout_ns, b.plan.duration_ns) = (1, Some(7));
+    assert_eq!(likeness::differences([&a, &b], ["old", "new"]), Vec::<String>::new());
+}
+
+#[test]
 fn changes_beyond_ten_times_are_not_in_per_cent() {
     let shown = [0.9, 1.031, 9.9, 45.232].map(change);
     assert_eq!(shown, ["-10.0 %", "+3.1 %", "+890.0 %", "45.2x"]);

@@ -78,12 +78,16 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
 }
 
 pub(super) fn not_steady(run: &Run) -> Option<Finding> {
+    let closed = run.plan.rate_per_s.is_none();
+    // With other numbers of users, another throughput and latency are what was asked for.
+    if closed && !run.plan.stages.is_empty() {
+        return None;
+    }
     let seconds = window(run);
     let levels = match seconds.len() < FEWEST {
         true => in_slices(run)?,
         false => seconds.iter().map(Level::of_point).collect(),
     };
-    let closed = run.plan.rate_per_s.is_none();
     let qps: Vec<f64> = levels.iter().map(|level| level.per_s).collect();
     let p50: Vec<f64> = levels.iter().map(|level| level.p50_ns).collect();
     let qps = closed.then_some(&qps);

@@ -90,7 +90,7 @@ impl SearchRunner {
                 Err(failure) if record.steps.is_empty() => return Err(failure),
                 Err(failure) => {
                     eprintln!("plimsoll: {failure}");
-                    return Ok(End::Over(Ending::Died));
+                    return Ok(End::Over(Ending::Stuck));
                 }
             };
             if run.halted.is_some() {

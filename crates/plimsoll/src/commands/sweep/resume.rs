@@ -85,25 +85,7 @@ fn load(dir: &Path) -> Result<Sweep, Failure> {
 
 /// Levels of one curve must differ in nothing but the level.
 fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
-    let same = [
-        ("method", held.method == new.method),
-        ("header fields", held.headers == new.headers),
-        ("body", held.body_bytes == new.body_bytes),
-        ("arrivals", held.arrivals == new.arrivals),
-        ("duration", held.duration_ns == new.duration_ns),
-        ("warm-up", held.warmup_ns == new.warmup_ns),
-        ("ramp", held.ramp_ns == new.ramp_ns),
-        ("time-out", held.timeout_ns == new.timeout_ns),
-        ("pace", held.pace_ns == new.pace_ns),
-        ("think time", held.think_ns == new.think_ns),
-        ("keep-alive", held.keepalive == new.keepalive),
-        ("choice of --cookies", held.cookies == new.cookies),
-        ("pipeline", held.pipeline == new.pipeline),
-        ("TLS", held.tls == new.tls),
-        ("statuses of success", held.success == new.success),
-        ("mix of endpoints", names(held) == names(new)),
-    ];
-    let other: Vec<&str> = same.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect();
+    let other = held.differences(new);
     if other.is_empty() {
         return Ok(());
     }
@@ -112,12 +94,6 @@ fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
         dir.display(),
         other.join(", ")
     ))
-}
-
-/// The endpoints' names and shares of all requests. Their numbers of users are left out: they differ from
-/// level to level.
-fn names(plan: &Plan) -> Vec<(&str, Option<f64>)> {
-    plan.mix.endpoints.iter().map(|endpoint| (&*endpoint.name, endpoint.share)).collect()
 }
 
 fn plural(kind: LevelKind) -> &'static str {

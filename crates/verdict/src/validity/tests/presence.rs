@@ -72,6 +72,32 @@ fn a_server_that_was_silent_until_somebody_interrupted_the_run() {
 }
 
 #[test]
+fn one_port_that_ran_out_here_does_not_hide_that_nothing_comes() {
+    let (verdict, codes, _) = judged(closed(), |run| {
+        dead(run, 0);
+        let presence = run.presence.as_mut().unwrap();
+        (presence.cut_ns, presence.silences[0].last_failed_ns) = (0, None);
+        run.totals.limits.insert("EADDRNOTAVAIL".into(), 1);
+        run.totals.unfinished = 10;
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    assert!(codes.contains(&ReasonCode::ServerGone), "{codes:?}");
+}
+
+#[test]
+fn a_server_that_lets_nobody_connect_any_more() {
+    let (verdict, codes, _) = judged(closed(), |run| {
+        dead(run, 0);
+        run.totals.errors = model::ErrorCounts::default();
+        let presence = run.presence.as_mut().unwrap();
+        (presence.cut_ns, presence.silences[0].last_failed_ns) = (0, None);
+        let users = run.users.get_or_insert_default();
+        users.end_waits.insert(4 * SECOND, 10);
+    });
+    assert_eq!((verdict, codes.first()), (Verdict::Invalid, Some(&ReasonCode::ServerGone)));
+}
+
+#[test]
 fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
     let spoils: [Spoil; 6] = [
