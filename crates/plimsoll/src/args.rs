@@ -107,7 +107,7 @@ pub enum Command {
     Watch(WatchArgs),
     /// Say what limits a run: ranked findings with their evidence, the fix, and an experiment
     Explain(ExplainArgs),
-    /// Rebuild the results of a run or sweep from its folder, also after it was killed
+    /// Print the results of a run, sweep, search or comparison again, also after it was killed
     Report(ReportArgs),
     /// Measure the highest load that this machine can generate, so that runs can report the share they used
     Calibrate(CalibrateArgs),
@@ -184,7 +184,7 @@ pub enum Format {
     Text,
     /// wrk's block alone, for programs that parse it
     Wrk,
-    /// The run as JSON (plimsoll.run/1)
+    /// The result as JSON, in its own schema: a run is plimsoll.run/1
     Json,
 }
 

@@ -13,9 +13,9 @@ use super::{LoadArgs, ObserveArgs, TakeArgs};
 #[command(
     after_help = "A level holds when it meets every objective of --slo, when 99 % of the requests that \
 were due were answered, and when 99 % of the attempts succeed (unless an objective says otherwise).\nEvery level is \
-approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --warmup \
-where that is longer.\nArrivals are random (poisson) unless --arrivals or the workload file \
-says otherwise: users do not arrive evenly, and a server carries evenly spaced arrivals at rates where random \
+approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --ramp, or \
+of the warm-up of --warmup or the workload file, where that is longer.\nArrivals are random (poisson) unless \
+--arrivals or the workload file says otherwise: users do not arrive evenly, and a server carries evenly spaced arrivals at rates where random \
 ones queue.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
 capacity is below a qps that was asked for; 1, 2 and 130: see `plimsoll --help`."
 )]
@@ -33,7 +33,8 @@ pub struct CapacityArgs {
     /// thirtieth of the budget, at least 1s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub step: Option<Nanos>,
-    /// Measured window of the confirming hold [default: a fifth of the budget]
+    /// Measured window of the confirming hold [default: a fifth of the budget, or longer if a percentile
+    /// needs more responses]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub hold: Option<Nanos>,
     /// Rest between steps [default: a tenth of a step]
@@ -51,8 +52,8 @@ pub struct CapacityArgs {
     /// 'success>=99%']
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
-    /// Daily users that the load of the workload file is of, so that the capacity is told in daily users too [default:
-    /// the file's daily_users, which `mine` writes]
+    /// Daily users the workload stands for, so that the capacity is printed in daily users too [default: the file's
+    /// daily_users, which `mine` writes]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub dau_now: Option<u64>,
     /// Maximum number of connections

@@ -37,7 +37,7 @@ pub struct FillArgs {
     /// Leave tables as they are that only refer to those of --rows
     #[arg(long)]
     pub only: bool,
-    /// Workload file whose pools' ids shall exist
+    /// Workload file; create the ids in its pools
     #[arg(long = "for", value_name = "FILE")]
     pub workload: Option<PathBuf>,
     /// Daily users that today's rows belong to

@@ -32,7 +32,7 @@ pub struct GateArgs {
     /// What to do instead of serving
     #[command(subcommand)]
     pub command: Option<GateCommand>,
-    /// Configuration (TOML); flags go before what it says
+    /// Configuration (TOML); flags override it
     #[arg(value_name = "CONFIG")]
     pub config: Option<PathBuf>,
     /// Address for clients; may be repeated

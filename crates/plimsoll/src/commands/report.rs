@@ -64,7 +64,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 fn last_result() -> Result<PathBuf, Failure> {
     let root = Path::new(PARENT);
     let Some(dir) = newest(root) else {
-        return cannot_run(stored_run::nothing_yet());
+        return cannot_run(stored_run::nothing_yet("report"));
     };
     if dir != Path::new(LAST_RUN) {
         eprintln!("plimsoll: the last result is {}", dir.display());

@@ -37,21 +37,21 @@ pub fn folder_of(file: &Path) -> Option<&Path> {
     stands.then_some(dir)
 }
 
-/// That there is no result in the folder where one would be.
-pub fn nothing_yet() -> String {
+/// That there is no result in the folder where one would be, for `plimsoll COMMAND`, which takes a folder.
+pub fn nothing_yet(command: &str) -> String {
     format!(
-        "{PARENT} holds no result here: name the folder of one, as in `plimsoll report DIR`, or measure first, as in \
+        "{PARENT} holds no result here: name the folder of one, as in `plimsoll {command} DIR`, or measure first, as in \
          `plimsoll run URL`"
     )
 }
 
-/// The run in a folder, or in a file.
+/// The run in a folder, or in a file, for `plimsoll explain`.
 ///
 /// # Errors
 /// When there is none.
 pub fn of_path(path: &Path) -> Result<Run, Failure> {
     if path == Path::new(LAST_RUN) && !path.exists() {
-        return cannot_run(nothing_yet());
+        return cannot_run(nothing_yet("explain"));
     }
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
