@@ -32,8 +32,8 @@ const ORDINARY: [&str; 10] = [
 
 /// What a server counts of a session that has ended may come so much later.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How long changes are looked for at least.
-const LOOK: Duration = Duration::from_secs(3);
+/// How long changes are looked for at least: servers count what a busy session wrote once a second.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// A look at what others change, from [`check`] to [`Look::end`]: the survey's time is used for it.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Look {
         Self { began: Instant::now(), known: None, name: None }
     }
 
-    /// Refuses the database if rows of it were changed since the look began, which lasts three seconds at least (with
+    /// Refuses the database if rows of it were changed since the look began, which lasts two seconds at least (with
     /// SQLite, whose count of changes is exact, no longer than the survey).
     ///
     /// # Errors

@@ -22,7 +22,7 @@ removes exactly the rows that were added, sets counters back and drops these tab
 A database is refused, unless --yes-to gives its name, if a word in its name or host begins or ends with one of \
 --production-marks, numbers aside (prod and production count within words too; products and the like do not); if \
 replicas are attached; if others that are still connected wrote to it in the last 5 minutes; and if rows of it are \
-changed while fill looks, 3 seconds at least. What was written before over connections that are closed is not seen.
+changed while fill looks, 2 seconds at least. What was written before over connections that are closed is not seen.
 Passwords: from the URL, PGPASSWORD or MYSQL_PWD, ~/.pgpass or ~/.my.cnf; they are not printed.
 TLS: sslmode=require, verify-ca or verify-full and sslrootcert=FILE in the URL of PostgreSQL (or PGSSLMODE, \
 PGSSLROOTCERT), ssl-mode=REQUIRED or VERIFY_IDENTITY and ssl-ca=FILE in that of MySQL (or ~/.my.cnf).
