@@ -6,6 +6,7 @@
 //! few, come often, are common words, and differ in what follows.
 
 mod secrets;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 
@@ -147,8 +148,12 @@ impl Trie {
                 Some(values) => self.next(*values),
                 None => Next::new(),
             };
-            let mut values = values_among(&lower, known, &others);
-            values.extend(values_among(&upper, known, &others));
+            let mut values = Vec::new();
+            for group in [&lower, &upper] {
+                let (some, fixed) = values_among(group, known, &others);
+                values.extend(some);
+                self.found.extend(fixed);
+            }
             if values.is_empty() {
                 continue;
             }
@@ -244,6 +249,7 @@ impl Trie {
             let code = codes && is_upper(inner);
             let known = words::is_reserved(inner) || words::is_common(inner);
             let known = known && !code
+                || self.found.contains(&child)
                 || !around
                 || matches!(shape.class, Class::Locale | Class::Int | Class::Float);
             let follows = (self.traits(child) & !traits) >> 64 == 0;
@@ -324,7 +330,7 @@ fn is_error_status(text: &[u8]) -> bool {
 
 /// The nodes of a group that are values. `known` says that others of the group were found to be some already.
 /// `others` are the requests of those by what follows.
-fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
+fn values_among(group: &[Candidate], known: bool, others: &Next) -> (Vec<u32>, Vec<u32>) {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
     if known || openness(&open) > OPEN {
@@ -333,7 +339,7 @@ fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
     let slugs: Vec<&Candidate> =
         open.iter().copied().filter(|candidate| is_slug(&candidate.text)).collect();
     if slugs.len() < 3 || openness(&slugs) <= OPEN {
-        return Vec::new();
+        return Default::default();
     }
     let with = |candidate: &&&Candidate| {
         is_slug(&candidate.text)
@@ -373,8 +379,9 @@ fn openness(group: &[&Candidate]) -> f64 {
     score
 }
 
-/// The values among candidates: all but common words, and those that differ from the rest in what follows.
-fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
+/// The values among candidates: all but common words, and those that differ from the rest in what follows. Beside
+/// them the words that are fixed for being words.
+fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
     const FEW: usize = 3;
     const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
@@ -405,8 +412,12 @@ fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
     };
     let mut apart = strange(group, others);
     apart.extend(single_words_among_slugs(group));
-    let is_value = |candidate: &&&Candidate| !fixed(candidate) && !apart.contains(&candidate.node);
-    group.iter().filter(is_value).map(|candidate| candidate.node).collect()
+    let words = vocabulary::words_among_values(group);
+    let is_value = |candidate: &&&Candidate| {
+        !fixed(candidate) && !apart.contains(&candidate.node) && !words.contains(&candidate.node)
+    };
+    let values = group.iter().filter(is_value).map(|candidate| candidate.node).collect();
+    (values, words)
 }
 
 /// The few single words of a group whose others are all of several words: `journal` beside categories such as
