@@ -43,6 +43,8 @@ struct Candidate {
     traits: Traits,
     /// Its requests by what follows.
     next: Next,
+    /// Whether words follow, and all are such as one knows.
+    before_words: Option<bool>,
 }
 
 impl Trie {
@@ -102,6 +104,7 @@ impl Trie {
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
                 next: self.next(*child),
+                before_words: self.is_before_words(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
             groups.entry(key).or_default().push(candidate);
@@ -264,6 +267,22 @@ impl Trie {
         }
     }
 
+    /// Whether all words that follow a node are such as one knows; nothing where no word does.
+    fn is_before_words(&self, node: u32) -> Option<bool> {
+        let mut found = None;
+        for child in &self.nodes[node as usize].children {
+            let known = match &self.nodes[*child as usize].label {
+                Label::Fixed(text) if self.shape(node, text).class.is_words() => {
+                    words::is_wholly_general(text)
+                }
+                Label::Values { class, .. } if class.is_words() => false,
+                _ => continue,
+            };
+            found = Some(found.unwrap_or(true) && known);
+        }
+        found
+    }
+
     fn traits(&self, node: u32) -> Traits {
         let source = &self.nodes[node as usize];
         let bits = source.children.iter().map(|child| 1_u64 << self.bit(node, *child));
@@ -312,7 +331,8 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         // `2.0`: a version of an API, not a coordinate.
         Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
         Class::Version | Class::Code => few && come_again(group),
-        _ if group.len() == 1 => often,
+        // One small number that goes on coming, or of which nothing says that it counts anything.
+        _ if group.len() == 1 => often || group[0].text.len() <= 2 && (free || come_again(group)),
         _ => often && few && (free || agreement(group) < 0.5),
     }
 }
@@ -407,7 +427,10 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
             && candidate.text.first().is_some_and(u8::is_ascii_lowercase);
         // Among many values one may happen to be a common word: what follows it is what follows them.
         let same = next(candidate) != 0 && next(candidate) & !several == 0;
-        let one_of_many = same && group.len() >= MANY && candidate.hits * 20 <= hits;
+        let one_of_many = same
+            && group.len() >= MANY
+            && candidate.hits * 20 <= hits
+            && !vocabulary::is_before_words_alone(candidate, group);
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
     let mut apart = strange(group, others);

@@ -201,5 +201,13 @@ fn is_one_set(texts: &[&[u8]]) -> bool {
         let end = stem(text);
         end > 0 && end < text.len() && text[..end] == first[..stem(first)]
     });
-    upper || letters || numbered || words::are_of_one_set(texts)
+    let spans = texts.iter().all(|text| is_span(text) || words::are_of_one_set(&[text, b"ytd"]));
+    upper || letters || numbered || spans || words::are_of_one_set(texts)
+}
+
+/// A span of time: `5d`, `24h`.
+fn is_span(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0
+        && matches!(&text[digits..], b"s" | b"m" | b"min" | b"h" | b"d" | b"w" | b"mo" | b"y")
 }

@@ -29,10 +29,22 @@ pub(super) fn words_among_values(group: &[&Candidate]) -> Vec<u32> {
         let once = known.iter().filter(|candidate| candidate.hits == 1).count();
         let dictionary = known.len() >= DICTIONARY && once * 10 >= known.len() * 3;
         let are_words = known.len() > unknown.len() && !dictionary;
-        let fixed = |candidate: &&&Candidate| are_words || single && candidate.hits > most;
+        let fixed = |candidate: &&&Candidate| {
+            are_words || single && candidate.hits > most || is_before_words_alone(candidate, group)
+        };
         found.extend(known.iter().filter(fixed).map(|candidate| candidate.node));
     }
     found
+}
+
+/// Whether only words that one knows follow a candidate, and other words follow most of its group: `security`, which
+/// `advisories` follows, beside users whom names of projects follow.
+pub(super) fn is_before_words_alone(candidate: &Candidate, group: &[&Candidate]) -> bool {
+    const ONE_IN: usize = 4;
+    let count = |wanted: bool| {
+        group.iter().filter(|candidate| candidate.before_words == Some(wanted)).count()
+    };
+    candidate.before_words == Some(true) && count(true) * (ONE_IN - 1) <= count(false)
 }
 
 fn is_known(candidate: &Candidate) -> bool {
