@@ -104,9 +104,18 @@ pub(crate) fn is_wholly_general(segment: &[u8]) -> bool {
 
 /// Whether a segment is made of up to three words that `known` says so of, letters of other alphabets aside.
 fn is_made_of(segment: &[u8], known: impl Fn(&[u8]) -> bool) -> bool {
+    let part = |word: &[u8]| known(&word.to_ascii_lowercase());
+    // Words with figures in them, as they are written.
+    let with_figures = |text: &[u8]| {
+        text.split(|byte| matches!(byte, b'-' | b'_' | b'.')).all(|word| {
+            match word.iter().any(u8::is_ascii_digit) {
+                true => is_in_common(&word.to_ascii_lowercase()),
+                false => !word.is_empty() && parts(word).all(part),
+            }
+        })
+    };
     let made = |text: &[u8]| {
-        let count = parts(text).count();
-        (1..=3).contains(&count) && parts_are(text, |word| known(&word.to_ascii_lowercase()))
+        (1..=3).contains(&parts(text).count()) && (parts_are(text, part) || with_figures(text))
     };
     match fold(segment) {
         Some(spellings) => spellings.iter().any(|text| made(text.as_bytes())),
