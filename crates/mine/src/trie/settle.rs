@@ -434,34 +434,13 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
     let mut known = vocabulary::words_among_values(group);
-    known.extend(single_words_among_slugs(group));
+    known.extend(vocabulary::single_words_among_slugs(group));
     let apart = strange(group, others);
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)
     };
     let values = group.iter().filter(is_value).map(|candidate| candidate.node).collect();
     (values, known)
-}
-
-/// The few single words of a group whose others are all of several words: `journal` beside categories such as
-/// `rain-boots-for-summer`.
-fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
-    const FEW_ONE_IN: usize = 5;
-    const FEWEST: usize = 20;
-    const OFTEN: u64 = 20;
-    // So few are none of them, however rarely they come.
-    const HARDLY_ANY_ONE_IN: usize = 50;
-    let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
-    let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
-    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
-        return Vec::new();
-    }
-    let hardly_any = singles.len() <= (group.len() / HARDLY_ANY_ONE_IN).max(1);
-    let is_fixed = |candidate: &&Candidate| {
-        hardly_any || candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
-    };
-    let often = singles.into_iter().filter(is_fixed);
-    often.map(|candidate| candidate.node).collect()
 }
 
 /// Plain words whose requests go on in another way than those of the rest, by more than chance: each value of one

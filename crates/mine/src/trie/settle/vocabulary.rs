@@ -37,6 +37,27 @@ pub(super) fn words_among_values(group: &[&Candidate]) -> Vec<u32> {
     found
 }
 
+/// The few single words of a group whose others are all of several words: `journal` beside categories such as
+/// `rain-boots-for-summer`.
+pub(super) fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
+    const FEW_ONE_IN: usize = 5;
+    const FEWEST: usize = 20;
+    const OFTEN: u64 = 20;
+    // So few are none of them, however rarely they come.
+    const HARDLY_ANY_ONE_IN: usize = 50;
+    let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
+    let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
+    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
+        return Vec::new();
+    }
+    let hardly_any = singles.len() <= (group.len() / HARDLY_ANY_ONE_IN).max(1);
+    let is_fixed = |candidate: &&Candidate| {
+        hardly_any || candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
+    };
+    let often = singles.into_iter().filter(is_fixed);
+    often.map(|candidate| candidate.node).collect()
+}
+
 /// Whether only words that one knows follow a candidate, and other words follow most of its group: `security`, which
 /// `advisories` follows, beside users whom names of projects follow.
 pub(super) fn is_before_words_alone(candidate: &Candidate, group: &[&Candidate]) -> bool {
