@@ -339,7 +339,9 @@ fn is_token(value: &[u8]) -> bool {
     let changes = changes(value);
     match (mixed, digits) {
         // Words in camel case change case once a word.
-        (true, 0) => changes * 3 >= value.len() && !is_camel(value),
+        (true, 0) => {
+            changes * 3 >= value.len() && !is_camel(value) && !words::is_mostly_words(value)
+        }
         (true, _) => changes * 4 >= value.len() && !is_camel(value),
         (false, 0) => false,
         // One case and digits between the letters, not behind them.

@@ -9,7 +9,7 @@ mod looks;
 mod settle;
 mod siblings;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
@@ -75,6 +75,8 @@ pub(crate) struct Trie {
     remembered: Vec<(u64, u32, u32)>,
     /// Grows whenever nodes move.
     state: u32,
+    /// Words that were found to be fixed beside values.
+    found: BTreeSet<u32>,
 }
 
 /// The hash of bytes, the same in every run.
@@ -142,6 +144,7 @@ impl Default for Trie {
             free: Vec::new(),
             remembered: vec![(0, ROOT, 0); REMEMBERED],
             state: 1,
+            found: BTreeSet::new(),
         }
     }
 }
@@ -318,6 +321,7 @@ impl Trie {
                 }
             }
         }
+        self.found.remove(&from);
         self.free.push(from);
         self.crowd(into);
     }
@@ -371,7 +375,9 @@ impl Trie {
         for child in children {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
             let heavy = self.below(child) * 200 > total;
-            if !(may_be_fixed(text) || (heavy && words::is_common(text))) {
+            if !(may_be_fixed(text)
+                || (heavy && (words::is_common(text) || words::is_wholly_general(text))))
+            {
                 self.move_into(node, child, into);
             }
         }

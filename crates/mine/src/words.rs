@@ -15,6 +15,12 @@ const RESERVED: &str = "me self mine new edit create search login logout signin 
 /// Words of which fixed segments are commonly made.
 const COMMON: &str = include_str!("words/common.txt");
 
+/// Words of sites in German, French, Spanish, Italian, Portuguese, Dutch, Polish and Scandinavian languages.
+const LANGUAGES_OF_SITES: &str = include_str!("words/languages.txt");
+
+/// English words in general, without names of persons. Values are made of them too: one alone says little.
+const GENERAL: &str = include_str!("words/general.txt");
+
 /// Closed sets, one a line: words of one of them that stand side by side are values where the same follows each.
 const SETS: &str = include_str!("words/sets.txt");
 
@@ -60,19 +66,129 @@ const BOTS: &[&str] = &[
     "healthchecker",
 ];
 
-/// Whether this stands in paths as it is, whatever stands beside it: a reserved word, or no word at all.
+/// Whether this stands in paths as it is, whatever stands beside it: a reserved word, a hidden folder such as
+/// `.well-known`, or no word at all.
 pub(crate) fn is_reserved(segment: &[u8]) -> bool {
-    is_in_reserved(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+    let is_hidden = matches!(segment, [b'.', first, ..] if first.is_ascii_lowercase());
+    is_hidden || is_in_reserved(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+}
+
+/// Whether letters of both cases are mostly words, a capital at the beginning of each: `ISteamUserStats`.
+pub(crate) fn is_mostly_words(text: &[u8]) -> bool {
+    const SHORTEST: usize = 3;
+    let is_start = |at: usize| {
+        text[at].is_ascii_uppercase()
+            && (at == 0
+                || !text[at - 1].is_ascii_uppercase()
+                || text.get(at + 1).is_some_and(u8::is_ascii_lowercase))
+    };
+    let mut starts: Vec<usize> = (1..text.len()).filter(|at| is_start(*at)).collect();
+    starts.insert(0, 0);
+    starts.push(text.len());
+    let words = starts.windows(2).map(|ends| text[ends[0]..ends[1]].to_ascii_lowercase());
+    let known = words.filter(|word| word.len() >= SHORTEST && with_stem(word, is_in_general));
+    known.map(|word| word.len()).sum::<usize>() * 2 > text.len()
 }
 
 /// Whether a segment is made of up to three words, all of which fixed segments are commonly made of.
 pub(crate) fn is_wholly_common(segment: &[u8]) -> bool {
-    let known = |word: &[u8]| {
-        let lower = word.to_ascii_lowercase();
-        is_in_common(&lower)
+    is_made_of(segment, is_in_common)
+}
+
+/// As [`is_wholly_common`], of words in general.
+pub(crate) fn is_wholly_general(segment: &[u8]) -> bool {
+    is_made_of(segment, |word| {
+        is_in_common(word) || with_stem(word, is_in_general) || is_compound(word)
+    })
+}
+
+/// Whether a segment is made of up to three words that `known` says so of, letters of other alphabets aside.
+fn is_made_of(segment: &[u8], known: impl Fn(&[u8]) -> bool) -> bool {
+    let part = |word: &[u8]| known(&word.to_ascii_lowercase());
+    // Words with figures in them, as they are written.
+    let with_figures = |text: &[u8]| {
+        text.split(|byte| matches!(byte, b'-' | b'_' | b'.')).all(|word| {
+            match word.iter().any(u8::is_ascii_digit) {
+                true => is_in_common(&word.to_ascii_lowercase()),
+                false => !word.is_empty() && parts(word).all(part),
+            }
+        })
     };
-    let parts = parts(segment).count();
-    (1..=3).contains(&parts) && parts_are(segment, known)
+    let made = |text: &[u8]| {
+        (1..=3).contains(&parts(text).count()) && (parts_are(text, part) || with_figures(text))
+    };
+    match fold(segment) {
+        Some(spellings) => spellings.iter().any(|text| made(text.as_bytes())),
+        None => made(segment),
+    }
+}
+
+/// Percent-encoded letters with marks as those without, in both spellings that are usual: `über` as `uber` and
+/// `ueber`. Nothing where there are none.
+fn fold(segment: &[u8]) -> Option<[String; 2]> {
+    if !segment.contains(&b'%') {
+        return None;
+    }
+    let text = crate::pools::decode(segment, false)?;
+    let plain = |letter: char| match letter {
+        'à'..='å' | 'ą' => "a",
+        'æ' => "ae",
+        'ç' | 'ć' => "c",
+        'è'..='ë' | 'ę' => "e",
+        'ì'..='ï' => "i",
+        'ł' => "l",
+        'ñ' | 'ń' => "n",
+        'ò'..='ö' | 'ø' => "o",
+        'ś' => "s",
+        'ß' => "ss",
+        'ù'..='ü' => "u",
+        'ź' | 'ż' => "z",
+        _ => "",
+    };
+    let longer = |letter: char| match letter {
+        'ä' => "ae",
+        'ö' => "oe",
+        'ü' => "ue",
+        'å' => "aa",
+        other => plain(other),
+    };
+    let spelled = |by: &dyn Fn(char) -> &'static str| {
+        let mut made = String::new();
+        for letter in text.chars() {
+            match by(letter) {
+                "" => made.push(letter),
+                others => made += others,
+            }
+        }
+        made
+    };
+    Some([spelled(&plain), spelled(&longer)])
+}
+
+/// Whether a word or what it is a form of is known: `reassigned`, `assigns`, `categories`.
+fn with_stem(word: &[u8], known: impl Fn(&[u8]) -> bool) -> bool {
+    const SHORTEST: usize = 4;
+    if known(word) {
+        return true;
+    }
+    for (ending, own) in
+        [("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("d", ""), ("ing", ""), ("ing", "e")]
+    {
+        if let Some(stem) = word.strip_suffix(ending.as_bytes())
+            && stem.len() + own.len() >= SHORTEST
+            && known(&[stem, own.as_bytes()].concat())
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a word is two that are known, without a sign between them: `paymentplans`, `kundenkonto`.
+fn is_compound(word: &[u8]) -> bool {
+    const SHORTEST: usize = 4;
+    (SHORTEST..=word.len().saturating_sub(SHORTEST))
+        .any(|at| [&word[..at], &word[at..]].iter().all(|part| is_in_general(part)))
 }
 
 /// Whether a segment is one word that fixed segments are commonly made of.
@@ -121,7 +237,15 @@ fn contains(set: &Set, list: &'static str, word: &[u8]) -> bool {
 
 fn is_in_common(word: &[u8]) -> bool {
     static SET: Set = OnceLock::new();
-    contains(&SET, COMMON, word) || is_in_reserved(word)
+    static OTHERS: Set = OnceLock::new();
+    contains(&SET, COMMON, word)
+        || contains(&OTHERS, LANGUAGES_OF_SITES, word)
+        || is_in_reserved(word)
+}
+
+fn is_in_general(word: &[u8]) -> bool {
+    static SET: Set = OnceLock::new();
+    contains(&SET, GENERAL, word) || is_in_common(word)
 }
 
 fn is_in_reserved(word: &[u8]) -> bool {

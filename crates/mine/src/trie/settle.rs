@@ -6,6 +6,7 @@
 //! few, come often, are common words, and differ in what follows.
 
 mod secrets;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 
@@ -42,6 +43,8 @@ struct Candidate {
     traits: Traits,
     /// Its requests by what follows.
     next: Next,
+    /// Whether words follow, and all are such as one knows.
+    before_words: Option<bool>,
 }
 
 impl Trie {
@@ -101,6 +104,7 @@ impl Trie {
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
                 next: self.next(*child),
+                before_words: self.is_before_words(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
             groups.entry(key).or_default().push(candidate);
@@ -147,8 +151,12 @@ impl Trie {
                 Some(values) => self.next(*values),
                 None => Next::new(),
             };
-            let mut values = values_among(&lower, known, &others);
-            values.extend(values_among(&upper, known, &others));
+            let mut values = Vec::new();
+            for group in [&lower, &upper] {
+                let (some, fixed) = values_among(group, known, &others);
+                values.extend(some);
+                self.found.extend(fixed);
+            }
             if values.is_empty() {
                 continue;
             }
@@ -244,6 +252,7 @@ impl Trie {
             let code = codes && is_upper(inner);
             let known = words::is_reserved(inner) || words::is_common(inner);
             let known = known && !code
+                || self.found.contains(&child)
                 || !around
                 || matches!(shape.class, Class::Locale | Class::Int | Class::Float);
             let follows = (self.traits(child) & !traits) >> 64 == 0;
@@ -256,6 +265,22 @@ impl Trie {
                 self.move_into(node, child, into);
             }
         }
+    }
+
+    /// Whether all words that follow a node are such as one knows; nothing where no word does.
+    fn is_before_words(&self, node: u32) -> Option<bool> {
+        let mut found = None;
+        for child in &self.nodes[node as usize].children {
+            let known = match &self.nodes[*child as usize].label {
+                Label::Fixed(text) if self.shape(node, text).class.is_words() => {
+                    words::is_wholly_general(text)
+                }
+                Label::Values { class, .. } if class.is_words() => false,
+                _ => continue,
+            };
+            found = Some(found.unwrap_or(true) && known);
+        }
+        found
     }
 
     fn traits(&self, node: u32) -> Traits {
@@ -306,7 +331,8 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         // `2.0`: a version of an API, not a coordinate.
         Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
         Class::Version | Class::Code => few && come_again(group),
-        _ if group.len() == 1 => often,
+        // One small number that goes on coming, or of which nothing says that it counts anything.
+        _ if group.len() == 1 => often || group[0].text.len() <= 2 && (free || come_again(group)),
         _ => often && few && (free || agreement(group) < 0.5),
     }
 }
@@ -324,7 +350,7 @@ fn is_error_status(text: &[u8]) -> bool {
 
 /// The nodes of a group that are values. `known` says that others of the group were found to be some already.
 /// `others` are the requests of those by what follows.
-fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
+fn values_among(group: &[Candidate], known: bool, others: &Next) -> (Vec<u32>, Vec<u32>) {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
     if known || openness(&open) > OPEN {
@@ -333,7 +359,7 @@ fn values_among(group: &[Candidate], known: bool, others: &Next) -> Vec<u32> {
     let slugs: Vec<&Candidate> =
         open.iter().copied().filter(|candidate| is_slug(&candidate.text)).collect();
     if slugs.len() < 3 || openness(&slugs) <= OPEN {
-        return Vec::new();
+        return Default::default();
     }
     let with = |candidate: &&&Candidate| {
         is_slug(&candidate.text)
@@ -373,8 +399,9 @@ fn openness(group: &[&Candidate]) -> f64 {
     score
 }
 
-/// The values among candidates: all but common words, and those that differ from the rest in what follows.
-fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
+/// The values among candidates: all but common words, and those that differ from the rest in what follows. Beside
+/// them those that are fixed for being words.
+fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
     const FEW: usize = 3;
     const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
@@ -400,31 +427,20 @@ fn values_of(group: &[&Candidate], others: &Next) -> Vec<u32> {
             && candidate.text.first().is_some_and(u8::is_ascii_lowercase);
         // Among many values one may happen to be a common word: what follows it is what follows them.
         let same = next(candidate) != 0 && next(candidate) & !several == 0;
-        let one_of_many = same && group.len() >= MANY && candidate.hits * 20 <= hits;
+        let one_of_many = same
+            && group.len() >= MANY
+            && candidate.hits * 20 <= hits
+            && !vocabulary::is_before_words_alone(candidate, group);
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
-    let mut apart = strange(group, others);
-    apart.extend(single_words_among_slugs(group));
-    let is_value = |candidate: &&&Candidate| !fixed(candidate) && !apart.contains(&candidate.node);
-    group.iter().filter(is_value).map(|candidate| candidate.node).collect()
-}
-
-/// The few single words of a group whose others are all of several words: `journal` beside categories such as
-/// `rain-boots-for-summer`.
-fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
-    const FEW_ONE_IN: usize = 5;
-    const FEWEST: usize = 20;
-    const OFTEN: u64 = 20;
-    let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
-    let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
-    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
-        return Vec::new();
-    }
-    let is_fixed = |candidate: &&Candidate| {
-        candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
+    let mut known = vocabulary::words_among_values(group);
+    known.extend(vocabulary::single_words_among_slugs(group));
+    let apart = strange(group, others);
+    let is_value = |candidate: &&&Candidate| {
+        !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)
     };
-    let often = singles.into_iter().filter(is_fixed);
-    often.map(|candidate| candidate.node).collect()
+    let values = group.iter().filter(is_value).map(|candidate| candidate.node).collect();
+    (values, known)
 }
 
 /// Plain words whose requests go on in another way than those of the rest, by more than chance: each value of one

@@ -19,6 +19,8 @@ const MOST: usize = 64;
 const FEWEST: usize = 3;
 /// Routes at least below siblings that look like nothing that is known.
 const FEWEST_ROUTES: usize = 3;
+/// Siblings from which on some of them may be words that one knows.
+const MANY: usize = 8;
 /// Requests from which on a sibling or a route says something.
 const OFTEN: u64 = 20;
 /// Routes at most that lie below a sibling which is compared.
@@ -155,10 +157,18 @@ impl Trie {
         self.project(group[0], group[0], &mut ends);
         let often = ends.iter().filter(|(_, hits)| **hits >= OFTEN);
         let routes = often.map(|((node, _), _)| node).collect::<BTreeSet<_>>().len();
-        match is_one_set(&texts) {
-            true => routes >= 1,
-            false => routes >= FEWEST_ROUTES && !texts.iter().any(|text| words::is_common(text)),
+        if is_one_set(&texts) {
+            return routes >= 1;
         }
+        let is_known = |text: &&&[u8]| words::is_common(text) || words::is_wholly_general(text);
+        let known = texts.iter().filter(is_known).count();
+        if group.len() < MANY {
+            return routes >= FEWEST_ROUTES && known == 0;
+        }
+        // Of many values some may be words. That resources have the same proportions by chance is the less likely
+        // the more degrees of freedom there are.
+        let freedom = (group.len() - 1) * routes.saturating_sub(1);
+        freedom >= MANY && known * 4 <= group.len()
     }
 }
 
@@ -191,5 +201,13 @@ fn is_one_set(texts: &[&[u8]]) -> bool {
         let end = stem(text);
         end > 0 && end < text.len() && text[..end] == first[..stem(first)]
     });
-    upper || letters || numbered || words::are_of_one_set(texts)
+    let spans = texts.iter().all(|text| is_span(text) || words::are_of_one_set(&[text, b"ytd"]));
+    upper || letters || numbered || spans || words::are_of_one_set(texts)
+}
+
+/// A span of time: `5d`, `24h`.
+fn is_span(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0
+        && matches!(&text[digits..], b"s" | b"m" | b"min" | b"h" | b"d" | b"w" | b"mo" | b"y")
 }

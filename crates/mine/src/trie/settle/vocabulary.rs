@@ -1,0 +1,78 @@
+//! Words of the language in general beside values.
+//!
+//! Nearly all fixed segments are such words, and so may values be: the evidence is in how many of those that look
+//! alike are words. Beside slugs single words are hardly ever values; among user names some happen to be words.
+
+use std::collections::BTreeMap;
+
+use super::Candidate;
+use crate::words;
+
+/// The candidates that are fixed because they are words: most of those with so many words are, and they are not so
+/// many, or seen so rarely, that they are values out of a dictionary; or a single word that more requests have than
+/// any segment that is none.
+pub(super) fn words_among_values(group: &[&Candidate]) -> Vec<u32> {
+    const DICTIONARY: usize = 50;
+    let unknown = group.iter().filter(|candidate| !is_known(candidate));
+    let most = unknown.map(|candidate| candidate.hits).max().unwrap_or(0);
+    // Single words, and several, in camel case and not.
+    let mut looks: BTreeMap<(bool, bool), Vec<&Candidate>> = BTreeMap::new();
+    for candidate in group.iter().filter(|candidate| is_written_small(&candidate.text)) {
+        let camel = candidate.text.iter().any(u8::is_ascii_uppercase);
+        let single = words::parts(&candidate.text).count() == 1;
+        looks.entry((single, camel)).or_default().push(candidate);
+    }
+    let mut found = Vec::new();
+    for ((single, _), alike) in looks {
+        let (known, unknown): (Vec<&Candidate>, Vec<&Candidate>) =
+            alike.into_iter().partition(|candidate| is_known(candidate));
+        let once = known.iter().filter(|candidate| candidate.hits == 1).count();
+        let dictionary = known.len() >= DICTIONARY && once * 10 >= known.len() * 3;
+        let are_words = known.len() > unknown.len() && !dictionary;
+        let fixed = |candidate: &&&Candidate| {
+            are_words || single && candidate.hits > most || is_before_words_alone(candidate, group)
+        };
+        found.extend(known.iter().filter(fixed).map(|candidate| candidate.node));
+    }
+    found
+}
+
+/// The few single words of a group whose others are all of several words: `journal` beside categories such as
+/// `rain-boots-for-summer`.
+pub(super) fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
+    const FEW_ONE_IN: usize = 5;
+    const FEWEST: usize = 20;
+    const OFTEN: u64 = 20;
+    // So few are none of them, however rarely they come.
+    const HARDLY_ANY_ONE_IN: usize = 50;
+    let is_single = |candidate: &&&Candidate| candidate.text.iter().all(u8::is_ascii_lowercase);
+    let singles: Vec<&Candidate> = group.iter().filter(is_single).copied().collect();
+    if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
+        return Vec::new();
+    }
+    let hardly_any = singles.len() <= (group.len() / HARDLY_ANY_ONE_IN).max(1);
+    let is_fixed = |candidate: &&Candidate| {
+        hardly_any || candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
+    };
+    let often = singles.into_iter().filter(is_fixed);
+    often.map(|candidate| candidate.node).collect()
+}
+
+/// Whether only words that one knows follow a candidate, and other words follow most of its group: `security`, which
+/// `advisories` follows, beside users whom names of projects follow.
+pub(super) fn is_before_words_alone(candidate: &Candidate, group: &[&Candidate]) -> bool {
+    const ONE_IN: usize = 4;
+    let count = |wanted: bool| {
+        group.iter().filter(|candidate| candidate.before_words == Some(wanted)).count()
+    };
+    candidate.before_words == Some(true) && count(true) * (ONE_IN - 1) <= count(false)
+}
+
+fn is_known(candidate: &Candidate) -> bool {
+    words::is_wholly_general(&candidate.text)
+}
+
+/// In capitals a word is a code or a title.
+fn is_written_small(text: &[u8]) -> bool {
+    text.first().is_some_and(|first| first.is_ascii_lowercase() || *first == b'%')
+}
