@@ -7,6 +7,7 @@ mod control;
 mod error;
 mod failing;
 mod heir;
+mod loading;
 mod named;
 mod notes;
 mod preflight;

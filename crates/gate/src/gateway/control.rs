@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::loading::{load, put};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
-use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
-use crate::limits::Periods;
+use crate::keys::{Keys, NewKey, Stamp, Store, StoreError, new_key};
 use crate::path::Trust;
 use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
-use crate::usage::{Collector, Reader, Reporter, used_since};
+use crate::usage::{Collector, Reader, Reporter};
 
 /// Changes that are read at once.
 const CHANGES_AT_ONCE: u32 = 1000;
@@ -43,6 +43,8 @@ struct Changing {
     text: String,
     settings: PolicySettings,
     open: bool,
+    /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
+    has_keys: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
 }
@@ -133,7 +135,8 @@ impl Control {
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
         let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
-        settings.digester = (!open && count > 0).then(|| store.digester().clone());
+        let has_keys = count > 0;
+        settings.digester = (!open && has_keys).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
             state.ceiling.set(line, 1.0, policy.part(net::clock::now()));
@@ -156,7 +159,7 @@ impl Control {
             usage: collector.reader(),
             log,
             link,
-            changing: Mutex::new(Changing { store, seen, text, settings, open, outcome }),
+            changing: Mutex::new(Changing { store, seen, text, settings, open, has_keys, outcome }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
             fixed,
             store_file: troubles::file_at(store_path),
@@ -289,13 +292,14 @@ impl Control {
             let Some(newest) = changes.last() else { break };
             changing.seen = newest.number;
             for id in changes.iter().filter_map(|change| change.key) {
+                changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
                     put(&self.state, &key);
                 }
             }
         }
         let asks = self.current.get().0.asks_for_keys();
-        if !asks && !changing.open && !self.state.keys.is_empty() {
+        if !asks && !changing.open && changing.has_keys {
             self.publish(changing)?;
             self.troubles.say("the store has a key now: requests are asked for one".to_owned());
         }
@@ -303,7 +307,7 @@ impl Control {
     }
 
     fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
-        let asks = !changing.open && !self.state.keys.is_empty();
+        let asks = !changing.open && changing.has_keys;
         changing.settings.digester = asks.then(|| changing.store.digester().clone());
         let (before, _) = self.current.get();
         let policy = Policy::new(&self.state, changing.settings.clone(), Some(&before))
@@ -400,63 +404,6 @@ impl Control {
     fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Puts all keys into the table, with what they used of their quotas.
-fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
-    // By number, ascending, as the store hands them out.
-    let mut slots: Vec<(u64, u32)> = Vec::new();
-    store
-        .each_key(|key| slots.extend(put(state, &key).map(|slot| (key.id, slot))))
-        .map_err(GatewayError::Store)?;
-    let now = unix_s();
-    let periods = Periods::at(now);
-    let (day, month) = (now - 86_400 + i64::from(periods.day_left_s), state.calendar.month());
-    let month_from = first_of_month(now, &periods);
-    for (since, daily) in [(day, true), (month_from, false)] {
-        for (id, used) in used_since(path, since).map_err(GatewayError::File)? {
-            let Ok(place) = slots.binary_search_by_key(&id, |(id, _)| *id) else { continue };
-            let entry = state.keys.entry(slots[place].1);
-            match daily {
-                true => entry.day.set(periods.day, used),
-                false => entry.month.set(month, used),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The beginning of the month, in seconds since the epoch: day by day back, since months differ.
-fn first_of_month(unix_s: i64, periods: &Periods) -> i64 {
-    let mut day = unix_s - unix_s.rem_euclid(86_400);
-    while day >= 86_400 && Periods::at(day - 1).month == periods.month {
-        day -= 86_400;
-    }
-    day
-}
-
-/// Puts a key into the table as the store has it.
-fn put(state: &State, key: &KeyRecord) -> Option<u32> {
-    if key.revoked_s.is_some() {
-        state.keys.revoke(&key.digest);
-        return None;
-    }
-    // With too many names, a key is of the default tier, and for no route rather than for all.
-    let settings = Settings {
-        id: key.id,
-        tier: if key.key.tier.is_empty() {
-            0
-        } else {
-            state.tier_number(&key.key.tier).unwrap_or(0)
-        },
-        routes: state.route_set(&key.key.routes).unwrap_or(u32::MAX),
-        expires_s: key.key.expires_s,
-        rate: key.key.rate,
-        at_once: key.key.at_once,
-        day_quota: key.key.day_quota,
-        month_quota: key.key.month_quota,
-    };
-    state.keys.put(&key.digest, &settings)
 }
 
 /// Lets `keys add` know which tiers and routes there are.

@@ -12,3 +12,4 @@ mod secure;
 mod shadows;
 mod timeouts;
 mod tunnels;
+mod whole;
