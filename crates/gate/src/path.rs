@@ -41,6 +41,7 @@ mod target;
 mod tls;
 mod tunnel;
 mod up;
+mod waiting;
 mod worker;
 
 pub use failure::Failure;

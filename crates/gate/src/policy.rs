@@ -6,6 +6,7 @@
 //! valid over all snapshots of a process, so a [`Ticket`] may be finished under a later policy than admitted it.
 
 mod addresses;
+mod at_line;
 mod build;
 mod current;
 mod decide;
@@ -103,6 +104,8 @@ struct Held {
     route: bool,
     address: bool,
     all: bool,
+    /// Of the load line: it has room below the ceiling.
+    line: bool,
 }
 
 /// What came of a request that was forwarded.

@@ -98,6 +98,7 @@ impl Worker {
             Progress::Tunnel(rest) => {
                 self.ups.put(token, up);
                 count(&self.counts().tunnels);
+                self.leave_line(&mut client, net.taken_in().at);
                 self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
                 self.tunnel_held(net, &mut client);
             }
@@ -108,6 +109,14 @@ impl Worker {
         }
         self.read_held(net, &mut client);
         self.settle(net, client);
+    }
+
+    /// The protocol was changed: for the load line the request is over. A tunnel that is idle for long is no stall either.
+    fn leave_line(&self, client: &mut Client, now: u64) {
+        if let Some(exchange) = &mut client.exchange {
+            let upstream_ns = exchange.first_byte_ns.saturating_sub(exchange.sent_ns).max(1);
+            self.policy.leave_line(&mut exchange.ticket, upstream_ns, now);
+        }
     }
 
     /// Passes on what bytes bring of an answer.

@@ -83,6 +83,8 @@ pub(super) struct Exchange {
     pub(super) expects_continue: bool,
     /// The request's body goes upstream in chunks.
     pub(super) chunked: bool,
+    /// More of the body is awaited before room of the load line is taken.
+    pub(super) waits: bool,
     /// The whole request has been read.
     pub(super) read_whole: bool,
     /// All of it that was handed on is still in [`Client::request`], for a retry or a shadow.
@@ -95,6 +97,9 @@ pub(super) struct Exchange {
     pub(super) sent_ns: u64,
     pub(super) first_byte_ns: u64,
     pub(super) body_bytes: u64,
+    /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
+    pub(super) pace_ns: u64,
+    pub(super) pace_bytes: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
     /// The status that the client was sent; 0 before.
@@ -122,6 +127,7 @@ impl Exchange {
             upgrade: false,
             expects_continue: head.expect_continue,
             chunked: head.framing == Framing::Chunked,
+            waits: false,
             read_whole: false,
             kept: false,
             shadow: Shadowing::No,
@@ -131,6 +137,8 @@ impl Exchange {
             sent_ns: 0,
             first_byte_ns: 0,
             body_bytes: 0,
+            pace_ns: 0,
+            pace_bytes: 0,
             bytes_in: head.bytes as u64,
             bytes_out: 0,
             status: 0,
@@ -220,6 +228,12 @@ impl Client {
         if self.paused && self.held.len() < HELD_BYTES {
             self.paused = false;
             net.set_receiving(self.id, true);
+            // While it was held back it could send nothing.
+            if let Some(exchange) = &mut self.exchange
+                && exchange.pace_ns > 0
+            {
+                exchange.keep_pace(net.taken_in().at);
+            }
         }
     }
 

@@ -18,10 +18,15 @@ pub(super) const NEVER: u64 = u64::MAX;
 /// Between two looks at all deadlines.
 pub(super) const SWEEP_NS: u64 = 50_000_000;
 /// Before a body may be called slow.
-const GRACE_NS: u64 = 5_000_000_000;
+pub(super) const GRACE_NS: u64 = 5_000_000_000;
 /// Idle connections get so long for a last request when draining begins.
 const LAST_CALL_NS: u64 = 500_000_000;
 const SECOND_NS: u128 = 1_000_000_000;
+
+/// How long so many bytes take at a rate.
+pub(super) fn earned_ns(bytes: u64, per_s: u64) -> u64 {
+    u64::try_from(u128::from(bytes) * SECOND_NS / u128::from(per_s.max(1))).unwrap_or(NEVER)
+}
 
 impl Worker {
     /// When a client is due, as it stands.
@@ -45,12 +50,10 @@ impl Worker {
             (0, false) if !client.paused => {
                 let earned = match bounds.body_bytes_per_s {
                     0 => NEVER,
-                    rate => {
-                        let ns = u128::from(exchange.body_bytes) * SECOND_NS / u128::from(rate);
-                        u64::try_from(ns).unwrap_or(NEVER).saturating_add(GRACE_NS)
-                    }
+                    rate => earned_ns(exchange.body_bytes, rate).saturating_add(GRACE_NS),
                 };
-                exchange.head_ns.saturating_add(earned.min(bounds.body_ns))
+                let due = exchange.head_ns.saturating_add(earned.min(bounds.body_ns));
+                if bounds.body_bytes_per_s > 0 { due.min(exchange.off_pace_ns()) } else { due }
             }
             (0, _) if exchange.any_sent => {
                 exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns)

@@ -139,6 +139,7 @@ impl Worker {
         } else {
             client.request.extend_from_slice(bytes);
         }
+        self.end_waiting(net, client);
     }
 
     /// A request has been read to its end.
@@ -152,6 +153,7 @@ impl Worker {
         if exchange.chunked {
             request::write_last_chunk(&mut client.request, trailers);
         }
+        self.end_waiting(net, client);
     }
 
     /// A refused request's body is read and dropped, within bounds, so that the connection can go on.

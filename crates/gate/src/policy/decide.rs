@@ -1,6 +1,5 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
-use super::sharing::Spent;
 use super::{
     Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
     Route, Ticket, Tier,
@@ -9,22 +8,41 @@ use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
 use crate::usage::Local;
 
-const MEAN_MILLI: u32 = 1000;
+pub(super) const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `Retry-After` where too many are in flight: nobody knows when one ends.
 const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
-/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
-const GREEDY_LEAVES_MILLI: u32 = 250;
 /// Limits that one request may take from.
 const TAKES: usize = 16;
 
 impl Policy {
     /// Decides about a request. Counts a refusal in `usage`.
     pub fn decide(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
+        self.decide_and(facts, now_ns, usage, true)
+    }
+
+    /// As [`Self::decide`], but takes nothing of the load line: of a request whose body is still to come, for which
+    /// [`Self::take_line`] is to be called before it is forwarded.
+    pub fn decide_before_body(
+        &self,
+        facts: &Facts,
+        now_ns: u64,
+        usage: &mut Local,
+    ) -> Decision {
+        self.decide_and(facts, now_ns, usage, false)
+    }
+
+    fn decide_and(
+        &self,
+        facts: &Facts,
+        now_ns: u64,
+        usage: &mut Local,
+        of_line: bool,
+    ) -> Decision {
         let mut asked = Asked { key: NONE, route: NONE, cost_milli: 0 };
-        match self.admit(facts, now_ns, &mut asked) {
+        match self.admit(facts, now_ns, &mut asked, of_line) {
             Ok(ticket) => Decision::Forward(ticket),
             Err(refusal) => {
                 usage.refuse(asked.key, asked.route, refusal.problem, asked.cost_milli);
@@ -35,34 +53,27 @@ impl Policy {
 
     /// Gives back what a ticket holds, and counts what came of its request.
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, now_ns: u64, usage: &mut Local) {
-        let state = &*self.state;
-        let Held { key, tier, route, address, all } = ticket.held;
-        if key {
-            state.keys.entry(ticket.key).in_flight.give_back(1);
-        }
-        if tier {
-            state.tiers[ticket.tier as usize].in_flight.give_back(1);
-        }
-        if route {
-            state.routes[ticket.route as usize].in_flight.give_back(1);
-        }
-        if address {
-            state.addresses.place(ticket.address_slot).in_flight.give_back(1);
-        }
-        if all {
-            state.all.in_flight.give_back(1);
-        }
+        self.give_back_held(ticket);
         let waited_ns =
             if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
-        state.ceiling.finish(ticket.cost_milli, waited_ns);
-        state.ceiling.ran(now_ns, waited_ns);
+        let state = &*self.state;
+        if ticket.held.line {
+            state.ceiling.finish(ticket.cost_milli, waited_ns);
+            state.ceiling.ran(now_ns, waited_ns);
+        }
         if !outcome.upstream_failed && matches!(outcome.status, 404 | 405 | 410 | 500..=599) {
             state.ceiling.note_error(outcome.status);
         }
         usage.count(ticket.key, ticket.route, ticket.cost_milli, outcome);
     }
 
-    fn admit(&self, facts: &Facts, now_ns: u64, asked: &mut Asked) -> Result<Ticket, Refusal> {
+    fn admit(
+        &self,
+        facts: &Facts,
+        now_ns: u64,
+        asked: &mut Asked,
+        of_line: bool,
+    ) -> Result<Ticket, Refusal> {
         let state = &*self.state;
         let route = self.find(facts);
         if let Ok(route) = route {
@@ -78,7 +89,7 @@ impl Policy {
         {
             return Err(taken.refuse(Problem::KeyNotForRoute));
         }
-        let (tier, limits, mut share_milli) = self.tier(key.map_or(0, Entry::tier));
+        let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
@@ -99,19 +110,10 @@ impl Policy {
         let used = &state.all;
         held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
         asked.cost_milli = self.cost_milli(facts);
-        if let Some(entry) = key {
-            let share = &state.tiers[tier as usize].share;
-            match share.take(entry, asked.cost_milli, now_ns) {
-                // What a key asks counts, whether there is room or not: who tries again at once has no more chances than
-                // its share.
-                Ok(Spent::Little) => {}
-                Ok(Spent::Much) => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
-                Err(wait_ns) => return Err(self.at_line(&taken, wait_ns)),
-            }
-        }
-        self.take_of_line(asked.cost_milli, share_milli, now_ns, &taken)?;
-        if shared {
-            self.tell_others(asked, key);
+        if of_line {
+            let took = self.take_of_line(asked.key, tier, asked.cost_milli, now_ns);
+            took.map_err(|wait_ns| self.at_line(taken.refuse(Problem::AtLoadLine), wait_ns))?;
+            held.line = true;
         }
         Ok(Ticket {
             route: route.number,
@@ -199,45 +201,9 @@ impl Policy {
         Ok(held)
     }
 
-    /// Has other gateways told of a request that was let through.
-    fn tell_others(&self, asked: &Asked, key: Option<&Entry>) {
-        if let Some(entry) = key {
-            self.state.shared.took(asked.key, entry);
-        }
-        if self.line.is_some() {
-            self.state.shared.took_of_line(asked.cost_milli);
-        }
-    }
-
     /// What a request costs the upstream, in thousandths of the mean request.
     fn cost_milli(&self, facts: &Facts) -> u32 {
         self.line.as_ref().map_or(MEAN_MILLI, |line| line.cost_milli(facts.method, facts.path))
-    }
-
-    /// Takes from the ceiling.
-    fn take_of_line(
-        &self,
-        cost_milli: u32,
-        share_milli: u32,
-        now_ns: u64,
-        taken: &Taken,
-    ) -> Result<(), Refusal> {
-        let ceiling = &self.state.ceiling;
-        if self.line.is_none() {
-            ceiling.add(cost_milli);
-            return Ok(());
-        }
-        let took = ceiling.take(cost_milli, share_milli, now_ns);
-        took.map_err(|wait_ns| self.at_line(taken, wait_ns))
-    }
-
-    /// The refusal of a request for which the load line has no room.
-    fn at_line(&self, taken: &Taken, wait_ns: u64) -> Refusal {
-        let refusal = taken.refuse(Problem::AtLoadLine);
-        let reset_s = seconds(wait_ns);
-        let quota = self.state.ceiling.rate_per_s() as u64;
-        let limit = RateLimit { name: "load line", quota, window_s: 1, remaining: 0, reset_s };
-        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }
 }
 
@@ -341,6 +307,6 @@ impl<'a> Taken<'a> {
 }
 
 /// Whole seconds, at least one.
-fn seconds(nanos: u64) -> u32 {
+pub(super) fn seconds(nanos: u64) -> u32 {
     u32::try_from(nanos.div_ceil(SECOND_NS)).unwrap_or(u32::MAX).max(1)
 }

@@ -6,6 +6,7 @@ mod failures;
 mod harness;
 mod keep_alive;
 mod life;
+mod line;
 mod many;
 mod reports;
 mod secure;
