@@ -174,7 +174,7 @@ impl Worker {
         if client.gone || client.closing {
             return;
         }
-        client.resume(net);
+        self.resume(net, client);
         if client.eof && client.exchange.is_none() && client.held.is_empty() {
             self.close_client(net, client);
         }
@@ -182,6 +182,14 @@ impl Worker {
 
     /// The client sends no more. What it has asked for it still gets.
     pub(super) fn client_eof<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+    /// Receives from the client again, unless its upstream has yet to take what was sent to it.
+    pub(super) fn resume<N: Net>(&self, net: &mut N, client: &mut Client) {
+        let up = client.exchange.as_ref().and_then(|exchange| self.ups.get(exchange.up));
+        if up.is_none_or(|up| !up.draining) {
+            client.resume(net);
+        }
+    }
+
         client.eof = true;
         match &client.exchange {
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, client),
