@@ -58,6 +58,9 @@ pub struct Facts<'a> {
     /// refused before.
     pub path: &'a [u8],
     /// The credential found where [`Policy::key_source`] says, if any; empty counts as none.
+    /// What some servers read instead, where that is another path: without parameters of segments (`;x`) and without empty
+    /// segments. Its last segment may still be empty, which some leave out too.
+    pub cut: Option<&'a [u8]>,
     pub key: Option<&'a [u8]>,
     /// Who asks: the peer, or what the PROXY protocol says of it.
     pub address: IpAddr,

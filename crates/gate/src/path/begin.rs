@@ -106,11 +106,12 @@ impl Worker {
             method: head.method.as_bytes(),
             host: checked.target.host,
             path: routed,
+            cut: checked.target.cut,
             key: checked.key.key,
             address: client.address.ip,
             body_bytes,
         };
-        if checked.target.cut.is_some_and(|cut| !self.policy.reads_alike(&facts, cut)) {
+        if !self.policy.reads_alike(&facts) {
             return self.refuse_fault(net, client, head, Fault::Path);
         }
         // A client that sends its body slowly holds no room of the load line: see `waiting`.

@@ -25,22 +25,11 @@ impl Policy {
 
     /// As [`Self::decide`], but takes nothing of the load line: of a request whose body is still to come, for which
     /// [`Self::take_line`] is to be called before it is forwarded.
-    pub fn decide_before_body(
-        &self,
-        facts: &Facts,
-        now_ns: u64,
-        usage: &mut Local,
-    ) -> Decision {
+    pub fn decide_before_body(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
         self.decide_and(facts, now_ns, usage, false)
     }
 
-    fn decide_and(
-        &self,
-        facts: &Facts,
-        now_ns: u64,
-        usage: &mut Local,
-        of_line: bool,
-    ) -> Decision {
+    fn decide_and(&self, facts: &Facts, now_ns: u64, usage: &mut Local, of_line: bool) -> Decision {
         let mut asked = Asked { key: NONE, route: NONE, cost_milli: 0 };
         match self.admit(facts, now_ns, &mut asked, of_line) {
             Ok(ticket) => Decision::Forward(ticket),
@@ -133,10 +122,15 @@ impl Policy {
         self.finder.find(facts, route).map(route)
     }
 
-    /// Whether a request has the same route by another reading of its path.
-    pub(crate) fn reads_alike(&self, facts: &Facts, path: &[u8]) -> bool {
-        let number = |facts| self.find(facts).map(|route| route.number);
-        number(facts) == number(&Facts { path, ..*facts })
+    /// Whether a request has the same route by the other readings of its path, see [`Facts::cut`]. A template that names
+    /// the empty last segment means it.
+    pub(crate) fn reads_alike(&self, facts: &Facts) -> bool {
+        let Some(cut) = facts.cut else { return true };
+        let own = self.find(facts);
+        let number = |route: Result<&Route, Problem>| route.map(|route| route.number);
+        let same = |path: &[u8]| number(own) == number(self.find(&Facts { path, ..*facts }));
+        let meant = || own.is_ok_and(|route| route.path.ends_empty());
+        same(cut) && without_slash(cut).is_none_or(|bare| meant() || same(bare))
     }
 
     fn check_address<'a>(
@@ -201,9 +195,12 @@ impl Policy {
         Ok(held)
     }
 
-    /// What a request costs the upstream, in thousandths of the mean request.
+    /// What a request costs the upstream, in thousandths of the mean request: the most, where its path can be read in more
+    /// than one way.
     fn cost_milli(&self, facts: &Facts) -> u32 {
-        self.line.as_ref().map_or(MEAN_MILLI, |line| line.cost_milli(facts.method, facts.path))
+        let Some(line) = &self.line else { return MEAN_MILLI };
+        let of = |path| line.cost_milli(facts.method, path);
+        of(facts.path).max(facts.cut.map_or(0, |cut| line.most_milli(facts.method, cut)))
     }
 }
 
@@ -304,6 +301,11 @@ impl<'a> Taken<'a> {
         }
         Refusal::of(problem)
     }
+}
+
+/// A path without its empty last segment, where it has one.
+fn without_slash(path: &[u8]) -> Option<&[u8]> {
+    path.strip_suffix(b"/").filter(|bare| !bare.is_empty())
 }
 
 /// Whole seconds, at least one.

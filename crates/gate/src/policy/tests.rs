@@ -54,6 +54,7 @@ impl Desk {
             method: b"GET",
             host: b"x",
             path: path.as_bytes(),
+            cut: None,
             key: key.map(str::as_bytes),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),
