@@ -45,6 +45,7 @@ mod waiting;
 mod worker;
 
 pub use failure::Failure;
+pub(crate) use fields::alike;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};

@@ -255,10 +255,10 @@ fn step(
                 out.extend_from_slice(bytes);
             }
             // A body without bytes to come ends without more input.
-            return end_of(exchange, up, input, out);
+            return end_of(exchange, up, input, out, terms);
         }
         Ok(Some(ResponseEvent::End { keep_alive })) => {
-            return done(exchange, up, keep_alive, input, out);
+            return done(exchange, up, keep_alive, input, out, terms);
         }
         Ok(None) => return Progress::More,
         Err(error) => return Progress::Broken(Failure::of(&error)),
@@ -290,16 +290,24 @@ fn step(
     exchange.sent_as = response::write_head(out, &head, &manner);
     exchange.status = head.status;
     exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
-    end_of(exchange, up, input, out)
+    end_of(exchange, up, input, out, terms)
 }
 
 /// The end of an answer whose last byte has come, and which needs no more input to be seen.
-fn end_of(exchange: &Exchange, up: &mut Up, input: &mut &[u8], out: &mut Vec<u8>) -> Progress {
+fn end_of(
+    exchange: &Exchange,
+    up: &mut Up,
+    input: &mut &[u8],
+    out: &mut Vec<u8>,
+    terms: &Terms<'_>,
+) -> Progress {
     if !input.is_empty() {
         return Progress::More;
     }
     match up.parser.next(input) {
-        Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, up, keep_alive, input, out),
+        Ok(Some(ResponseEvent::End { keep_alive })) => {
+            done(exchange, up, keep_alive, input, out, terms)
+        }
         Ok(_) => Progress::More,
         Err(error) => Progress::Broken(Failure::of(&error)),
     }
@@ -313,7 +321,8 @@ fn done(
     out: &mut Vec<u8>,
 ) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-        response::write_last_chunk(out, &up.parser.trailers());
+    terms: &Terms<'_>,
+        response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
     }
     Progress::Done(keep_alive && input.is_empty())
 }

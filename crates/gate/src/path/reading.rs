@@ -151,7 +151,9 @@ impl Worker {
         let Some(exchange) = &mut client.exchange else { return };
         exchange.read_whole = true;
         if exchange.chunked {
-            request::write_last_chunk(&mut client.request, trailers);
+            let rules = &self.policy.route(exchange.ticket.route).request_headers;
+            let key_header = self.policy.key_source().header.as_deref();
+            request::write_last_chunk(&mut client.request, trailers, rules, key_header);
         }
         self.end_waiting(net, client);
     }
@@ -180,8 +182,6 @@ impl Worker {
         }
     }
 
-    /// The client sends no more. What it has asked for it still gets.
-    pub(super) fn client_eof<N: Net>(&mut self, net: &mut N, client: &mut Client) {
     /// Receives from the client again, unless its upstream has yet to take what was sent to it.
     pub(super) fn resume<N: Net>(&self, net: &mut N, client: &mut Client) {
         let up = client.exchange.as_ref().and_then(|exchange| self.ups.get(exchange.up));
@@ -190,6 +190,8 @@ impl Worker {
         }
     }
 
+    /// The client sends no more. What it has asked for it still gets.
+    pub(super) fn client_eof<N: Net>(&mut self, net: &mut N, client: &mut Client) {
         client.eof = true;
         match &client.exchange {
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, client),
