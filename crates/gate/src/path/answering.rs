@@ -263,8 +263,10 @@ fn step(
         Ok(None) => return Progress::More,
         Err(error) => return Progress::Broken(Failure::of(&error)),
     };
-    exchange.first_byte_ns =
-        if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
+    // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
+    let interim = matches!(head.status, 100 | 102..=199);
+    exchange.interim |= interim;
+    exchange.first_byte_ns = if interim { 0 } else { terms.now };
     match head.status {
         101 if !exchange.upgrade => return Progress::Broken(Failure::Framing),
         101 => {
@@ -319,9 +321,9 @@ fn done(
     keep_alive: bool,
     input: &[u8],
     out: &mut Vec<u8>,
+    terms: &Terms<'_>,
 ) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-    terms: &Terms<'_>,
         response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
     }
     Progress::Done(keep_alive && input.is_empty())

@@ -97,6 +97,9 @@ pub(super) struct Exchange {
     pub(super) sent_ns: u64,
     pub(super) first_byte_ns: u64,
     pub(super) body_bytes: u64,
+    /// An interim answer has come.
+    pub(super) interim: bool,
+    /// When the final answer, or the change of protocols, began; 0 before.
     /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
     pub(super) pace_ns: u64,
     pub(super) pace_bytes: u64,
@@ -137,6 +140,7 @@ impl Exchange {
             sent_ns: 0,
             first_byte_ns: 0,
             body_bytes: 0,
+            interim: false,
             pace_ns: 0,
             pace_bytes: 0,
             bytes_in: head.bytes as u64,
