@@ -55,6 +55,8 @@ pub(super) struct Client {
     pub(super) choked: bool,
     /// A `Drained` was asked for and has not come.
     pub(super) draining: bool,
+    /// Bytes that it had acknowledged when that was asked for, or when it was last due.
+    pub(super) acknowledged: u64,
     /// The last answer is made: the connection ends once the client has taken it.
     pub(super) closing: bool,
     /// The address for which the connection was counted.
@@ -95,11 +97,11 @@ pub(super) struct Exchange {
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
-    pub(super) first_byte_ns: u64,
-    pub(super) body_bytes: u64,
     /// An interim answer has come.
     pub(super) interim: bool,
     /// When the final answer, or the change of protocols, began; 0 before.
+    pub(super) first_byte_ns: u64,
+    pub(super) body_bytes: u64,
     /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
     pub(super) pace_ns: u64,
     pub(super) pace_bytes: u64,
@@ -138,9 +140,9 @@ impl Exchange {
             head_ns: now,
             connect_ns: 0,
             sent_ns: 0,
+            interim: false,
             first_byte_ns: 0,
             body_bytes: 0,
-            interim: false,
             pace_ns: 0,
             pace_bytes: 0,
             bytes_in: head.bytes as u64,
@@ -198,6 +200,7 @@ impl Client {
             paused: false,
             choked: false,
             draining: false,
+            acknowledged: 0,
             closing: false,
             counted: None,
             gone: false,
@@ -245,6 +248,7 @@ impl Client {
     pub(super) fn want_drained<N: Net>(&mut self, net: &mut N) {
         if !self.draining {
             self.draining = true;
+            self.acknowledged = net.acknowledged(self.id);
             net.want_drained(self.id);
         }
     }

@@ -69,7 +69,7 @@ impl Worker {
     pub(super) fn sweep<N: Net>(&mut self, net: &mut N, now: u64) {
         for token in 0..self.client_due.len() {
             if self.client_due[token] <= now {
-                self.client_is_due(net, token as u32);
+                self.client_is_due(net, token as u32, now);
             }
         }
         for token in 0..self.up_due.len() {
@@ -80,8 +80,11 @@ impl Worker {
         self.begin_checks(net, now);
     }
 
-    fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
+    fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32, now: u64) {
         let Some(mut client) = self.clients.take(token) else { return };
+        if self.still_takes(net, &mut client, now) {
+            return self.settle(net, client);
+        }
         match &client.exchange {
             None if client.closing || client.choked => {
                 self.cut_client(net, &mut client, Close::Reset)
@@ -107,6 +110,24 @@ impl Worker {
         }
         self.read_held(net, &mut client);
         self.settle(net, client);
+    }
+
+    /// Whether a client that had to take what it was sent has taken enough of it meanwhile: at least as much as a body has
+    /// to bring, and something.
+    fn still_takes<N: Net>(&self, net: &N, client: &mut Client, now: u64) -> bool {
+        let bounds = self.policy.client();
+        let whole_ns =
+            client.exchange.as_ref().filter(|exchange| !exchange.tunnel).map(|exchange| {
+                exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns)
+            });
+        if !client.draining || whole_ns.is_some_and(|whole| now >= whole) {
+            return false;
+        }
+        let before = client.acknowledged;
+        client.acknowledged = net.acknowledged(client.id);
+        let least = u128::from(bounds.body_bytes_per_s) * u128::from(bounds.send_idle_ns);
+        let taken = u128::from(client.acknowledged.saturating_sub(before));
+        taken > 0 && taken >= least / SECOND_NS
     }
 
     /// The upstream has not begun to answer in time.

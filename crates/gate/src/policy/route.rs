@@ -268,7 +268,8 @@ pub struct ClientBounds {
     pub body_bytes_per_s: u64,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
-    /// For the client to take an answer: closed if it takes no byte for so long.
+    /// For the client to take an answer: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
+    /// for as long.
     pub send_idle_ns: u64,
     /// Connections of one address at most; closed above it.
     pub connections_per_address: u32,
