@@ -165,6 +165,19 @@ impl Worker {
         }
     }
 
+    /// The worker's end: requests and tunnels that are still open end now, so that they are counted and logged.
+    pub(super) fn cut_all<N: Net>(&mut self, net: &mut N) {
+        for token in 0..self.clients.numbers() {
+            let Some(mut client) = self.clients.take(token) else { continue };
+            if client.exchange.as_ref().is_some_and(|exchange| !exchange.tunnel) {
+                count(&self.counts().aborted);
+            }
+            self.cut_client(net, &mut client, Close::Flush);
+            self.settle(net, client);
+        }
+        self.usage.hand_over_all();
+    }
+
     /// Whether draining is over: nothing is left, or its time is up.
     pub(super) fn drained(&self, now: u64) -> bool {
         self.draining_since_ns.is_some_and(|since| {
