@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::loading::{load, put};
+use super::loading::{Used, have_quotas, load, put};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
@@ -35,8 +35,8 @@ pub struct Standing {
 
 /// What may change while a gateway runs.
 #[derive(Debug)]
-struct Changing {
-    store: Store,
+pub(super) struct Changing {
+    pub(super) store: Store,
     /// Changes of the store up to this number were seen.
     seen: u64,
     /// The configuration in force, as it was written; empty for flags.
@@ -45,6 +45,8 @@ struct Changing {
     open: bool,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     has_keys: bool,
+    /// What keys used before the start was read: there are, or were, quotas.
+    pub(super) knows_used: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
 }
@@ -65,6 +67,9 @@ pub struct Control {
     link: Option<Arc<Link>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
+    /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
+    /// tell each other.
+    pub(super) used_before: Mutex<Option<Used>>,
     fixed: Fixed,
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
@@ -127,9 +132,15 @@ impl Control {
         let state = Arc::new(State::new(keys, seed()?));
         state.calendar.set(unix_s());
         let seen = store.last_change().map_err(GatewayError::Store)?;
-        load(&store, &state, store_path)?;
+        let own_quotas = load(&store, &state)?;
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
+        // Usage of a month is read where it is needed alone.
+        let has_quotas = own_quotas || have_quotas(&settings.tiers);
+        let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
+        used.iter().try_for_each(|used| used.begin(&store, &state))?;
+        let knows_used = used.is_some();
+        let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
@@ -159,8 +170,18 @@ impl Control {
             usage: collector.reader(),
             log,
             link,
-            changing: Mutex::new(Changing { store, seen, text, settings, open, has_keys, outcome }),
+            changing: Mutex::new(Changing {
+                store,
+                seen,
+                text,
+                settings,
+                open,
+                has_keys,
+                knows_used,
+                outcome,
+            }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
+            used_before,
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),
@@ -190,17 +211,22 @@ impl Control {
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
         let mut changing = self.changing();
-        changing.settings = built.policy;
-        changing.open = config.keys.open;
+        self.know_used(&mut changing, &built.policy)?;
+        let mut settings = built.policy;
+        let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
+        // Whatever may fail comes before the policy is in force.
+        record_names(&changing.store, &settings)?;
+        let stamp = Stamp { at_s: unix_s(), by };
+        changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
+        self.put_in_force(policy);
+        let notes = match changing.store.named_by_keys() {
+            Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
+            Err(error) => {
+                vec![format!("{error}: whether keys name what there is was not looked at")]
+            }
+        };
+        (changing.settings, changing.open) = (settings, config.keys.open);
         changing.text = text.to_owned();
-        self.publish(&mut changing)?;
-        let store = &changing.store;
-        store
-            .note("configuration replaced", &Stamp { at_s: unix_s(), by })
-            .map_err(GatewayError::Store)?;
-        record_names(store, &changing.settings)?;
-        let named = store.named_by_keys().map_err(GatewayError::Store)?;
-        let notes = notes::all(&changing.settings, &named, self.setup.machine.as_ref());
         changing.outcome = Reloaded { waits_for_restart, notes };
         Ok(changing.outcome.clone())
     }
@@ -307,14 +333,31 @@ impl Control {
     }
 
     fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
-        let asks = !changing.open && changing.has_keys;
-        changing.settings.digester = asks.then(|| changing.store.digester().clone());
-        let (before, _) = self.current.get();
-        let policy = Policy::new(&self.state, changing.settings.clone(), Some(&before))
-            .map_err(GatewayError::Names)?;
-        self.current.replace(Arc::new(policy));
-        self.hold();
+        let mut settings = changing.settings.clone();
+        let policy = self.policy_of(changing, &mut settings, changing.open)?;
+        changing.settings = settings;
+        self.put_in_force(policy);
         Ok(())
+    }
+
+    /// The policy of settings, which are told whether keys are asked for.
+    fn policy_of(
+        &self,
+        changing: &Changing,
+        settings: &mut PolicySettings,
+        open: bool,
+    ) -> Result<Arc<Policy>, GatewayError> {
+        let asks = !open && changing.has_keys;
+        settings.digester = asks.then(|| changing.store.digester().clone());
+        let policy = Policy::new(&self.state, settings.clone(), Some(&self.policy()));
+        policy.map(Arc::new).map_err(GatewayError::Names)
+    }
+
+    fn put_in_force(&self, policy: Arc<Policy>) {
+        let before = self.policy();
+        self.current.replace(Arc::clone(&policy));
+        self.hold();
+        policy.forget_waits(&before, net::clock::now());
     }
 
     /// Looks at keys and changes in the store.
@@ -401,7 +444,7 @@ impl Control {
         self.token_is_made.then_some(&*self.token)
     }
 
-    fn changing(&self) -> MutexGuard<'_, Changing> {
+    pub(super) fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
