@@ -1,5 +1,6 @@
 //! The data path over real sockets, in front of the built-in API and of scripted peers.
 
+mod around;
 mod bodies;
 mod changes;
 mod failures;

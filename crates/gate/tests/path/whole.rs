@@ -44,6 +44,81 @@ fn status(gateway: &Gateway, key: Option<&str>) -> u16 {
     answers(&came, ResponseTo::Other)[0].status
 }
 
+/// A tier whose keys have so many requests a day.
+fn quota(day: u32) -> String {
+    format!("[[tier]]\nname = \"some\"\nper_day = {day}\n")
+}
+
+fn key(folder: &TempDir) -> String {
+    store(folder).add(&NewKey::default(), &STAMP).expect("a key").0
+}
+
+#[test]
+fn a_reload_that_cannot_be_noted_changes_nothing() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let before = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &before);
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    file.execute_batch("DROP TABLE changes").expect("it is damaged");
+    let after = text(&folder, api.addr(), "[[route]]\nname = \"new\"\npath = \"/\"\n");
+    gateway.control().replace(&after, "test").expect_err("it cannot be noted");
+    let routes: Vec<String> =
+        gateway.control().policy().routes().map(|route| route.name.clone()).collect();
+    assert_eq!((gateway.control().text(), routes), (before, vec!["all".to_owned()]));
+}
+
+#[test]
+fn usage_is_read_at_the_start_where_there_are_quotas_alone() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    drop(store(&folder));
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    // Whoever reads it fails.
+    file.execute_batch("CREATE TABLE quota_used (x)").expect("a table");
+    let plain = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &plain);
+    let limited = text(&folder, api.addr(), &quota(3));
+    gateway.control().replace(&limited, "test").expect_err("usage cannot be read");
+    assert_eq!(gateway.control().text(), plain);
+}
+
+#[test]
+fn quotas_outlive_a_restart_whatever_usage_is_written_to() {
+    for sink in ["", "[usage]\njson_lines = \"USAGE\"\n"] {
+        let (folder, api) = (TempDir::new().expect("a folder"), api());
+        let key = key(&folder);
+        let lines = folder.path().join("usage.jsonl");
+        let sink = sink.replace("USAGE", &lines.display().to_string());
+        let text = text(&folder, api.addr(), &format!("{sink}{}", quota(3)));
+        let gateway = start(&folder, &text);
+        assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
+        assert_eq!(gateway.drain(), Vec::<String>::new());
+        let gateway = start(&folder, &text);
+        assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429], "{sink}");
+    }
+}
+
+/// What the earlier gateway let through and had not reported counts once it has ended.
+#[test]
+fn quotas_outlive_a_gateway_that_is_taken_over() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("an address").to_string();
+    drop(port);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let earlier = start(&folder, &text);
+    assert_eq!([0; 2].map(|_| status(&earlier, Some(&key))), [200, 200]);
+    let file = Some(folder.path().join("gate.toml"));
+    let setup = Setup { file, take_over: true, ..Setup::default() };
+    let later = Gateway::start(setup).expect("it takes over");
+    while !earlier.is_replaced() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(earlier.drain(), Vec::<String>::new());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
+}
+
 #[test]
 fn a_reload_asks_for_keys_where_all_of_them_are_revoked() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
