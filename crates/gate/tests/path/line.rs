@@ -31,13 +31,16 @@ fn answering() -> Vec<Step> {
 #[test]
 fn a_client_that_drips_its_body_holds_no_room() {
     for io in interfaces() {
-        let peer = Peer::start(answering());
+        // Answers no body before its end.
+        let whole = vec![Step::Expect(b"end!"), Step::Send(OK.to_vec())];
+        let peer = Peer::start(vec![Step::Forever(whole)]);
         let front = narrow(&peer, io);
         let mut slow = front.client();
-        slow.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\na");
+        slow.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\ne");
         std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(front.ask(GET)[0].status, 200);
-        slow.send(b"bcd");
+        let answers = front.ask(b"GET /end! HTTP/1.1\r\nHost: a\r\n\r\n");
+        assert_eq!(answers[0].status, 200);
+        slow.send(b"nd!");
         assert!(all(&mut slow).0.starts_with("HTTP/1.1 200 OK\r\n"));
     }
 }
@@ -111,7 +114,7 @@ fn a_tunnel_to_an_upstream_that_does_not_read_takes_no_more_than_its_bound() {
     use std::io::{ErrorKind, Read, Write};
     for io in interfaces() {
         let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
-        let push = Step::SendSlowly(vec![b'p'; 400], 1, Duration::from_millis(5));
+        let push = Step::SendSlowly(vec![b'p'; 2000], 1, Duration::from_millis(1));
         let peer = Peer::start(vec![
             Step::Expect(b"\r\n\r\n"),
             Step::Send(switched.to_vec()),

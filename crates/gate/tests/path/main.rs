@@ -1,6 +1,5 @@
 //! The data path over real sockets, in front of the built-in API and of scripted peers.
 
-mod around;
 mod bodies;
 mod changes;
 mod failures;
@@ -12,6 +11,6 @@ mod many;
 mod reports;
 mod secure;
 mod shadows;
+mod spellings;
 mod timeouts;
 mod tunnels;
-mod whole;

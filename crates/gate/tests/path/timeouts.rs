@@ -129,7 +129,7 @@ fn a_client_that_takes_its_answer_slowly_and_steadily_gets_it() {
         socket.set_recv_buffer_size(16 * 1024).expect("a small buffer");
         socket.connect(&front.addr().into()).expect("it connects");
         let mut client = std::net::TcpStream::from(socket);
-        client.write_all(b"GET /bytes/20000000 HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is sent");
+        client.write_all(b"GET /bytes/8000000 HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is sent");
         let mut block = [0; 20_000];
         for _ in 0..25 {
             std::thread::sleep(Duration::from_millis(100));

@@ -1,16 +1,20 @@
 //! Whole gateways, from a configuration file: keys, reloads, usage.
 
+#[path = "../path/harness.rs"]
+#[expect(dead_code, reason = "it is shared with the tests of the data path")]
+mod harness;
+
 use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use gate::gateway::{Gateway, Setup};
+use gate::gateway::{Gateway, GatewayError, Setup};
 use gate::keys::{NewKey, Stamp, Store};
 use tempfile::TempDir;
 use testkit::peer::RawClient;
 use wire::ResponseTo;
 
-use crate::harness::{answers, api};
+use harness::{answers, api};
 
 const STAMP: Stamp = Stamp { at_s: 1, by: "test" };
 
@@ -60,8 +64,10 @@ fn a_reload_that_cannot_be_noted_changes_nothing() {
     let gateway = start(&folder, &before);
     let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
     file.execute_batch("DROP TABLE changes").expect("it is damaged");
-    let after = text(&folder, api.addr(), "[[route]]\nname = \"new\"\npath = \"/\"\n");
-    gateway.control().replace(&after, "test").expect_err("it cannot be noted");
+    let after =
+        text(&folder, api.addr(), "[[route]]\nname = \"new\"\npath = \"/\"\nupstream = \"api\"\n");
+    let refused = gateway.control().replace(&after, "test");
+    assert!(matches!(refused, Err(GatewayError::Store(_))), "{refused:?}");
     let routes: Vec<String> =
         gateway.control().policy().routes().map(|route| route.name.clone()).collect();
     assert_eq!((gateway.control().text(), routes), (before, vec!["all".to_owned()]));
