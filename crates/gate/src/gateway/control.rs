@@ -316,13 +316,15 @@ impl Control {
                 .changes_after(changing.seen, CHANGES_AT_ONCE)
                 .map_err(GatewayError::Store)?;
             let Some(newest) = changes.last() else { break };
-            changing.seen = newest.number;
+            let newest = newest.number;
             for id in changes.iter().filter_map(|change| change.key) {
                 changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
                     put(&self.state, &key);
                 }
             }
+            // Where one of them cannot be read, all are read again: a revocation is not passed over.
+            changing.seen = newest;
         }
         let asks = self.current.get().0.asks_for_keys();
         if !asks && !changing.open && changing.has_keys {
