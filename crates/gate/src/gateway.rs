@@ -145,7 +145,7 @@ impl Gateway {
             logging,
             sharing,
         };
-        gateway.replace(earlier, &tell, &store)
+        gateway.replace(earlier, tell, &store)
     }
 
     /// Ends the gateway that is taken over, and waits for one that takes this one over. Where the earlier one goes on, this
@@ -153,7 +153,7 @@ impl Gateway {
     fn replace(
         mut self,
         earlier: Option<Earlier>,
-        tell: &Sender<UnixStream>,
+        tell: Sender<UnixStream>,
         store: &Path,
     ) -> Result<Self, GatewayError> {
         if let Some(earlier) = earlier {
@@ -161,6 +161,8 @@ impl Gateway {
                 Ok(Some(ending)) => drop(tell.send(ending)),
                 Ok(None) => {}
                 Err(error) => {
+                    // The reporter waits for it.
+                    drop(tell);
                     self.drain();
                     return Err(error);
                 }

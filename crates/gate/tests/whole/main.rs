@@ -6,6 +6,8 @@ mod harness;
 
 use std::fs;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
 use gate::gateway::{Gateway, GatewayError, Setup};
@@ -152,4 +154,28 @@ fn a_key_that_came_and_went_between_two_looks_is_asked_for() {
     });
     gateway.control().follow_store().expect("the store is read");
     assert_eq!((id, status(&gateway, None)), (1, 401));
+}
+
+/// The earlier gateway has stopped waiting, and serves on: the later one says so, and nothing of it is left running.
+#[test]
+fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let place = folder.path().join(format!("gate.db.{}.sock", address.port()));
+    let door = UnixListener::bind(place).expect("a place");
+    let impatient = std::thread::spawn(move || {
+        let (mut stream, _) = door.accept().expect("a later gateway");
+        let given = format!(r#"{{"listeners":[["{address}",1]],"admin":false,"uring":false}}"#);
+        net::handing_over::give(&mut stream, given.as_bytes(), &[listener.as_fd()])
+            .expect("it is given");
+        door
+    });
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address.to_string());
+    let file = folder.path().join("gate.toml");
+    fs::write(&file, text).expect("the file is written");
+    let setup = Setup { file: Some(file), take_over: true, ..Setup::default() };
+    let refused = Gateway::start(setup).expect_err("the other one goes on");
+    assert!(refused.to_string().contains("goes on"), "{refused}");
+    drop(impatient.join().expect("a door"));
 }
