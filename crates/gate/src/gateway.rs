@@ -7,6 +7,7 @@ mod control;
 mod error;
 mod failing;
 mod heir;
+mod loading;
 mod named;
 mod notes;
 mod preflight;
@@ -15,11 +16,13 @@ mod ticking;
 mod troubles;
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use control::{Control, Standing};
 pub use error::GatewayError;
@@ -34,7 +37,7 @@ use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, ST
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
-use crate::usage::{HttpSink, JsonLines, Reporter, Sink, Sqlite};
+use crate::usage::{Counted, HttpSink, JsonLines, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
 const SINK_PAUSE: Duration = Duration::from_millis(500);
@@ -67,7 +70,7 @@ pub struct Gateway {
     reporting: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
-    waiting: Option<JoinHandle<()>>,
+    waiting: Option<JoinHandle<Option<UnixStream>>>,
     replaced: Arc<AtomicBool>,
     stop_waiting: Arc<AtomicBool>,
 }
@@ -114,7 +117,14 @@ impl Gateway {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-log", move || log.run(&control.current, &stop))
         });
-        let reporting = spawn("gate-report", move || report(reporter, sink))?;
+        let (tell, told) = channel();
+        let reporting = {
+            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
+            spawn("gate-report", move || {
+                count_earlier(&control, &told, &stop);
+                report(reporter, sink);
+            })?
+        };
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
@@ -122,14 +132,8 @@ impl Gateway {
         let logging = logging.transpose()?;
         let replaced = Arc::new(AtomicBool::new(false));
         let stop_waiting = Arc::new(AtomicBool::new(false));
-        let waiting = wait_for_heir(&gate, admin.as_ref(), &store, (&replaced, &stop_waiting))?;
-        if let Some(earlier) = earlier {
-            earlier.end();
-            let addresses = gate.addresses().to_vec();
-            spawn("gate-wake", move || heir::wake(&addresses))?;
-        }
-        Ok(Self {
-            waiting,
+        let gateway = Self {
+            waiting: None,
             replaced,
             stop_waiting,
             gate,
@@ -140,7 +144,35 @@ impl Gateway {
             reporting,
             logging,
             sharing,
-        })
+        };
+        gateway.replace(earlier, tell, &store)
+    }
+
+    /// Ends the gateway that is taken over, and waits for one that takes this one over. Where the earlier one goes on, this
+    /// one ends.
+    fn replace(
+        mut self,
+        earlier: Option<Earlier>,
+        tell: Sender<UnixStream>,
+        store: &Path,
+    ) -> Result<Self, GatewayError> {
+        if let Some(earlier) = earlier {
+            match earlier.end() {
+                Ok(Some(ending)) => drop(tell.send(ending)),
+                Ok(None) => {}
+                Err(error) => {
+                    // The reporter waits for it.
+                    drop(tell);
+                    self.drain();
+                    return Err(error);
+                }
+            }
+            let addresses = self.gate.addresses().to_vec();
+            spawn("gate-wake", move || heir::wake(&addresses))?;
+        }
+        let flags = (&self.replaced, &self.stop_waiting);
+        self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), store, flags)?;
+        Ok(self)
     }
 
     /// Reads and checks what a gateway would be started with: the configuration, names, and all files. Nothing is
@@ -194,18 +226,20 @@ impl Gateway {
         // The listeners' sockets are let go of before clients could queue in vain.
         drop(self.admin);
         self.stop_waiting.store(true, Ordering::SeqCst);
-        let waited = self.waiting.map_or(Ok(()), JoinHandle::join);
+        // A later gateway sees by this that this one has ended, so it is held until all is reported.
+        let heir = self.waiting.map_or(Ok(None), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
         let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(others).and(waited);
-        if ended.is_err() {
+        let ended = self.ticking.join().and(self.reporting.join()).and(others);
+        if ended.is_err() || heir.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         let unwritten = self.control.usage().sink_error();
         wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
+        drop(heir);
         wrong
     }
 }
@@ -257,13 +291,28 @@ fn given(
     Ok((Some(earlier), given))
 }
 
+/// Waits for the gateway that was taken over to end, where keys have quotas, and counts what it let through meanwhile. Nothing
+/// is reported before, so that what is new in the store is that gateway's.
+fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBool) {
+    if !control.awaits_used() {
+        return;
+    }
+    let drain = Duration::from_nanos(control.policy().client().drain_ns);
+    let until = Instant::now() + drain + heir::PATIENCE;
+    let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
+    if let Ok(ending) = told.recv() {
+        heir::wait_for_end(ending, give_up);
+    }
+    control.add_used();
+}
+
 /// Lets a later gateway take the listeners of this one.
 fn wait_for_heir(
     gate: &Gate,
     admin: Option<&admin::Served>,
     store: &Path,
     (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
-) -> Result<Option<JoinHandle<()>>, GatewayError> {
+) -> Result<Option<JoinHandle<Option<UnixStream>>>, GatewayError> {
     let port = gate.addresses().first().map_or(0, SocketAddr::port);
     let Some(door) = Door::open(heir::place(store, port)) else { return Ok(None) };
     let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
@@ -290,33 +339,33 @@ fn sink(
     store: &Path,
     written: Written<'_>,
 ) -> Result<Box<dyn Sink>, GatewayError> {
-    if let Some(url) = &config.usage.http {
+    // Makes the file, readable by its owner only.
+    let opened = crate::keys::Store::open(store).map_err(GatewayError::Store);
+    drop(opened.map_err(written.named("keys.store", config.keys.store.as_ref()))?);
+    let sink: Box<dyn Sink> = if let Some(url) = &config.usage.http {
         let source = crate::keys::new_key().map_err(GatewayError::Store)?;
         let source = source.trim_start_matches("plk_");
-        return Ok(Box::new(HttpSink::new(url.get_ref(), source).map_err(GatewayError::File)?));
-    }
-    match &config.usage.json_lines {
-        Some(path) => match JsonLines::open(path.get_ref()) {
-            Ok(lines) => Ok(Box::new(lines)),
-            Err(error) => {
-                let error = GatewayError::File(format!("{}: {error}", path.get_ref().display()));
-                Err(written.named("usage.json_lines", Some(path))(error))
-            }
-        },
-        None => {
-            // Makes the file, readable by its owner only.
-            let opened = crate::keys::Store::open(store).map_err(GatewayError::Store);
-            drop(opened.map_err(written.named("keys.store", config.keys.store.as_ref()))?);
-            Ok(Box::new(Sqlite::open(store).map_err(GatewayError::File)?))
-        }
-    }
+        Box::new(HttpSink::new(url.get_ref(), source).map_err(GatewayError::File)?)
+    } else if let Some(path) = &config.usage.json_lines {
+        let lines = JsonLines::open(path.get_ref()).map_err(|error| {
+            let error = GatewayError::File(format!("{}: {error}", path.get_ref().display()));
+            written.named("usage.json_lines", Some(path))(error)
+        });
+        Box::new(lines?)
+    } else {
+        return Ok(Box::new(Sqlite::open(store).map_err(GatewayError::File)?));
+    };
+    Ok(Box::new(Counted::beside(sink, store).map_err(GatewayError::File)?))
 }
 
 fn report(reporter: Reporter, mut sink: Box<dyn Sink>) {
     reporter.run(&mut *sink, || thread::sleep(SINK_PAUSE));
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, GatewayError> {
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, GatewayError> {
     thread::Builder::new().name(name.into()).spawn(work).map_err(GatewayError::Thread)
 }
 

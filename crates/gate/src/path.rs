@@ -41,9 +41,11 @@ mod target;
 mod tls;
 mod tunnel;
 mod up;
+mod waiting;
 mod worker;
 
 pub use failure::Failure;
+pub(crate) use fields::alike;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};

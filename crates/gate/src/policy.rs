@@ -6,6 +6,7 @@
 //! valid over all snapshots of a process, so a [`Ticket`] may be finished under a later policy than admitted it.
 
 mod addresses;
+mod at_line;
 mod build;
 mod current;
 mod decide;
@@ -13,6 +14,7 @@ mod finder;
 mod limits_of;
 mod pattern;
 mod refusal;
+mod replaced;
 mod route;
 mod shadowed;
 mod sharing;
@@ -56,6 +58,9 @@ pub struct Facts<'a> {
     /// The path without query. Begins with `/`; has no dot segments and no encoded slash, dot or NUL: those are
     /// refused before.
     pub path: &'a [u8],
+    /// What some servers read instead, where that is another path: without parameters of segments (`;x`) and without empty
+    /// segments. Its last segment may still be empty, which some leave out too.
+    pub cut: Option<&'a [u8]>,
     /// The credential found where [`Policy::key_source`] says, if any; empty counts as none.
     pub key: Option<&'a [u8]>,
     /// Who asks: the peer, or what the PROXY protocol says of it.
@@ -103,6 +108,8 @@ struct Held {
     route: bool,
     address: bool,
     all: bool,
+    /// Of the load line: it has room below the ceiling.
+    line: bool,
 }
 
 /// What came of a request that was forwarded.

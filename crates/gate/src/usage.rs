@@ -7,6 +7,7 @@
 
 mod buckets;
 mod collector;
+mod counted;
 mod http;
 mod json_lines;
 mod local;
@@ -16,6 +17,7 @@ mod table;
 
 pub use buckets::{BUCKETS, Buckets, bucket_of, longest_ns};
 pub use collector::{Account, Batch, Collector, Reader, Reporter, Second, Sink, Snapshot};
+pub use counted::Counted;
 pub use http::HttpSink;
 pub use json_lines::JsonLines;
 pub use local::{Hub, Local};

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
@@ -32,7 +33,8 @@ pub fn give(stream: &mut UnixStream, text: &[u8], sockets: &[BorrowedFd<'_>]) ->
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let length = (text.len() as u32).to_le_bytes();
-    let sent = sendmsg(&*stream, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
+    let parts = [IoSlice::new(&length)];
+    let sent = retry_on_intr(|| sendmsg(&*stream, &parts, &mut control, SendFlags::NOSIGNAL))?;
     if sent != length.len() {
         return Err(io::ErrorKind::WriteZero.into());
     }
@@ -48,7 +50,8 @@ pub fn take(stream: &mut UnixStream) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut parts = [IoSliceMut::new(&mut length)];
-    let message = recvmsg(&*stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let message =
+        retry_on_intr(|| recvmsg(&*stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC))?;
     if message.bytes != 4 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }

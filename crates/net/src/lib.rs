@@ -187,6 +187,13 @@ pub trait Net {
     /// Bytes handed to [`Net::send`], and of long blobs, that the kernel has not taken yet.
     fn backlog(&self, conn: ConnId) -> usize;
 
+    /// Bytes that the peer has acknowledged since the connection stood; 0 where nobody knows. Asks the kernel: for
+    /// deadlines, not for each send.
+    fn acknowledged(&self, conn: ConnId) -> u64 {
+        let _ = conn;
+        0
+    }
+
     /// Stops or resumes receiving: pressure back on a peer that sends faster than it reads. A few
     /// bytes already on their way may still be delivered.
     fn set_receiving(&mut self, conn: ConnId, receiving: bool);

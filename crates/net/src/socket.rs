@@ -110,6 +110,26 @@ pub(crate) fn no_delay(fd: RawFd) {
     let _ = borrowed(fd).set_tcp_nodelay(true);
 }
 
+/// Where `tcpi_bytes_acked` lies in the kernel's `struct tcp_info`, since Linux 4.1.
+const BYTES_ACKED: usize = 120;
+
+/// Bytes that the peer has acknowledged; 0 where the kernel does not say.
+pub(crate) fn acknowledged(fd: RawFd) -> u64 {
+    let mut info = [0_u64; 32];
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the kernel writes no more than `length` bytes to the array, and the length; both live for the call.
+    let result = unsafe {
+        libc::getsockopt(
+            fd,
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { info[BYTES_ACKED / size_of::<u64>()] } else { 0 }
+}
+
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {
     // SAFETY: the callers hold `fd` open for the call, and `ManuallyDrop` never closes it.
     ManuallyDrop::new(unsafe { Socket::from_raw_fd(fd) })

@@ -403,6 +403,10 @@ impl Net for Uring {
         self.conns.get(id).map_or(0, |conn| conn.backlog(self.settled))
     }
 
+    fn acknowledged(&self, id: ConnId) -> u64 {
+        self.conns.get(id).map_or(0, |conn| socket::acknowledged(conn.fd.as_raw_fd()))
+    }
+
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         conn.receiving = receiving;

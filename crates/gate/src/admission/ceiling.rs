@@ -262,6 +262,11 @@ impl Ceiling {
         self.used.ahead_ns(now_ns)
     }
 
+    /// Another line has come in force: what was ahead of the pace of the last one is forgotten beyond what this one allows.
+    pub fn change(&self, now_ns: u64) {
+        self.used.change_to(self.ahead_ns.load(Ordering::Relaxed), now_ns);
+    }
+
     /// Takes what other gateways let through: `due_ns` is when the next request would be due by that.
     pub fn raise(&self, due_ns: u64) {
         self.used.raise(due_ns);

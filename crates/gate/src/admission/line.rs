@@ -190,11 +190,22 @@ impl Line {
         })
     }
 
-    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured.
+    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured. A `HEAD` costs what
+    /// a `GET` does: upstreams work out the same answer for it.
     pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
         let of = |place: u32| &self.costs[place as usize];
-        let found = self.tree.least(path, &mut |place| of(place).method.as_bytes() == method);
+        let find = |method: &[u8]| {
+            self.tree.least(path, &mut |place| of(place).method.as_bytes() == method)
+        };
+        let found = find(method).or_else(|| if method == b"HEAD" { find(b"GET") } else { None });
         found.map_or(MEAN_MILLI, |place| of(place).milli)
+    }
+
+    /// The most that a request costs where its last segment, if it is empty, counts or does not.
+    pub fn most_milli(&self, method: &[u8], path: &[u8]) -> u32 {
+        let bare = path.strip_suffix(b"/").filter(|bare| !bare.is_empty());
+        let bare = bare.map_or(0, |bare| self.cost_milli(method, bare));
+        bare.max(self.cost_milli(method, path))
     }
 
     /// Method, path and cost of every endpoint that was measured, the narrowest paths first.
@@ -291,6 +302,9 @@ mod tests {
         assert_eq!(line.cost_milli(b"GET", b"/users/7"), 400);
         assert_eq!(line.cost_milli(b"GET", b"/users/me"), 1);
         assert_eq!(line.cost_milli(b"POST", b"/users/7"), 1000);
+        assert_eq!(line.cost_milli(b"HEAD", b"/users/7"), 400);
+        assert_eq!(line.most_milli(b"GET", b"/users/7/"), 1000);
+        assert_eq!(line.most_milli(b"GET", b"/users/me"), 1);
         assert_eq!(line.unknown, ["checkout"]);
     }
 

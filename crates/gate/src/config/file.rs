@@ -348,13 +348,14 @@ pub struct ClientConfig {
     pub head_size: Option<Spanned<Bytes>>,
     /// For a request's body (default 5m).
     pub body: Option<Duration>,
-    /// The slowest body, in bytes per second (default 256).
+    /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, what comes after the first 64 KiB has to
+    /// come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
     /// Between requests of a connection (default 75s).
     pub idle: Option<Duration>,
-    /// For a client to take some of its answer (default 30s).
+    /// For a client to take some of its answer: at least as much as it would have to send of a body (default 30s).
     pub send_idle: Option<Duration>,
-    /// Connections of one address (default 4096).
+    /// Connections of one address (IPv6: of each /64; default 4096).
     pub connections_per_address: Option<u32>,
     /// Connections in all, per thread (default 65536).
     pub connections: Option<u32>,

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::loading::{Used, have_quotas, load, put};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
-use crate::keys::{KeyRecord, Keys, NewKey, Settings, Stamp, Store, StoreError, new_key};
-use crate::limits::Periods;
+use crate::keys::{Keys, NewKey, Stamp, Store, StoreError, new_key};
 use crate::path::Trust;
 use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
-use crate::usage::{Collector, Reader, Reporter, used_since};
+use crate::usage::{Collector, Reader, Reporter};
 
 /// Changes that are read at once.
 const CHANGES_AT_ONCE: u32 = 1000;
@@ -35,14 +35,18 @@ pub struct Standing {
 
 /// What may change while a gateway runs.
 #[derive(Debug)]
-struct Changing {
-    store: Store,
+pub(super) struct Changing {
+    pub(super) store: Store,
     /// Changes of the store up to this number were seen.
     seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
     settings: PolicySettings,
     open: bool,
+    /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
+    has_keys: bool,
+    /// What keys used before the start was read: there are, or were, quotas.
+    pub(super) knows_used: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
 }
@@ -63,6 +67,9 @@ pub struct Control {
     link: Option<Arc<Link>>,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
+    /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
+    /// tell each other.
+    pub(super) used_before: Mutex<Option<Used>>,
     fixed: Fixed,
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
@@ -125,15 +132,22 @@ impl Control {
         let state = Arc::new(State::new(keys, seed()?));
         state.calendar.set(unix_s());
         let seen = store.last_change().map_err(GatewayError::Store)?;
-        load(&store, &state, store_path)?;
+        let own_quotas = load(&store, &state)?;
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
+        // Usage of a month is read where it is needed alone.
+        let has_quotas = own_quotas || have_quotas(&settings.tiers);
+        let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
+        used.iter().try_for_each(|used| used.begin(&store, &state))?;
+        let knows_used = used.is_some();
+        let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
         let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
-        settings.digester = (!open && count > 0).then(|| store.digester().clone());
+        let has_keys = count > 0;
+        settings.digester = (!open && has_keys).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
             state.ceiling.set(line, 1.0, policy.part(net::clock::now()));
@@ -156,8 +170,18 @@ impl Control {
             usage: collector.reader(),
             log,
             link,
-            changing: Mutex::new(Changing { store, seen, text, settings, open, outcome }),
+            changing: Mutex::new(Changing {
+                store,
+                seen,
+                text,
+                settings,
+                open,
+                has_keys,
+                knows_used,
+                outcome,
+            }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
+            used_before,
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),
@@ -187,17 +211,22 @@ impl Control {
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
         let mut changing = self.changing();
-        changing.settings = built.policy;
-        changing.open = config.keys.open;
+        self.know_used(&mut changing, &built.policy)?;
+        let mut settings = built.policy;
+        let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
+        // Whatever may fail comes before the policy is in force.
+        record_names(&changing.store, &settings)?;
+        let stamp = Stamp { at_s: unix_s(), by };
+        changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
+        self.put_in_force(policy);
+        let notes = match changing.store.named_by_keys() {
+            Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
+            Err(error) => {
+                vec![format!("{error}: whether keys name what there is was not looked at")]
+            }
+        };
+        (changing.settings, changing.open) = (settings, config.keys.open);
         changing.text = text.to_owned();
-        self.publish(&mut changing)?;
-        let store = &changing.store;
-        store
-            .note("configuration replaced", &Stamp { at_s: unix_s(), by })
-            .map_err(GatewayError::Store)?;
-        record_names(store, &changing.settings)?;
-        let named = store.named_by_keys().map_err(GatewayError::Store)?;
-        let notes = notes::all(&changing.settings, &named, self.setup.machine.as_ref());
         changing.outcome = Reloaded { waits_for_restart, notes };
         Ok(changing.outcome.clone())
     }
@@ -287,15 +316,18 @@ impl Control {
                 .changes_after(changing.seen, CHANGES_AT_ONCE)
                 .map_err(GatewayError::Store)?;
             let Some(newest) = changes.last() else { break };
-            changing.seen = newest.number;
+            let newest = newest.number;
             for id in changes.iter().filter_map(|change| change.key) {
+                changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
                     put(&self.state, &key);
                 }
             }
+            // Where one of them cannot be read, all are read again: a revocation is not passed over.
+            changing.seen = newest;
         }
         let asks = self.current.get().0.asks_for_keys();
-        if !asks && !changing.open && !self.state.keys.is_empty() {
+        if !asks && !changing.open && changing.has_keys {
             self.publish(changing)?;
             self.troubles.say("the store has a key now: requests are asked for one".to_owned());
         }
@@ -303,14 +335,31 @@ impl Control {
     }
 
     fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
-        let asks = !changing.open && !self.state.keys.is_empty();
-        changing.settings.digester = asks.then(|| changing.store.digester().clone());
-        let (before, _) = self.current.get();
-        let policy = Policy::new(&self.state, changing.settings.clone(), Some(&before))
-            .map_err(GatewayError::Names)?;
-        self.current.replace(Arc::new(policy));
-        self.hold();
+        let mut settings = changing.settings.clone();
+        let policy = self.policy_of(changing, &mut settings, changing.open)?;
+        changing.settings = settings;
+        self.put_in_force(policy);
         Ok(())
+    }
+
+    /// The policy of settings, which are told whether keys are asked for.
+    fn policy_of(
+        &self,
+        changing: &Changing,
+        settings: &mut PolicySettings,
+        open: bool,
+    ) -> Result<Arc<Policy>, GatewayError> {
+        let asks = !open && changing.has_keys;
+        settings.digester = asks.then(|| changing.store.digester().clone());
+        let policy = Policy::new(&self.state, settings.clone(), Some(&self.policy()));
+        policy.map(Arc::new).map_err(GatewayError::Names)
+    }
+
+    fn put_in_force(&self, policy: Arc<Policy>) {
+        let before = self.policy();
+        self.current.replace(Arc::clone(&policy));
+        self.hold();
+        policy.forget_waits(&before, net::clock::now());
     }
 
     /// Looks at keys and changes in the store.
@@ -397,66 +446,9 @@ impl Control {
         self.token_is_made.then_some(&*self.token)
     }
 
-    fn changing(&self) -> MutexGuard<'_, Changing> {
+    pub(super) fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Puts all keys into the table, with what they used of their quotas.
-fn load(store: &Store, state: &State, path: &Path) -> Result<(), GatewayError> {
-    // By number, ascending, as the store hands them out.
-    let mut slots: Vec<(u64, u32)> = Vec::new();
-    store
-        .each_key(|key| slots.extend(put(state, &key).map(|slot| (key.id, slot))))
-        .map_err(GatewayError::Store)?;
-    let now = unix_s();
-    let periods = Periods::at(now);
-    let (day, month) = (now - 86_400 + i64::from(periods.day_left_s), state.calendar.month());
-    let month_from = first_of_month(now, &periods);
-    for (since, daily) in [(day, true), (month_from, false)] {
-        for (id, used) in used_since(path, since).map_err(GatewayError::File)? {
-            let Ok(place) = slots.binary_search_by_key(&id, |(id, _)| *id) else { continue };
-            let entry = state.keys.entry(slots[place].1);
-            match daily {
-                true => entry.day.set(periods.day, used),
-                false => entry.month.set(month, used),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The beginning of the month, in seconds since the epoch: day by day back, since months differ.
-fn first_of_month(unix_s: i64, periods: &Periods) -> i64 {
-    let mut day = unix_s - unix_s.rem_euclid(86_400);
-    while day >= 86_400 && Periods::at(day - 1).month == periods.month {
-        day -= 86_400;
-    }
-    day
-}
-
-/// Puts a key into the table as the store has it.
-fn put(state: &State, key: &KeyRecord) -> Option<u32> {
-    if key.revoked_s.is_some() {
-        state.keys.revoke(&key.digest);
-        return None;
-    }
-    // With too many names, a key is of the default tier, and for no route rather than for all.
-    let settings = Settings {
-        id: key.id,
-        tier: if key.key.tier.is_empty() {
-            0
-        } else {
-            state.tier_number(&key.key.tier).unwrap_or(0)
-        },
-        routes: state.route_set(&key.key.routes).unwrap_or(u32::MAX),
-        expires_s: key.key.expires_s,
-        rate: key.key.rate,
-        at_once: key.key.at_once,
-        day_quota: key.key.day_quota,
-        month_quota: key.key.month_quota,
-    };
-    state.keys.put(&key.digest, &settings)
 }
 
 /// Lets `keys add` know which tiers and routes there are.

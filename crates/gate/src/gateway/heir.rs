@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::GatewayError;
 /// How often a later gateway is looked for.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a later gateway may take to start, and an earlier one to answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Rounds of connections that wake who waits at a socket, and connections of each.
 const WAKES: usize = 20;
 const AT_ONCE: usize = 8;
@@ -58,7 +58,10 @@ pub(super) struct Sockets {
 
 /// The earlier gateway, which still serves.
 #[derive(Debug)]
-pub(super) struct Earlier(UnixStream);
+pub(super) struct Earlier {
+    stream: UnixStream,
+    place: PathBuf,
+}
 
 impl Earlier {
     /// Asks the gateway at a place for its sockets.
@@ -80,13 +83,24 @@ impl Earlier {
             given.listeners.iter().map(|(address, count)| (*address, of(*count))).collect();
         let admin = if given.admin { sockets.next() } else { None };
         let io = Some(if given.uring { net::Io::Uring } else { net::Io::Epoll });
-        Ok((Self(stream), Sockets { listeners, admin, io }))
+        let place = place.to_owned();
+        Ok((Self { stream, place }, Sockets { listeners, admin, io }))
     }
 
-    /// Tells it to end.
-    pub(super) fn end(mut self) {
-        // If it is gone, it has ended.
-        let _ = self.0.write_all(&[READY]);
+    /// Tells it to end. What is closed once it has ended; `None` where it has already.
+    ///
+    /// # Errors
+    /// When it no longer listens to this gateway and goes on: two would serve.
+    pub(super) fn end(mut self) -> Result<Option<UnixStream>, GatewayError> {
+        match self.stream.write_all(&[READY]) {
+            Ok(()) => Ok(Some(self.stream)),
+            Err(_) if UnixStream::connect(&self.place).is_err() => Ok(None),
+            Err(error) => Err(GatewayError::File(format!(
+                "{}: {error}: the gateway that runs waited {} s for this one to start, and goes on: try again",
+                self.place.display(),
+                PATIENCE.as_secs()
+            ))),
+        }
     }
 }
 
@@ -95,6 +109,29 @@ impl Earlier {
 pub(super) struct Door {
     listener: UnixListener,
     place: PathBuf,
+    /// The file that this process made there.
+    made: Option<(u64, u64)>,
+}
+
+/// Which file there is at a place.
+fn file_at(place: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(place).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// Waits until a gateway that was told to end has ended, or until `give_up`.
+pub(super) fn wait_for_end(mut stream: UnixStream, give_up: impl Fn() -> bool) {
+    let mut byte = [0];
+    let ticks = stream.set_read_timeout(Some(LOOK)).is_ok();
+    while ticks && !give_up() {
+        match stream.read(&mut byte) {
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+    }
 }
 
 impl Door {
@@ -106,23 +143,33 @@ impl Door {
         let listener = UnixListener::bind(&place).ok()?;
         fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).ok()?;
         listener.set_nonblocking(true).ok()?;
-        Some(Self { listener, place })
+        let made = file_at(&place);
+        Some(Self { listener, place, made })
     }
 
-    /// Serves it. `replaced` is set once a later gateway serves.
-    pub(super) fn serve(self, sockets: &Sockets, replaced: &AtomicBool, stop: &AtomicBool) {
-        while !stop.load(Ordering::SeqCst) && !replaced.load(Ordering::SeqCst) {
+    /// Serves it. `replaced` is set once a later gateway serves: what it is told by, when dropped, that this one has ended.
+    pub(super) fn serve(
+        self,
+        sockets: &Sockets,
+        replaced: &AtomicBool,
+        stop: &AtomicBool,
+    ) -> Option<UnixStream> {
+        while !stop.load(Ordering::SeqCst) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    let given = hand_over(stream, sockets).unwrap_or(false);
-                    replaced.store(given, Ordering::SeqCst);
+                    if let Ok(Some(heir)) = hand_over(stream, sockets) {
+                        replaced.store(true, Ordering::SeqCst);
+                        return Some(heir);
+                    }
                 }
                 Err(_) => thread::sleep(LOOK),
             }
         }
-        if !replaced.load(Ordering::SeqCst) {
+        // A later gateway may have its own there.
+        if self.made.is_some() && file_at(&self.place) == self.made {
             let _ = fs::remove_file(&self.place);
         }
+        None
     }
 }
 
@@ -149,8 +196,8 @@ pub(super) fn wake(addresses: &[SocketAddr]) {
     }
 }
 
-/// Gives the sockets; whether the later gateway serves.
-fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<bool> {
+/// Gives the sockets; the way to the later gateway, if it serves.
+fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<Option<UnixStream>> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -165,5 +212,41 @@ fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<bool> {
     give(&mut stream, &serde_json::to_vec(&given)?, &all)?;
     let mut said = [0];
     // A later gateway that does not start closes the connection instead: this one goes on.
-    Ok(stream.read(&mut said)? == 1 && said[0] == READY)
+    stream.read_exact(&mut said)?;
+    Ok((said[0] == READY).then_some(stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The earlier gateway no longer waits for the later one, and serves on.
+    #[test]
+    fn an_earlier_gateway_that_goes_on_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place(&folder.path().join("gate.db"), 1);
+        let door = Door::open(place.clone()).unwrap();
+        let ask = || {
+            let stream = UnixStream::connect(&place).unwrap();
+            drop(door.listener.accept().unwrap());
+            Earlier { stream, place: place.clone() }
+        };
+        let (told_in_vain, of_a_dead_one) = (ask(), ask());
+        assert!(matches!(told_in_vain.end(), Err(GatewayError::File(_))));
+        drop(door);
+        assert!(matches!(of_a_dead_one.end(), Ok(None)));
+    }
+
+    #[test]
+    fn a_later_gateway_keeps_its_place_when_the_earlier_one_stops() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place(&folder.path().join("gate.db"), 1);
+        let (replaced, stop) = (AtomicBool::new(false), AtomicBool::new(true));
+        let earlier = Door::open(place.clone()).unwrap();
+        let later = Door::open(place.clone()).unwrap();
+        assert!(earlier.serve(&Sockets::default(), &replaced, &stop).is_none());
+        assert!(place.exists());
+        assert!(later.serve(&Sockets::default(), &replaced, &stop).is_none());
+        assert!(!place.exists());
+    }
 }

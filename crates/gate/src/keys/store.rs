@@ -389,6 +389,7 @@ fn check(new: &NewKey) -> Result<(), StoreError> {
         Some(rate) if !(rate.burst >= 1.0 && rate.burst.is_finite()) => {
             wrong("a burst is 1 or more".into())
         }
+        _ if new.expires_s < 0 => wrong("a key ends after 1970; 0 stands for no end".into()),
         _ if new.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
         _ if new.day_quota == Some(0) || new.month_quota == Some(0) => {
             wrong("a quota is 1 or more; `keys revoke` ends a key".into())
@@ -511,6 +512,15 @@ mod tests {
             day_quota: Some(5),
             ..NewKey::default()
         }
+    }
+
+    #[test]
+    fn a_key_that_ended_before_1970_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("gate.db")).unwrap();
+        let new = NewKey { expires_s: -1, ..NewKey::default() };
+        let added = store.add(&new, &Stamp { at_s: 1, by: "test" });
+        assert!(matches!(added, Err(StoreError::Wrong(_))));
     }
 
     #[test]

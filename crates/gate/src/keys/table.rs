@@ -89,7 +89,9 @@ impl Entry {
         self.id.store(id, Ordering::Relaxed);
         self.tier.store(tier, Ordering::Relaxed);
         self.routes.store(routes, Ordering::Relaxed);
-        self.expires_s.store(expires_s.max(0) as u64, Ordering::Relaxed);
+        // What ended before 1970 has ended, and 0 is no end.
+        let expires_s = if expires_s < 0 { 1 } else { expires_s as u64 };
+        self.expires_s.store(expires_s, Ordering::Relaxed);
         let bits = |number: Option<f64>| number.map_or(ABSENT, f64::to_bits);
         self.rate_per_s.store(bits(rate.map(|rate| rate.per_s)), Ordering::Relaxed);
         self.burst.store(bits(rate.map(|rate| rate.burst)), Ordering::Relaxed);

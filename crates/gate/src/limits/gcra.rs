@@ -95,6 +95,12 @@ impl Gcra {
         self.due_ns.fetch_max(due_ns, Ordering::Relaxed);
     }
 
+    /// Forgets what is further ahead than the whole burst of a rate that has just come in force: under a lower one it was
+    /// what kept requests waiting.
+    pub fn change_to(&self, ahead_ns: u64, now_ns: u64) {
+        self.due_ns.fetch_min(now_ns.saturating_add(ahead_ns), Ordering::Relaxed);
+    }
+
     /// Mean requests that would be let through at once now.
     pub fn left(&self, rate: &Rate, now_ns: u64) -> u64 {
         let ahead = self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
@@ -146,6 +152,18 @@ mod tests {
         gcra.take(&rate, 1000, SECOND).unwrap();
         gcra.give_back(rate.increment_ns(1000));
         assert_eq!(gcra.take(&rate, 1000, SECOND), Ok(()));
+    }
+
+    #[test]
+    fn a_rate_that_was_raised_keeps_nobody_waiting_for_the_lower_one() {
+        let (low, high) = (Rate { per_s: 0.001, burst: 1.0 }, Rate { per_s: 10.0, burst: 2.0 });
+        let gcra = Gcra::default();
+        gcra.take(&low, 1000, SECOND).unwrap();
+        gcra.change_to(high.ahead_ns(), SECOND);
+        assert_eq!(gcra.take(&high, 1000, SECOND), Err(SECOND / 10));
+        assert_eq!(gcra.take(&high, 1000, SECOND + SECOND / 10), Ok(()));
+        gcra.change_to(low.ahead_ns(), SECOND);
+        assert_eq!(gcra.ahead_ns(SECOND), 3 * SECOND / 10);
     }
 
     #[test]

@@ -43,9 +43,12 @@ impl Quota {
         });
     }
 
-    /// Begins with what an earlier process counted.
-    pub fn set(&self, period: u32, used: u64) {
-        self.0.store(packed(period, used.min(COUNT_MASK)), Ordering::Relaxed);
+    /// Counts so many more, which another process let through.
+    pub fn add(&self, period: u32, more: u64) {
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+            let used = used(word, period).saturating_add(more).min(COUNT_MASK);
+            (more > 0).then(|| packed(period, used))
+        });
     }
 }
 
@@ -77,7 +80,9 @@ mod tests {
     #[test]
     fn a_count_of_before_goes_on() {
         let quota = Quota::default();
-        quota.set(700, 9);
+        quota.raise(700, 8);
+        quota.add(700, 1);
+        quota.add(700, 0);
         assert_eq!(quota.take(10, 700), Some(0));
         assert_eq!(quota.take(10, 700), None);
         assert_eq!(quota.take(0, 701), None);

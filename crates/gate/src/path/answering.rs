@@ -98,6 +98,7 @@ impl Worker {
             Progress::Tunnel(rest) => {
                 self.ups.put(token, up);
                 count(&self.counts().tunnels);
+                self.leave_line(&mut client, net.taken_in().at);
                 self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
                 self.tunnel_held(net, &mut client);
             }
@@ -108,6 +109,14 @@ impl Worker {
         }
         self.read_held(net, &mut client);
         self.settle(net, client);
+    }
+
+    /// The protocol was changed: for the load line the request is over. A tunnel that is idle for long is no stall either.
+    fn leave_line(&self, client: &mut Client, now: u64) {
+        if let Some(exchange) = &mut client.exchange {
+            let upstream_ns = exchange.first_byte_ns.saturating_sub(exchange.sent_ns).max(1);
+            self.policy.leave_line(&mut exchange.ticket, upstream_ns, now);
+        }
     }
 
     /// Passes on what bytes bring of an answer.
@@ -246,16 +255,18 @@ fn step(
                 out.extend_from_slice(bytes);
             }
             // A body without bytes to come ends without more input.
-            return end_of(exchange, up, input, out);
+            return end_of(exchange, up, input, out, terms);
         }
         Ok(Some(ResponseEvent::End { keep_alive })) => {
-            return done(exchange, up, keep_alive, input, out);
+            return done(exchange, up, keep_alive, input, out, terms);
         }
         Ok(None) => return Progress::More,
         Err(error) => return Progress::Broken(Failure::of(&error)),
     };
-    exchange.first_byte_ns =
-        if exchange.first_byte_ns == 0 { terms.now } else { exchange.first_byte_ns };
+    // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
+    let interim = matches!(head.status, 100 | 102..=199);
+    exchange.interim |= interim;
+    exchange.first_byte_ns = if interim { 0 } else { terms.now };
     match head.status {
         101 if !exchange.upgrade => return Progress::Broken(Failure::Framing),
         101 => {
@@ -281,16 +292,24 @@ fn step(
     exchange.sent_as = response::write_head(out, &head, &manner);
     exchange.status = head.status;
     exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
-    end_of(exchange, up, input, out)
+    end_of(exchange, up, input, out, terms)
 }
 
 /// The end of an answer whose last byte has come, and which needs no more input to be seen.
-fn end_of(exchange: &Exchange, up: &mut Up, input: &mut &[u8], out: &mut Vec<u8>) -> Progress {
+fn end_of(
+    exchange: &Exchange,
+    up: &mut Up,
+    input: &mut &[u8],
+    out: &mut Vec<u8>,
+    terms: &Terms<'_>,
+) -> Progress {
     if !input.is_empty() {
         return Progress::More;
     }
     match up.parser.next(input) {
-        Ok(Some(ResponseEvent::End { keep_alive })) => done(exchange, up, keep_alive, input, out),
+        Ok(Some(ResponseEvent::End { keep_alive })) => {
+            done(exchange, up, keep_alive, input, out, terms)
+        }
         Ok(_) => Progress::More,
         Err(error) => Progress::Broken(Failure::of(&error)),
     }
@@ -302,9 +321,10 @@ fn done(
     keep_alive: bool,
     input: &[u8],
     out: &mut Vec<u8>,
+    terms: &Terms<'_>,
 ) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-        response::write_last_chunk(out, &up.parser.trailers());
+        response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
     }
     Progress::Done(keep_alive && input.is_empty())
 }

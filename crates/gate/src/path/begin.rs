@@ -106,17 +106,34 @@ impl Worker {
             method: head.method.as_bytes(),
             host: checked.target.host,
             path: routed,
+            cut: checked.target.cut,
             key: checked.key.key,
             address: client.address.ip,
             body_bytes,
         };
-        if checked.target.cut.is_some_and(|cut| !self.policy.reads_alike(&facts, cut)) {
+        if !self.policy.reads_alike(&facts) {
             return self.refuse_fault(net, client, head, Fault::Path);
         }
-        match self.policy.decide(&facts, now, &mut self.usage) {
+        // A client that sends its body slowly holds no room of the load line: see `waiting`.
+        let with_body = body_bytes != Some(0) && self.policy.line().is_some();
+        let waits = with_body && !head.expect_continue;
+        let decision = if waits {
+            self.policy.decide_before_body(&facts, now, &mut self.usage)
+        } else {
+            self.policy.decide(&facts, now, &mut self.usage)
+        };
+        match decision {
             Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
             Decision::Forward(ticket) => {
                 self.write_request(client, head, &checked, ticket, now);
+                let Some(exchange) = &mut client.exchange else { return };
+                exchange.waits = waits;
+                if waits {
+                    return;
+                }
+                if with_body {
+                    exchange.keep_pace(now);
+                }
                 self.dispatch(net, client, NONE, false);
             }
         }

@@ -1,8 +1,10 @@
 //! Connections of each address, over all workers. Asked when a connection comes and goes, never for a request.
+//!
+//! IPv4 counts by address, IPv6 by /64, which is what one subscriber has.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 
 /// Locks over which addresses are spread.
@@ -24,6 +26,7 @@ impl Default for Caps {
 impl Caps {
     /// Counts a connection, unless the address has `most` already.
     pub(super) fn add(&self, address: IpAddr, most: u32) -> bool {
+        let address = subscriber(address);
         let mut part = self.part(address).lock().unwrap_or_else(PoisonError::into_inner);
         let count = part.entry(address).or_insert(0);
         let fits = *count < most;
@@ -37,6 +40,7 @@ impl Caps {
 
     /// A counted connection is gone.
     pub(super) fn remove(&self, address: IpAddr) {
+        let address = subscriber(address);
         let mut part = self.part(address).lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = part.get_mut(&address) {
             *count -= 1;
@@ -48,6 +52,17 @@ impl Caps {
 
     fn part(&self, address: IpAddr) -> &Mutex<HashMap<IpAddr, u32>> {
         &self.parts[self.hasher.hash_one(address) as usize % PARTS]
+    }
+}
+
+/// What an address counts as.
+fn subscriber(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => IpAddr::V4(v4),
+            None => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        },
     }
 }
 
@@ -67,6 +82,12 @@ mod tests {
             caps.remove(address);
         }
         assert!(caps.parts.iter().all(|part| part.lock().unwrap().is_empty()));
+        let [near, same, far] = ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"]
+            .map(|text| text.parse::<IpAddr>().unwrap());
+        assert!(caps.add(near, 2) && caps.add(same, 2) && !caps.add(near, 2) && caps.add(far, 2));
+        for address in [near, same, far] {
+            caps.remove(address);
+        }
         assert!(!caps.add(one, 0));
         assert!(caps.parts.iter().all(|part| part.lock().unwrap().is_empty()));
     }

@@ -55,6 +55,8 @@ pub(super) struct Client {
     pub(super) choked: bool,
     /// A `Drained` was asked for and has not come.
     pub(super) draining: bool,
+    /// Bytes that it had acknowledged when that was asked for, or when it was last due.
+    pub(super) acknowledged: u64,
     /// The last answer is made: the connection ends once the client has taken it.
     pub(super) closing: bool,
     /// The address for which the connection was counted.
@@ -83,6 +85,8 @@ pub(super) struct Exchange {
     pub(super) expects_continue: bool,
     /// The request's body goes upstream in chunks.
     pub(super) chunked: bool,
+    /// More of the body is awaited before room of the load line is taken.
+    pub(super) waits: bool,
     /// The whole request has been read.
     pub(super) read_whole: bool,
     /// All of it that was handed on is still in [`Client::request`], for a retry or a shadow.
@@ -93,8 +97,14 @@ pub(super) struct Exchange {
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
+    /// An interim answer has come.
+    pub(super) interim: bool,
+    /// When the final answer, or the change of protocols, began; 0 before.
     pub(super) first_byte_ns: u64,
     pub(super) body_bytes: u64,
+    /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
+    pub(super) pace_ns: u64,
+    pub(super) pace_bytes: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
     /// The status that the client was sent; 0 before.
@@ -122,6 +132,7 @@ impl Exchange {
             upgrade: false,
             expects_continue: head.expect_continue,
             chunked: head.framing == Framing::Chunked,
+            waits: false,
             read_whole: false,
             kept: false,
             shadow: Shadowing::No,
@@ -129,8 +140,11 @@ impl Exchange {
             head_ns: now,
             connect_ns: 0,
             sent_ns: 0,
+            interim: false,
             first_byte_ns: 0,
             body_bytes: 0,
+            pace_ns: 0,
+            pace_bytes: 0,
             bytes_in: head.bytes as u64,
             bytes_out: 0,
             status: 0,
@@ -186,6 +200,7 @@ impl Client {
             paused: false,
             choked: false,
             draining: false,
+            acknowledged: 0,
             closing: false,
             counted: None,
             gone: false,
@@ -220,6 +235,12 @@ impl Client {
         if self.paused && self.held.len() < HELD_BYTES {
             self.paused = false;
             net.set_receiving(self.id, true);
+            // While it was held back it could send nothing.
+            if let Some(exchange) = &mut self.exchange
+                && exchange.pace_ns > 0
+            {
+                exchange.keep_pace(net.taken_in().at);
+            }
         }
     }
 
@@ -227,6 +248,7 @@ impl Client {
     pub(super) fn want_drained<N: Net>(&mut self, net: &mut N) {
         if !self.draining {
             self.draining = true;
+            self.acknowledged = net.acknowledged(self.id);
             net.want_drained(self.id);
         }
     }

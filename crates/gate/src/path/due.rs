@@ -18,10 +18,15 @@ pub(super) const NEVER: u64 = u64::MAX;
 /// Between two looks at all deadlines.
 pub(super) const SWEEP_NS: u64 = 50_000_000;
 /// Before a body may be called slow.
-const GRACE_NS: u64 = 5_000_000_000;
+pub(super) const GRACE_NS: u64 = 5_000_000_000;
 /// Idle connections get so long for a last request when draining begins.
 const LAST_CALL_NS: u64 = 500_000_000;
 const SECOND_NS: u128 = 1_000_000_000;
+
+/// How long so many bytes take at a rate.
+pub(super) fn earned_ns(bytes: u64, per_s: u64) -> u64 {
+    u64::try_from(u128::from(bytes) * SECOND_NS / u128::from(per_s.max(1))).unwrap_or(NEVER)
+}
 
 impl Worker {
     /// When a client is due, as it stands.
@@ -45,12 +50,10 @@ impl Worker {
             (0, false) if !client.paused => {
                 let earned = match bounds.body_bytes_per_s {
                     0 => NEVER,
-                    rate => {
-                        let ns = u128::from(exchange.body_bytes) * SECOND_NS / u128::from(rate);
-                        u64::try_from(ns).unwrap_or(NEVER).saturating_add(GRACE_NS)
-                    }
+                    rate => earned_ns(exchange.body_bytes, rate).saturating_add(GRACE_NS),
                 };
-                exchange.head_ns.saturating_add(earned.min(bounds.body_ns))
+                let due = exchange.head_ns.saturating_add(earned.min(bounds.body_ns));
+                if bounds.body_bytes_per_s > 0 { due.min(exchange.off_pace_ns()) } else { due }
             }
             (0, _) if exchange.any_sent => {
                 exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns)
@@ -66,7 +69,7 @@ impl Worker {
     pub(super) fn sweep<N: Net>(&mut self, net: &mut N, now: u64) {
         for token in 0..self.client_due.len() {
             if self.client_due[token] <= now {
-                self.client_is_due(net, token as u32);
+                self.client_is_due(net, token as u32, now);
             }
         }
         for token in 0..self.up_due.len() {
@@ -77,8 +80,11 @@ impl Worker {
         self.begin_checks(net, now);
     }
 
-    fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32) {
+    fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32, now: u64) {
         let Some(mut client) = self.clients.take(token) else { return };
+        if self.still_takes(net, &mut client, now) {
+            return self.settle(net, client);
+        }
         match &client.exchange {
             None if client.closing || client.choked => {
                 self.cut_client(net, &mut client, Close::Reset)
@@ -104,6 +110,24 @@ impl Worker {
         }
         self.read_held(net, &mut client);
         self.settle(net, client);
+    }
+
+    /// Whether a client that had to take what it was sent has taken enough of it meanwhile: at least as much as a body has
+    /// to bring, and something.
+    fn still_takes<N: Net>(&self, net: &N, client: &mut Client, now: u64) -> bool {
+        let bounds = self.policy.client();
+        let whole_ns =
+            client.exchange.as_ref().filter(|exchange| !exchange.tunnel).map(|exchange| {
+                exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns)
+            });
+        if !client.draining || whole_ns.is_some_and(|whole| now >= whole) {
+            return false;
+        }
+        let before = client.acknowledged;
+        client.acknowledged = net.acknowledged(client.id);
+        let least = u128::from(bounds.body_bytes_per_s) * u128::from(bounds.send_idle_ns);
+        let taken = u128::from(client.acknowledged.saturating_sub(before));
+        taken > 0 && taken >= least / SECOND_NS
     }
 
     /// The upstream has not begun to answer in time.
@@ -139,6 +163,19 @@ impl Worker {
                 *due = (*due).min(last_call);
             }
         }
+    }
+
+    /// The worker's end: requests and tunnels that are still open end now, so that they are counted and logged.
+    pub(super) fn cut_all<N: Net>(&mut self, net: &mut N) {
+        for token in 0..self.clients.numbers() {
+            let Some(mut client) = self.clients.take(token) else { continue };
+            if client.exchange.as_ref().is_some_and(|exchange| !exchange.tunnel) {
+                count(&self.counts().aborted);
+            }
+            self.cut_client(net, &mut client, Close::Flush);
+            self.settle(net, client);
+        }
+        self.usage.hand_over_all();
     }
 
     /// Whether draining is over: nothing is left, or its time is up.

@@ -69,7 +69,7 @@ impl Worker {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
         let (token, server) = (exchange.up, exchange.server);
-        let unanswered = exchange.first_byte_ns == 0;
+        let unanswered = exchange.first_byte_ns == 0 && !exchange.interim;
         let stale = stale && unanswered;
         if server != NONE && !stale {
             let state = &self.pools.servers[server as usize];

@@ -84,6 +84,12 @@ fn same(name: &[u8], known: &[u8]) -> bool {
     name.len() == known.len() && name.iter().map(plain).eq(known.iter().copied())
 }
 
+/// Whether two names are alike, letters of either case and `_` as `-`.
+pub(crate) fn alike(one: &[u8], other: &[u8]) -> bool {
+    let plain = |byte: &u8| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() };
+    one.len() == other.len() && one.iter().map(plain).eq(other.iter().map(plain))
+}
+
 /// The options of all `Connection` headers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Connection {

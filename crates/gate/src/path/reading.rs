@@ -139,6 +139,7 @@ impl Worker {
         } else {
             client.request.extend_from_slice(bytes);
         }
+        self.end_waiting(net, client);
     }
 
     /// A request has been read to its end.
@@ -150,8 +151,11 @@ impl Worker {
         let Some(exchange) = &mut client.exchange else { return };
         exchange.read_whole = true;
         if exchange.chunked {
-            request::write_last_chunk(&mut client.request, trailers);
+            let rules = &self.policy.route(exchange.ticket.route).request_headers;
+            let key_header = self.policy.key_source().header.as_deref();
+            request::write_last_chunk(&mut client.request, trailers, rules, key_header);
         }
+        self.end_waiting(net, client);
     }
 
     /// A refused request's body is read and dropped, within bounds, so that the connection can go on.
@@ -172,9 +176,17 @@ impl Worker {
         if client.gone || client.closing {
             return;
         }
-        client.resume(net);
+        self.resume(net, client);
         if client.eof && client.exchange.is_none() && client.held.is_empty() {
             self.close_client(net, client);
+        }
+    }
+
+    /// Receives from the client again, unless its upstream has yet to take what was sent to it.
+    pub(super) fn resume<N: Net>(&self, net: &mut N, client: &mut Client) {
+        let up = client.exchange.as_ref().and_then(|exchange| self.ups.get(exchange.up));
+        if up.is_none_or(|up| !up.draining) {
+            client.resume(net);
         }
     }
 

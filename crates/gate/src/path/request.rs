@@ -90,7 +90,7 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
             Field::Drop | Field::Connection | Field::Upgrade => continue,
         }
         let is_key = (forward.drop_authorization && name.eq_ignore_ascii_case("authorization"))
-            || forward.key_header.is_some_and(|key| name.eq_ignore_ascii_case(key));
+            || forward.key_header.is_some_and(|key| is_named(name, key));
         if is_key
             || forward.connection.names(headers, name)
             || (ruled && forward.rules.drops(name.as_bytes()))
@@ -125,13 +125,24 @@ fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
     }
 }
 
+fn is_named(name: &str, other: &str) -> bool {
+    fields::alike(name.as_bytes(), other.as_bytes())
+}
+
 /// Appends the end of a chunked body, with those of its trailers that may be passed on: none that would end at the
-/// gateway as a header does.
-pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: &Headers<'_>) {
+/// gateway as a header does, by its own rules or the route's, and no key.
+pub(super) fn write_last_chunk(
+    out: &mut Vec<u8>,
+    trailers: &Headers<'_>,
+    rules: &HeaderRules,
+    key_header: Option<&str>,
+) {
     out.extend_from_slice(b"0\r\n");
     for (name, value) in trailers.iter() {
-        let credential = name.eq_ignore_ascii_case("authorization");
-        if fields::of_request(name) == Field::Pass && !credential {
+        let credential = name.eq_ignore_ascii_case("authorization")
+            || key_header.is_some_and(|key| is_named(name, key));
+        let pass = fields::of_request(name) == Field::Pass && !credential;
+        if pass && !rules.drops(name.as_bytes()) {
             write_field(out, name, value);
         }
     }

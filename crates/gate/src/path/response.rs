@@ -78,11 +78,13 @@ pub(super) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends the end of a chunked body, with its trailers.
-pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: &Headers<'_>) {
+/// Appends the end of a chunked body, with its trailers but those that the route's rules drop.
+pub(super) fn write_last_chunk(out: &mut Vec<u8>, trailers: &Headers<'_>, rules: &HeaderRules) {
     out.extend_from_slice(b"0\r\n");
-    for (name, value) in trailers.iter().filter(|(name, _)| !fields::ends_in_response(name)) {
-        write_field(out, name, value);
+    for (name, value) in trailers.iter() {
+        if !fields::ends_in_response(name) && !rules.drops(name.as_bytes()) {
+            write_field(out, name, value);
+        }
     }
     out.extend_from_slice(b"\r\n");
 }

@@ -23,7 +23,8 @@ pub(super) struct Target<'a> {
     pub(super) path: &'a [u8],
     /// The bytes that the path decodes to: routes are chosen by them.
     pub(super) decoded: &'a [u8],
-    /// What some servers read instead: without parameters of segments (`;x`), and without empty segments.
+    /// What some servers read instead: without parameters of segments (`;x`), and without empty segments but the last,
+    /// which some leave out too.
     pub(super) cut: Option<&'a [u8]>,
     pub(super) query: Option<&'a str>,
     /// With its port, as sent; empty in HTTP/1.0 without one.
@@ -79,7 +80,8 @@ fn has_bad_escape(query: &[u8]) -> bool {
 
 /// Whether some servers leave out a part of the path.
 fn is_cut(decoded: &[u8]) -> bool {
-    decoded.contains(&b';') || decoded.windows(2).any(|pair| pair == b"//")
+    let inner = decoded.contains(&b';') || decoded.windows(2).any(|pair| pair == b"//");
+    inner || decoded.len() > 1 && decoded.ends_with(b"/")
 }
 
 /// The path without what some servers leave out.
@@ -242,7 +244,7 @@ mod tests {
             assert!(is_cut(path.as_bytes()));
             assert_eq!(cut_into(&mut Vec::new(), path.as_bytes()), expected.as_bytes(), "{path}");
         }
-        assert!(!is_cut(b"/a/b/"));
+        assert!(is_cut(b"/a/b/") && !is_cut(b"/"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Worker {
         client.forget_request();
         let held = std::mem::take(&mut client.held);
         self.tunnel_up(net, client, &held);
-        client.resume(net);
+        self.resume(net, client);
     }
 
     /// One side has ended: both get what was sent to them, and are closed.

@@ -224,7 +224,7 @@ impl<N: Net> Handler<N> for Worker {
         }
         match self.shared.stop.load(Relaxed) {
             END => {
-                self.usage.hand_over();
+                self.cut_all(net);
                 return Next::Finished;
             }
             DRAIN if self.draining_since_ns.is_none() => self.begin_drain(net, now),
@@ -235,7 +235,7 @@ impl<N: Net> Handler<N> for Worker {
             self.sweep(net, now);
         }
         if self.drained(now) {
-            self.usage.hand_over();
+            self.cut_all(net);
             return Next::Finished;
         }
         Next::Wait(self.next_sweep_ns)

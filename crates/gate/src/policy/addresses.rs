@@ -40,6 +40,11 @@ impl Addresses {
         &self.places[slot as usize]
     }
 
+    /// All places.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter()
+    }
+
     /// The place of an address.
     pub fn slot(&self, address: IpAddr, now_ns: u64) -> u32 {
         let tag = self.tag(address);

@@ -1,6 +1,5 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
-use super::sharing::Spent;
 use super::{
     Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
     Route, Ticket, Tier,
@@ -9,22 +8,30 @@ use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
 use crate::usage::Local;
 
-const MEAN_MILLI: u32 = 1000;
+pub(super) const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `Retry-After` where too many are in flight: nobody knows when one ends.
 const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
-/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
-const GREEDY_LEAVES_MILLI: u32 = 250;
 /// Limits that one request may take from.
 const TAKES: usize = 16;
 
 impl Policy {
     /// Decides about a request. Counts a refusal in `usage`.
     pub fn decide(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
+        self.decide_and(facts, now_ns, usage, true)
+    }
+
+    /// As [`Self::decide`], but takes nothing of the load line: of a request whose body is still to come, for which
+    /// [`Self::take_line`] is to be called before it is forwarded.
+    pub fn decide_before_body(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
+        self.decide_and(facts, now_ns, usage, false)
+    }
+
+    fn decide_and(&self, facts: &Facts, now_ns: u64, usage: &mut Local, of_line: bool) -> Decision {
         let mut asked = Asked { key: NONE, route: NONE, cost_milli: 0 };
-        match self.admit(facts, now_ns, &mut asked) {
+        match self.admit(facts, now_ns, &mut asked, of_line) {
             Ok(ticket) => Decision::Forward(ticket),
             Err(refusal) => {
                 usage.refuse(asked.key, asked.route, refusal.problem, asked.cost_milli);
@@ -35,34 +42,27 @@ impl Policy {
 
     /// Gives back what a ticket holds, and counts what came of its request.
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, now_ns: u64, usage: &mut Local) {
-        let state = &*self.state;
-        let Held { key, tier, route, address, all } = ticket.held;
-        if key {
-            state.keys.entry(ticket.key).in_flight.give_back(1);
-        }
-        if tier {
-            state.tiers[ticket.tier as usize].in_flight.give_back(1);
-        }
-        if route {
-            state.routes[ticket.route as usize].in_flight.give_back(1);
-        }
-        if address {
-            state.addresses.place(ticket.address_slot).in_flight.give_back(1);
-        }
-        if all {
-            state.all.in_flight.give_back(1);
-        }
+        self.give_back_held(ticket);
         let waited_ns =
             if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
-        state.ceiling.finish(ticket.cost_milli, waited_ns);
-        state.ceiling.ran(now_ns, waited_ns);
+        let state = &*self.state;
+        if ticket.held.line {
+            state.ceiling.finish(ticket.cost_milli, waited_ns);
+            state.ceiling.ran(now_ns, waited_ns);
+        }
         if !outcome.upstream_failed && matches!(outcome.status, 404 | 405 | 410 | 500..=599) {
             state.ceiling.note_error(outcome.status);
         }
         usage.count(ticket.key, ticket.route, ticket.cost_milli, outcome);
     }
 
-    fn admit(&self, facts: &Facts, now_ns: u64, asked: &mut Asked) -> Result<Ticket, Refusal> {
+    fn admit(
+        &self,
+        facts: &Facts,
+        now_ns: u64,
+        asked: &mut Asked,
+        of_line: bool,
+    ) -> Result<Ticket, Refusal> {
         let state = &*self.state;
         let route = self.find(facts);
         if let Ok(route) = route {
@@ -78,7 +78,7 @@ impl Policy {
         {
             return Err(taken.refuse(Problem::KeyNotForRoute));
         }
-        let (tier, limits, mut share_milli) = self.tier(key.map_or(0, Entry::tier));
+        let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
@@ -99,19 +99,10 @@ impl Policy {
         let used = &state.all;
         held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
         asked.cost_milli = self.cost_milli(facts);
-        if let Some(entry) = key {
-            let share = &state.tiers[tier as usize].share;
-            match share.take(entry, asked.cost_milli, now_ns) {
-                // What a key asks counts, whether there is room or not: who tries again at once has no more chances than
-                // its share.
-                Ok(Spent::Little) => {}
-                Ok(Spent::Much) => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
-                Err(wait_ns) => return Err(self.at_line(&taken, wait_ns)),
-            }
-        }
-        self.take_of_line(asked.cost_milli, share_milli, now_ns, &taken)?;
-        if shared {
-            self.tell_others(asked, key);
+        if of_line {
+            let took = self.take_of_line(asked.key, tier, asked.cost_milli, now_ns);
+            took.map_err(|wait_ns| self.at_line(taken.refuse(Problem::AtLoadLine), wait_ns))?;
+            held.line = true;
         }
         Ok(Ticket {
             route: route.number,
@@ -131,10 +122,15 @@ impl Policy {
         self.finder.find(facts, route).map(route)
     }
 
-    /// Whether a request has the same route by another reading of its path.
-    pub(crate) fn reads_alike(&self, facts: &Facts, path: &[u8]) -> bool {
-        let number = |facts| self.find(facts).map(|route| route.number);
-        number(facts) == number(&Facts { path, ..*facts })
+    /// Whether a request has the same route by the other readings of its path, see [`Facts::cut`]. A template that names
+    /// the empty last segment means it.
+    pub(crate) fn reads_alike(&self, facts: &Facts) -> bool {
+        let Some(cut) = facts.cut else { return true };
+        let own = self.find(facts);
+        let number = |route: Result<&Route, Problem>| route.map(|route| route.number);
+        let same = |path: &[u8]| number(own) == number(self.find(&Facts { path, ..*facts }));
+        let meant = || own.is_ok_and(|route| route.path.ends_empty());
+        same(cut) && without_slash(cut).is_none_or(|bare| meant() || same(bare))
     }
 
     fn check_address<'a>(
@@ -199,45 +195,12 @@ impl Policy {
         Ok(held)
     }
 
-    /// Has other gateways told of a request that was let through.
-    fn tell_others(&self, asked: &Asked, key: Option<&Entry>) {
-        if let Some(entry) = key {
-            self.state.shared.took(asked.key, entry);
-        }
-        if self.line.is_some() {
-            self.state.shared.took_of_line(asked.cost_milli);
-        }
-    }
-
-    /// What a request costs the upstream, in thousandths of the mean request.
+    /// What a request costs the upstream, in thousandths of the mean request: the most, where its path can be read in more
+    /// than one way.
     fn cost_milli(&self, facts: &Facts) -> u32 {
-        self.line.as_ref().map_or(MEAN_MILLI, |line| line.cost_milli(facts.method, facts.path))
-    }
-
-    /// Takes from the ceiling.
-    fn take_of_line(
-        &self,
-        cost_milli: u32,
-        share_milli: u32,
-        now_ns: u64,
-        taken: &Taken,
-    ) -> Result<(), Refusal> {
-        let ceiling = &self.state.ceiling;
-        if self.line.is_none() {
-            ceiling.add(cost_milli);
-            return Ok(());
-        }
-        let took = ceiling.take(cost_milli, share_milli, now_ns);
-        took.map_err(|wait_ns| self.at_line(taken, wait_ns))
-    }
-
-    /// The refusal of a request for which the load line has no room.
-    fn at_line(&self, taken: &Taken, wait_ns: u64) -> Refusal {
-        let refusal = taken.refuse(Problem::AtLoadLine);
-        let reset_s = seconds(wait_ns);
-        let quota = self.state.ceiling.rate_per_s() as u64;
-        let limit = RateLimit { name: "load line", quota, window_s: 1, remaining: 0, reset_s };
-        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
+        let Some(line) = &self.line else { return MEAN_MILLI };
+        let of = |path| line.cost_milli(facts.method, path);
+        of(facts.path).max(facts.cut.map_or(0, |cut| line.most_milli(facts.method, cut)))
     }
 }
 
@@ -340,7 +303,12 @@ impl<'a> Taken<'a> {
     }
 }
 
+/// A path without its empty last segment, where it has one.
+fn without_slash(path: &[u8]) -> Option<&[u8]> {
+    path.strip_suffix(b"/").filter(|bare| !bare.is_empty())
+}
+
 /// Whole seconds, at least one.
-fn seconds(nanos: u64) -> u32 {
+pub(super) fn seconds(nanos: u64) -> u32 {
     u32::try_from(nanos.div_ceil(SECOND_NS)).unwrap_or(u32::MAX).max(1)
 }

@@ -89,6 +89,7 @@ mod tests {
             method: method.as_bytes(),
             host: host.as_bytes(),
             path: path.as_bytes(),
+            cut: None,
             key: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),

@@ -127,6 +127,16 @@ impl PathPattern {
         }
     }
 
+    /// Whether it takes only paths that end with an empty segment: `/users/{id}/`.
+    pub(crate) fn ends_empty(&self) -> bool {
+        match self {
+            Self::Prefix(_) => false,
+            Self::Template(segments) => {
+                segments.last().is_some_and(|last| last.as_deref() == Some(""))
+            }
+        }
+    }
+
     /// Whether a path that it takes may begin with these whole segments, decoded.
     pub fn may_begin_with(&self, begin: &str) -> bool {
         let begin = begin.split('/').filter(|segment| !segment.is_empty());

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use super::limits_of::Limits;
 use super::pattern::{Host, Methods, PathPattern};
 use super::shadowed::Shadow;
+use crate::path::alike;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
@@ -118,9 +119,10 @@ pub struct HeaderRules {
 }
 
 impl HeaderRules {
-    /// Whether a header of this name (any case) is not passed on as it came.
+    /// Whether a header or trailer of this name is not passed on as it came. Letters of either case are the same, and so are
+    /// `_` and `-`: servers that hand headers on as variables make no difference.
     pub fn drops(&self, name: &[u8]) -> bool {
-        let same = |other: &String| name.eq_ignore_ascii_case(other.as_bytes());
+        let same = |other: &String| alike(name, other.as_bytes());
         self.remove.iter().any(same) || self.set.iter().any(|(other, _)| same(other))
     }
 }
@@ -266,7 +268,8 @@ pub struct ClientBounds {
     pub body_bytes_per_s: u64,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
-    /// For the client to take an answer: closed if it takes no byte for so long.
+    /// For the client to take an answer: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
+    /// for as long.
     pub send_idle_ns: u64,
     /// Connections of one address at most; closed above it.
     pub connections_per_address: u32,

@@ -54,6 +54,7 @@ impl Desk {
             method: b"GET",
             host: b"x",
             path: path.as_bytes(),
+            cut: None,
             key: key.map(str::as_bytes),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),
@@ -231,6 +232,30 @@ fn a_ticket_is_finished_under_a_later_policy() {
     assert_eq!(after.route(next.route).name, "other");
     let upstream = before.upstreams()[before.route(held.route).upstream as usize].as_ref();
     assert_eq!(upstream.unwrap().name, "api");
+}
+
+#[test]
+fn who_waits_for_a_low_rate_does_not_once_it_is_raised() {
+    let mut desk = Desk::new();
+    let limits = |per_s| Limits { rate: Some(Rate { per_s, burst: 1.0 }), at_once: None };
+    let all_of = |settings: &mut PolicySettings, per_s| {
+        settings.tiers[0].each = limits(per_s);
+        settings.tiers[0].together = limits(per_s);
+        settings.routes[0].limits = limits(per_s);
+        (settings.all, settings.address) = (limits(per_s), limits(per_s));
+    };
+    all_of(&mut desk.settings, 0.001);
+    desk.key("k", Settings::default());
+    let before = desk.policy();
+    assert_eq!(desk.problem(&before, Some("k"), "/"), None);
+    all_of(&mut desk.settings, 10.0);
+    let after = Policy::new(&desk.state, desk.settings.clone(), Some(&before)).unwrap();
+    after.forget_waits(&before, SECOND);
+    let at = |desk: &mut Desk, now| {
+        matches!(desk.ask(&after, Some("k"), "/", now), Decision::Forward(_))
+    };
+    assert!(!at(&mut desk, SECOND + SECOND / 20));
+    assert!(at(&mut desk, SECOND + SECOND / 10));
 }
 
 /// At twice the load line from two tiers, the more important one keeps all that it asks for.

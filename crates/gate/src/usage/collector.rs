@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::local::Hub;
@@ -202,14 +202,17 @@ impl Collector {
         drop(snapshot);
         if unix_s >= self.next_s {
             self.next_s = unix_s + self.every_s;
-            self.hand_on(unix_s, route_name);
+            // Where the sink is slow, what is merged goes on being merged.
+            self.hand_on(unix_s, route_name, |batches, batch| batches.try_send(batch).is_ok());
         }
         self.settle();
     }
 
-    /// Hands on what there is, whatever the time: before the end.
+    /// Hands on what there is, whatever the time: before the end. Waits for a sink that is slow; one that fails from now on
+    /// is not tried again.
     pub fn flush(&mut self, unix_s: i64, route_name: impl Fn(u32) -> String) {
-        self.hand_on(unix_s, route_name);
+        self.shared.closed.store(true, Ordering::Release);
+        self.hand_on(unix_s, route_name, |batches, batch| batches.send(batch).is_ok());
         self.settle();
     }
 
@@ -223,7 +226,12 @@ impl Collector {
         Reader(Arc::clone(&self.shared))
     }
 
-    fn hand_on(&mut self, at_s: i64, route_name: impl Fn(u32) -> String) {
+    fn hand_on(
+        &mut self,
+        at_s: i64,
+        route_name: impl Fn(u32) -> String,
+        send: impl FnOnce(&SyncSender<Batch>, Batch) -> bool,
+    ) {
         if self.pending.is_empty() {
             return;
         }
@@ -234,13 +242,9 @@ impl Collector {
         let batch = Batch { at_s, rows: rows.into_iter().map(row).collect() };
         let requests = batch.requests();
         self.shared.with_reporter.fetch_add(requests, Ordering::Relaxed);
-        match self.batches.try_send(batch) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                // The sink is slow: what is merged goes on being merged.
-                self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
-                self.pending = taken;
-            }
+        if !send(&self.batches, batch) {
+            self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
+            self.pending = taken;
         }
     }
 
@@ -323,156 +327,4 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::thread;
-
-    use super::super::Local;
-    use super::*;
-    use crate::policy::Problem;
-
-    struct Kept(Vec<Batch>);
-
-    impl Sink for Kept {
-        fn write(&mut self, batch: &Batch) -> Result<(), String> {
-            self.0.push(batch.clone());
-            Ok(())
-        }
-    }
-
-    fn holds(account: &Account) -> bool {
-        account.served == account.reported + account.pending + account.dropped
-    }
-
-    #[test]
-    fn what_was_served_is_reported_once() {
-        let hub = Arc::new(Hub::default());
-        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
-        let mut local = Local::new(Arc::clone(&hub));
-        let mut kept = Kept(Vec::new());
-        for second in 1..=5 {
-            for _ in 0..100 {
-                local.refuse(3, 0, Problem::RateLimited, 0);
-            }
-            local.tick(second * 1_000_000_000);
-            collector.collect(second as i64, u64::from, |number| number.to_string());
-            collector.reader().read(|snapshot| {
-                assert_eq!(snapshot.account.served, second * 100);
-                assert!(holds(&snapshot.account), "{:?}", snapshot.account);
-            });
-            let batch = reporter.batches.recv().unwrap();
-            kept.write(&batch).unwrap();
-            collector.shared.with_reporter.fetch_sub(batch.requests(), Ordering::Relaxed);
-            collector.shared.reported.fetch_add(batch.requests(), Ordering::Relaxed);
-        }
-        assert_eq!(kept.0.iter().map(Batch::requests).sum::<u64>(), 500);
-        assert_eq!(kept.0[0].rows[0].0, 3);
-    }
-
-    /// A sink that never returns: nothing waits for it, and every request is accounted for.
-    #[test]
-    fn a_frozen_sink_is_waited_for_by_nobody() {
-        let hub = Arc::new(Hub::default());
-        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
-        let mut local = Local::new(Arc::clone(&hub));
-        let keys = 30_000;
-        for second in 1..=4u32 {
-            for key in 0..keys {
-                local.refuse(key, 0, Problem::RateLimited, 0);
-                if key % 500 == 0 {
-                    local.hand_over();
-                    collector.collect(i64::from(second), u64::from, |number| number.to_string());
-                }
-            }
-            local.hand_over();
-            collector.collect(i64::from(second), u64::from, |number| number.to_string());
-            collector.reader().read(|snapshot| {
-                assert_eq!(snapshot.account.served, u64::from(second * keys));
-                assert_eq!(snapshot.account.reported, 0);
-                assert!(holds(&snapshot.account), "{:?}", snapshot.account);
-                assert!(snapshot.since_start.len() <= ROWS_MOST + 1);
-            });
-            assert!(collector.pending.len() <= ROWS_MOST);
-        }
-        assert!(collector.dropped > 0);
-        drop(reporter);
-    }
-
-    #[test]
-    fn a_worker_whose_tables_wait_drops_and_says_so() {
-        let hub = Arc::new(Hub::default());
-        let (mut collector, _reporter) = Collector::new(Arc::clone(&hub), 1);
-        let mut local = Local::new(Arc::clone(&hub));
-        for key in 0..10_000 {
-            local.refuse(key, 0, Problem::RateLimited, 0);
-        }
-        collector.collect(1, u64::from, |number| number.to_string());
-        let account = collector.reader().read(|snapshot| snapshot.account);
-        assert_eq!(account.served, 10_000);
-        assert!(holds(&account), "{account:?}");
-        drop(local);
-        collector.collect(2, u64::from, |number| number.to_string());
-        let account = collector.reader().read(|snapshot| snapshot.account);
-        assert!(holds(&account) && account.dropped > 0, "{account:?}");
-    }
-
-    #[test]
-    fn a_sink_that_fails_is_tried_again() {
-        struct Fails(u32, u64);
-        impl Sink for Fails {
-            fn write(&mut self, batch: &Batch) -> Result<(), String> {
-                self.0 += 1;
-                if self.0 < 3 {
-                    return Err("disk full".into());
-                }
-                self.1 += batch.requests();
-                Ok(())
-            }
-        }
-        let hub = Arc::new(Hub::default());
-        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
-        let mut local = Local::new(hub);
-        local.refuse(1, 1, Problem::KeyUnknown, 0);
-        local.hand_over();
-        let reading = collector.reader();
-        collector.collect(1, u64::from, |number| number.to_string());
-        let writer = thread::spawn(move || {
-            let mut sink = Fails(0, 0);
-            reporter.run(&mut sink, || ());
-            sink.1
-        });
-        assert_eq!(writer_ends(collector, writer), 1);
-        let account = reading.account();
-        assert_eq!((account.served, account.reported, account.pending), (1, 1, 0));
-    }
-
-    /// The reporter's result, once it has written all or given up.
-    fn writer_ends(collector: Collector, writer: thread::JoinHandle<u64>) -> u64 {
-        while collector.reader().account().reported == 0 {
-            thread::yield_now();
-        }
-        drop(collector);
-        writer.join().unwrap()
-    }
-
-    #[test]
-    fn a_sink_that_always_fails_keeps_nobody_from_ending() {
-        struct Broken;
-        impl Sink for Broken {
-            fn write(&mut self, _batch: &Batch) -> Result<(), String> {
-                Err("no".into())
-            }
-        }
-        let hub = Arc::new(Hub::default());
-        let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
-        let mut local = Local::new(hub);
-        local.refuse(1, 1, Problem::KeyUnknown, 0);
-        local.hand_over();
-        let reading = collector.reader();
-        collector.collect(1, u64::from, |number| number.to_string());
-        let writer = thread::spawn(move || reporter.run(&mut Broken, thread::yield_now));
-        drop(collector);
-        writer.join().unwrap();
-        assert_eq!(reading.sink_error().as_deref(), Some("no"));
-        assert_eq!((reading.account().reported, reading.account().pending), (0, 1));
-    }
-}
+mod tests;

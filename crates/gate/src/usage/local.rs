@@ -111,6 +111,16 @@ impl Local {
         }
     }
 
+    /// Hands over now, also where no empty table is left to take instead: at a worker's end.
+    pub fn hand_over_all(&mut self) {
+        self.hand_over();
+        if !self.table.is_empty() {
+            self.counts.handed.fetch_add(self.table.requests(), Ordering::Release);
+            let table = std::mem::replace(&mut self.table, Table::new());
+            self.hub.shelf().full.push(table);
+        }
+    }
+
     /// Counts a request that was forwarded.
     pub(crate) fn count(&mut self, key: u32, route: u32, cost_milli: u32, outcome: &Outcome) {
         self.add(|table| table.count(key, route, cost_milli, outcome));
@@ -137,6 +147,6 @@ impl Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        self.hand_over();
+        self.hand_over_all();
     }
 }

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS usage (
 const SELECT: &str = "SELECT minute, key, route, forwarded, upstream_failed, bytes_in, bytes_out, latency_sum_ns, \
     statuses, refused, latency FROM usage";
 const MINUTE_S: i64 = 60;
+const DAY_S: i64 = 86_400;
 /// Minutes that are kept: 90 days.
 const KEPT_MINUTES: i64 = 90 * 24 * 60;
 /// How long another process may hold the file.
@@ -147,8 +148,7 @@ pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Resu
         let connection =
             Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(WAIT)?;
-        let exists = "SELECT count(*) FROM sqlite_schema WHERE name = 'usage'";
-        if connection.query_row(exists, [], |row| row.get::<_, i64>(0))? == 0 {
+        if !has_table(&connection, "usage")? {
             return Ok(());
         }
         let query = format!("{SELECT} WHERE minute >= ?1 AND minute < ?2 ORDER BY minute");
@@ -162,16 +162,38 @@ pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Resu
     read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
+fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let query = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
+    Ok(connection.query_row(query, [name], |row| row.get::<_, i64>(0))? > 0)
+}
+
 /// Requests that each key was let through since an instant, for quotas that a process begins in the middle of.
 ///
 /// # Errors
 /// As [`read`].
 pub fn used_since(path: &Path, from_s: i64) -> Result<BTreeMap<u64, u64>, String> {
-    let mut used = BTreeMap::new();
-    read(path, Period { from_s, to_s: i64::MAX / 2 }, |row| {
-        *used.entry(row.key).or_default() += row.sum.forwarded;
-    })?;
-    Ok(used)
+    let read = || {
+        let connection =
+            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(WAIT)?;
+        let mut used: BTreeMap<u64, u64> = BTreeMap::new();
+        for (table, column, unit_s) in [("usage", "minute", MINUTE_S), ("quota_used", "day", DAY_S)]
+        {
+            if !has_table(&connection, table)? {
+                continue;
+            }
+            let mut statement = connection.prepare(&format!(
+                "SELECT key, sum(forwarded) FROM {table} WHERE {column} >= ?1 GROUP BY key"
+            ))?;
+            let mut rows = statement.query([from_s.div_euclid(unit_s)])?;
+            while let Some(row) = rows.next()? {
+                let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0) as u64);
+                *used.entry(count(0)?).or_default() += count(1)?;
+            }
+        }
+        Ok(used)
+    };
+    read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
 fn usage_row(row: &Row) -> rusqlite::Result<UsageRow> {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use gate::health::Health;
 use gate::path::{Gate, Listener, Options, StartError};
-use gate::policy::{Current, Policy, Upstream};
-use testkit::peer::End;
+use gate::policy::{ClientBounds, Current, Policy, PolicySettings, Upstream};
+use gate::usage::Collector;
+use testkit::peer::{End, Peer, Step};
 
-use crate::harness::{all, api, front, front_of, interfaces, upstream};
+use crate::harness::{all, api, front, front_of, front_with, interfaces, upstream};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -52,6 +53,37 @@ fn draining_answers_what_is_in_flight() {
     }
 }
 
+/// What is still open when the time of a drain is up has ended then: it is in usage, and nothing of it stays in flight.
+#[test]
+fn what_a_drain_cuts_off_is_counted() {
+    for io in interfaces() {
+        let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+        let tunnel = vec![Step::Expect(b"\r\n\r\n"), Step::Send(switched.to_vec()), Step::Hang];
+        let silent = vec![Step::Expect(b"\r\n\r\n"), Step::Hang];
+        let peer = Peer::start_each(vec![tunnel, silent]);
+        let client = ClientBounds { drain_ns: 600_000_000, ..ClientBounds::default() };
+        let settings = PolicySettings { client, ..PolicySettings::open(upstream(&[peer.addr()])) };
+        let front = front_with(settings, io);
+        let state = Arc::clone(front.current.get().0.state());
+        let (mut collector, _reporter) = Collector::new(Arc::clone(&state.usage), 1);
+        let (mut first, mut second) = (front.client(), front.client());
+        first.send(
+            b"GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
+        first.receive_until(b"\r\n\r\n");
+        second.send(GET);
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(front.gate.drain(), Vec::<String>::new());
+        assert_eq!((state.usage.served(), state.ceiling.in_flight()), (2, 0.0));
+        collector.collect(1, u64::from, |route| route.to_string());
+        let statuses = collector.reader().read(|snapshot| {
+            let sums = snapshot.since_start.values();
+            sums.flat_map(|sum| sum.statuses.clone()).collect::<Vec<_>>()
+        });
+        assert_eq!(statuses, [(0, 1), (101, 1)]);
+    }
+}
+
 #[test]
 fn a_port_that_is_taken_is_named() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -69,10 +101,8 @@ fn a_port_that_is_taken_is_named() {
 fn a_proxy_in_front_says_who_asks() {
     for io in interfaces() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
-        let peer = testkit::peer::Peer::start(vec![
-            testkit::peer::Step::Expect(b"X-Forwarded-For: 192.0.2.7\r\n"),
-            testkit::peer::Step::Send(answer),
-        ]);
+        let peer =
+            Peer::start(vec![Step::Expect(b"X-Forwarded-For: 192.0.2.7\r\n"), Step::Send(answer)]);
         let listener =
             Listener { proxy: true, ..Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))) };
         let front = front_of(Policy::open(upstream(&[peer.addr()])), io, listener);

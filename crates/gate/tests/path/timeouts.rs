@@ -116,3 +116,25 @@ fn a_client_that_asks_nothing_more_or_takes_nothing_is_let_go() {
         assert!(all(&mut deaf).0.len() < 100_000_000);
     }
 }
+
+/// Reads a long answer at 200 KB/s: what waits for the client is not taken within the bound, but it does take some.
+#[test]
+fn a_client_that_takes_its_answer_slowly_and_steadily_gets_it() {
+    use std::io::{Read, Write};
+    for io in interfaces() {
+        let bounds = ClientBounds { send_idle_ns: 400 * MS, ..ClientBounds::default() };
+        let (_api, front) = strict(bounds, io);
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
+            .expect("a socket");
+        socket.set_recv_buffer_size(16 * 1024).expect("a small buffer");
+        socket.connect(&front.addr().into()).expect("it connects");
+        let mut client = std::net::TcpStream::from(socket);
+        client.write_all(b"GET /bytes/8000000 HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is sent");
+        let mut block = [0; 20_000];
+        for _ in 0..25 {
+            std::thread::sleep(Duration::from_millis(100));
+            client.read_exact(&mut block).expect("more of the answer");
+        }
+        assert_eq!(front.gate.counts().aborted, 0);
+    }
+}

@@ -15,9 +15,11 @@ use super::IoArg;
     args_conflicts_with_subcommands = true,
     after_help = "\
 Keys are asked for as soon as the store has one; before that, and with --open, everybody is let through, which is \
-said at the start. A key is sent as `Authorization: Bearer KEY`, `X-API-Key: KEY` or `?user_key=KEY`. Refusals are \
-401 (no key), 403 (a key that is not valid), 429 with Retry-After (limits, load line) and 413 (body), as JSON \
-problems.
+said at the start. A key is sent as `Authorization: Bearer KEY`, `X-API-Key: KEY` or `?user_key=KEY`.
+Refusals are JSON problems: 401 (no key), 403 (a key that is not valid), 404 (no route), 405 (method), 413 (body too \
+long), 429 with Retry-After (limits, load line), 503 with Retry-After (shared limits unknown); 400, 408, 417, 431 and \
+505 (a request that is malformed, slow, or more than is read), 508 (a loop); 502, 503 and 504 (the upstream failed, is \
+busy, is late).
 SIGHUP reads the configuration again, whole or not at all, and opens the access log anew; SIGUSR1 does the \
 latter alone. SIGTERM and Ctrl-C let requests in flight end.
 Examples:

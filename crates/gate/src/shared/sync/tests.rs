@@ -194,6 +194,7 @@ impl Gateway {
             method: b"GET",
             host: b"x",
             path: b"/",
+            cut: None,
             key: Some(b"k"),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),

@@ -1,0 +1,141 @@
+//! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
+//! where the upstream's work is done.
+
+use super::decide::{MEAN_MILLI, seconds};
+use super::sharing::Spent;
+use super::{Held, KeyLimits, NONE, Policy, Problem, RateLimit, Refusal, Ticket};
+use crate::limits::Rate;
+use crate::usage::Local;
+
+/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
+const GREEDY_LEAVES_MILLI: u32 = 250;
+
+impl Policy {
+    /// Takes room of the load line for a request that [`Self::decide_before_body`] let through.
+    ///
+    /// # Errors
+    /// What to answer where there is no room: the ticket has been given back then, the refusal is counted in `usage`, and
+    /// nothing is to be finished.
+    pub fn take_line(
+        &self,
+        ticket: &mut Ticket,
+        now_ns: u64,
+        usage: &mut Local,
+    ) -> Result<(), Refusal> {
+        match self.take_of_line(ticket.key, ticket.tier, ticket.cost_milli, now_ns) {
+            Ok(()) => {
+                ticket.held.line = true;
+                Ok(())
+            }
+            Err(wait_ns) => {
+                self.give_back_held(ticket);
+                self.give_back_used(ticket);
+                usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
+                Err(self.at_line(Refusal::of(Problem::AtLoadLine), wait_ns))
+            }
+        }
+    }
+
+    /// Gives back a request's room below the ceiling before it has ended: the upstream's work is done, after so long. What
+    /// its key, tier and route have in flight stays.
+    pub fn leave_line(&self, ticket: &mut Ticket, upstream_ns: u64, now_ns: u64) {
+        if std::mem::take(&mut ticket.held.line) {
+            self.state.ceiling.finish(ticket.cost_milli, upstream_ns);
+            self.state.ceiling.ran(now_ns, upstream_ns);
+        }
+    }
+
+    /// Takes from the share of a key's tier and from the ceiling, and has other gateways told.
+    ///
+    /// # Errors
+    /// How long until there may be room, in nanoseconds.
+    pub(super) fn take_of_line(
+        &self,
+        key: u32,
+        tier: u32,
+        cost_milli: u32,
+        now_ns: u64,
+    ) -> Result<(), u64> {
+        let state = &*self.state;
+        let (_, _, mut share_milli) = self.tier(tier);
+        let entry = (key != NONE).then(|| state.keys.entry(key));
+        if let Some(entry) = entry {
+            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
+            // share.
+            match state.tiers[tier as usize].share.take(entry, cost_milli, now_ns)? {
+                Spent::Little => {}
+                Spent::Much => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
+            }
+        }
+        if self.line.is_some() {
+            state.ceiling.take(cost_milli, share_milli, now_ns)?;
+        } else {
+            state.ceiling.add(cost_milli);
+        }
+        if state.shared.is_on() {
+            if let Some(entry) = entry {
+                state.shared.took(key, entry);
+            }
+            if self.line.is_some() {
+                state.shared.took_of_line(cost_milli);
+            }
+        }
+        Ok(())
+    }
+
+    /// The refusal of a request for which the load line has no room.
+    pub(super) fn at_line(&self, refusal: Refusal, wait_ns: u64) -> Refusal {
+        let reset_s = seconds(wait_ns);
+        let quota = self.state.ceiling.rate_per_s() as u64;
+        let limit = RateLimit { name: "load line", quota, window_s: 1, remaining: 0, reset_s };
+        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
+    }
+
+    /// Gives back the numbers of requests at once that a ticket counts in.
+    pub(super) fn give_back_held(&self, ticket: &Ticket) {
+        let state = &*self.state;
+        let Held { key, tier, route, address, all, line: _ } = ticket.held;
+        if key {
+            state.keys.entry(ticket.key).in_flight.give_back(1);
+        }
+        if tier {
+            state.tiers[ticket.tier as usize].in_flight.give_back(1);
+        }
+        if route {
+            state.routes[ticket.route as usize].in_flight.give_back(1);
+        }
+        if address {
+            state.addresses.place(ticket.address_slot).in_flight.give_back(1);
+        }
+        if all {
+            state.all.in_flight.give_back(1);
+        }
+    }
+
+    /// Gives back what a ticket's request took of rates and quotas, by the limits in force.
+    fn give_back_used(&self, ticket: &Ticket) {
+        let state = &*self.state;
+        let increment_ns = |rate: Rate| rate.increment_ns(MEAN_MILLI);
+        if ticket.key != NONE {
+            let entry = state.keys.entry(ticket.key);
+            let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
+            limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
+            if limits.day_quota.is_some() {
+                entry.day.give_back(state.calendar.day());
+            }
+            if limits.month_quota.is_some() {
+                entry.month.give_back(state.calendar.month());
+            }
+        }
+        let address = (ticket.address_slot != NONE)
+            .then(|| (&state.addresses.place(ticket.address_slot).used, self.address.rate));
+        let others = [
+            (&state.tiers[ticket.tier as usize].rate, self.tier(ticket.tier).1.together.rate),
+            (&state.routes[ticket.route as usize].rate, self.route(ticket.route).limits.rate),
+            (&state.all.rate, self.all.rate),
+        ];
+        for (used, rate) in others.into_iter().chain(address) {
+            rate.into_iter().for_each(|rate| used.give_back(increment_ns(rate)));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Whole gateways, from a configuration file: keys, reloads, usage.
+
+#[path = "../path/harness.rs"]
+#[expect(dead_code, reason = "it is shared with the tests of the data path")]
+mod harness;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::time::Duration;
+
+use gate::gateway::{Gateway, GatewayError, Setup};
+use gate::keys::{NewKey, Stamp, Store};
+use tempfile::TempDir;
+use testkit::peer::RawClient;
+use wire::ResponseTo;
+
+use harness::{answers, api};
+
+const STAMP: Stamp = Stamp { at_s: 1, by: "test" };
+
+/// A configuration with its store in a folder, and further lines.
+fn text(folder: &TempDir, upstream: SocketAddr, more: &str) -> String {
+    let store = folder.path().join("gate.db");
+    format!(
+        "workers = 1\n[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = \
+         [\"http://{upstream}\"]\n[keys]\nstore = \"{}\"\n{more}",
+        store.display()
+    )
+}
+
+fn start(folder: &TempDir, text: &str) -> Gateway {
+    let file = folder.path().join("gate.toml");
+    fs::write(&file, text).expect("the file is written");
+    Gateway::start(Setup { file: Some(file), ..Setup::default() }).expect("the gateway starts")
+}
+
+fn store(folder: &TempDir) -> Store {
+    Store::open(&folder.path().join("gate.db")).expect("the store opens")
+}
+
+/// The status of one request, with a key where there is one.
+fn status(gateway: &Gateway, key: Option<&str>) -> u16 {
+    let mut client = RawClient::connect(gateway.addresses()[0]);
+    let key = key.map_or(String::new(), |key| format!("X-API-Key: {key}\r\n"));
+    client.send(format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{key}\r\n").as_bytes());
+    client.half_close();
+    let (came, _) = client.receive_all(Duration::from_secs(10));
+    answers(&came, ResponseTo::Other)[0].status
+}
+
+/// A tier whose keys have so many requests a day.
+fn quota(day: u32) -> String {
+    format!("[[tier]]\nname = \"some\"\nper_day = {day}\n")
+}
+
+fn key(folder: &TempDir) -> String {
+    store(folder).add(&NewKey::default(), &STAMP).expect("a key").0
+}
+
+#[test]
+fn a_reload_that_cannot_be_noted_changes_nothing() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let before = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &before);
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    file.execute_batch("DROP TABLE changes").expect("it is damaged");
+    let after =
+        text(&folder, api.addr(), "[[route]]\nname = \"new\"\npath = \"/\"\nupstream = \"api\"\n");
+    let refused = gateway.control().replace(&after, "test");
+    assert!(matches!(refused, Err(GatewayError::Store(_))), "{refused:?}");
+    let routes: Vec<String> =
+        gateway.control().policy().routes().map(|route| route.name.clone()).collect();
+    assert_eq!((gateway.control().text(), routes), (before, vec!["all".to_owned()]));
+}
+
+#[test]
+fn usage_is_read_at_the_start_where_there_are_quotas_alone() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    drop(store(&folder));
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    // Whoever reads it fails.
+    file.execute_batch("CREATE TABLE quota_used (x)").expect("a table");
+    let plain = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &plain);
+    let limited = text(&folder, api.addr(), &quota(3));
+    gateway.control().replace(&limited, "test").expect_err("usage cannot be read");
+    assert_eq!(gateway.control().text(), plain);
+}
+
+#[test]
+fn quotas_outlive_a_restart_whatever_usage_is_written_to() {
+    for sink in ["", "[usage]\njson_lines = \"USAGE\"\n"] {
+        let (folder, api) = (TempDir::new().expect("a folder"), api());
+        let key = key(&folder);
+        let lines = folder.path().join("usage.jsonl");
+        let sink = sink.replace("USAGE", &lines.display().to_string());
+        let text = text(&folder, api.addr(), &format!("{sink}{}", quota(3)));
+        let gateway = start(&folder, &text);
+        assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
+        assert_eq!(gateway.drain(), Vec::<String>::new());
+        let gateway = start(&folder, &text);
+        assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429], "{sink}");
+    }
+}
+
+/// What the earlier gateway let through and had not reported counts once it has ended.
+#[test]
+fn quotas_outlive_a_gateway_that_is_taken_over() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("an address").to_string();
+    drop(port);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let earlier = start(&folder, &text);
+    assert_eq!([0; 2].map(|_| status(&earlier, Some(&key))), [200, 200]);
+    let file = Some(folder.path().join("gate.toml"));
+    let setup = Setup { file, take_over: true, ..Setup::default() };
+    let later = Gateway::start(setup).expect("it takes over");
+    while !earlier.is_replaced() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(earlier.drain(), Vec::<String>::new());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
+}
+
+#[test]
+fn a_reload_asks_for_keys_where_all_of_them_are_revoked() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let mut keys = store(&folder);
+    let (_, id) = keys.add(&NewKey::default(), &STAMP).expect("a key");
+    keys.revoke(id, &STAMP).expect("it is revoked");
+    let text = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &text);
+    assert_eq!(status(&gateway, None), 401);
+    gateway.control().replace(&text, "test").expect("it is reloaded");
+    assert_eq!(status(&gateway, None), 401);
+}
+
+#[test]
+fn a_key_that_came_and_went_between_two_looks_is_asked_for() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let gateway = start(&folder, &text(&folder, api.addr(), ""));
+    assert_eq!(status(&gateway, None), 200);
+    let id = gateway.control().with_store(|_| {
+        // Nothing is followed while the control is held.
+        let mut keys = store(&folder);
+        let (_, id) = keys.add(&NewKey::default(), &STAMP).expect("a key");
+        keys.revoke(id, &STAMP).expect("it is revoked");
+        id
+    });
+    gateway.control().follow_store().expect("the store is read");
+    assert_eq!((id, status(&gateway, None)), (1, 401));
+}
+
+/// The earlier gateway has stopped waiting, and serves on: the later one says so, and nothing of it is left running.
+#[test]
+fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let place = folder.path().join(format!("gate.db.{}.sock", address.port()));
+    let door = UnixListener::bind(place).expect("a place");
+    let impatient = std::thread::spawn(move || {
+        let (mut stream, _) = door.accept().expect("a later gateway");
+        let given = format!(r#"{{"listeners":[["{address}",1]],"admin":false,"uring":false}}"#);
+        net::handing_over::give(&mut stream, given.as_bytes(), &[listener.as_fd()])
+            .expect("it is given");
+        door
+    });
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address.to_string());
+    let file = folder.path().join("gate.toml");
+    fs::write(&file, text).expect("the file is written");
+    let setup = Setup { file: Some(file), take_over: true, ..Setup::default() };
+    let refused = Gateway::start(setup).expect_err("the other one goes on");
+    assert!(refused.to_string().contains("goes on"), "{refused}");
+    drop(impatient.join().expect("a door"));
+}
