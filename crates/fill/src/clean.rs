@@ -1,12 +1,15 @@
 //! Taking back fills: exactly the rows that they added, then counters, statistics and the ledger.
 
-use crate::database::{Database, column_list, literal};
+use std::ops::Range;
+
+use crate::database::{Database, one};
 use crate::error::{Error, Result};
+use crate::found::{self, LIST, Lot};
 use crate::ledger::{self, Fill};
 use crate::rows::Rows;
-use crate::schema::{Dialect, Schema};
+use crate::schema::{Dialect, OnDelete, Reference, Schema, Table};
 use crate::survey::digest;
-use crate::work::{LIST, Progress, Watch, equals, last_number};
+use crate::work::{Progress, Watch, last_number};
 
 /// Undoes a fill, the last one first; the rows that were there and are gone.
 ///
@@ -92,7 +95,7 @@ fn clear(
     schema: &Schema,
     rows: &Rows,
     (table, reference): (usize, usize),
-    numbers: std::ops::Range<u64>,
+    numbers: Range<u64>,
 ) -> Result<u64> {
     let (of, dialect) = (&schema.tables[table], schema.dialect);
     let Some(key) = of.key() else { return Ok(0) };
@@ -105,117 +108,88 @@ fn clear(
     let name = of.name.sql(dialect);
     let numbers: Vec<u64> = numbers.collect();
     for chunk in numbers.chunks(LIST) {
-        let found = conditions(schema, rows, table, &key.columns, chunk);
+        let found = found::any_of(schema, rows, table, &key.columns, chunk);
         database.execute(&format!("UPDATE {name} SET {} WHERE {found}", sets.join(", ")))?;
     }
     Ok(0)
 }
 
-fn conditions(
-    schema: &Schema,
-    rows: &Rows,
-    table: usize,
-    key: &[usize],
-    numbers: &[u64],
-) -> String {
-    let dialect = schema.dialect;
-    if let [column] = *key {
-        let name = dialect.quoted(&schema.tables[table].columns[column].name);
-        let list: Vec<String> =
-            numbers.iter().map(|&row| literal(dialect, &rows.values(table, key, row)[0])).collect();
-        return format!("{name} IN ({})", list.join(", "));
-    }
-    let each = numbers.iter().map(|&row| format!("({})", equals(schema, rows, table, key, row)));
-    each.collect::<Vec<_>>().join(" OR ")
-}
-
+/// Removes rows, the last ones first.
 fn remove(
     database: &mut dyn Database,
     schema: &Schema,
     fill: &Fill,
     rows: &Rows,
     step: usize,
-    numbers: std::ops::Range<u64>,
+    numbers: Range<u64>,
 ) -> Result<u64> {
     let table = fill.facts.steps()[step].table;
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let name = of.name.sql(dialect);
-    let Some(key) = of.key() else {
-        return match (dialect, of.rowid) {
-            (Dialect::Postgres, _) => ledger::remove_signed(database, fill.number, step, &name),
-            (Dialect::Sqlite, Some(rowid)) => {
-                let first = rows.first_rowid(table);
-                let (from, to) = (
-                    first.saturating_add_unsigned(numbers.start),
-                    first.saturating_add_unsigned(numbers.end),
-                );
-                database.execute(&format!(
-                    "DELETE FROM {name} WHERE {rowid} >= {from} AND {rowid} < {to}"
-                ))
-            }
-            _ => remove_alike(database, schema, rows, table, numbers),
-        };
-    };
-    // MySQL checks references row by row: children of the same table have higher keys.
-    let descending = match dialect {
-        Dialect::Mysql => format!(
-            " ORDER BY {}",
-            column_list(dialect, of, &key.columns).replace(", ", " DESC, ") + " DESC"
-        ),
-        _ => String::new(),
-    };
-    let counted = match key.columns[..] {
-        [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
-        _ => None,
-    };
+    let name = schema.tables[table].name.sql(schema.dialect);
     let mut removed = 0;
-    let mut listed = numbers.clone();
-    if let Some((column, (first_row, start))) = counted {
-        let from = numbers.start.max(first_row);
-        if from < numbers.end {
-            let value = |row: u64| start + i128::from(row - first_row);
-            let column = dialect.quoted(&of.columns[column].name);
-            removed += database.execute(&format!(
-                "DELETE FROM {name} WHERE {column} >= {} AND {column} <= {}{descending}",
-                value(from),
-                value(numbers.end - 1)
-            ))?;
-        }
-        listed = numbers.start..from.min(numbers.end).max(numbers.start);
-        if numbers.start >= first_row {
-            listed = 0..0;
-        }
-    }
-    let listed: Vec<u64> = listed.rev().collect();
-    for chunk in listed.chunks(LIST) {
-        let found = conditions(schema, rows, table, &key.columns, chunk);
-        removed += database.execute(&format!("DELETE FROM {name} WHERE {found}{descending}"))?;
+    for Lot { condition, ending } in lots(schema, fill, rows, step, numbers) {
+        refuse_to_take_along(database, schema, table, &condition)?;
+        removed += database.execute(&format!("DELETE FROM {name} WHERE {condition}{ending}"))?;
     }
     Ok(removed)
 }
 
-/// Rows that nothing tells apart are as good as each other: one that looks like ours is removed for each.
-fn remove_alike(
+fn lots(schema: &Schema, fill: &Fill, rows: &Rows, step: usize, numbers: Range<u64>) -> Vec<Lot> {
+    let table = fill.facts.steps()[step].table;
+    let of = &schema.tables[table];
+    if let Some(key) = of.key() {
+        return found::by_key(schema, rows, table, key, numbers);
+    }
+    match (schema.dialect, of.rowid) {
+        (Dialect::Postgres, _) => {
+            vec![Lot { condition: ledger::signed(fill.number, step), ending: String::new() }]
+        }
+        (Dialect::Sqlite, Some(rowid)) => vec![found::by_place(rows, table, rowid, numbers)],
+        _ => numbers.map(|row| found::alike(schema, rows, table, row)).collect(),
+    }
+}
+
+/// Rows that are not the fill's, and that the database would delete or change if the rows of this condition went, stop
+/// it. The fill's own are gone by now, save those of the same table.
+fn refuse_to_take_along(
     database: &mut dyn Database,
     schema: &Schema,
-    rows: &Rows,
     table: usize,
-    numbers: std::ops::Range<u64>,
-) -> Result<u64> {
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let columns = rows.written(table);
-    let mut removed = 0;
-    for row in numbers {
-        let values = rows.values(table, columns, row);
-        let same = columns.iter().zip(&values).map(|(&column, value)| {
-            let name = dialect.quoted(&of.columns[column].name);
-            format!("{name} <=> {}", literal(dialect, value))
-        });
-        let same = same.collect::<Vec<_>>().join(" AND ");
-        removed += database
-            .execute(&format!("DELETE FROM {} WHERE {same} LIMIT 1", of.name.sql(dialect)))?;
+    condition: &str,
+) -> Result<()> {
+    let (parent, dialect) = (&schema.tables[table], schema.dialect);
+    for child in &schema.tables {
+        let takes = |of: &&Reference| of.table == table && of.on_delete != OnDelete::Refuse;
+        for reference in child.references.iter().filter(takes) {
+            let list = |of: &Table, columns: &[usize]| -> String {
+                let names = columns.iter().map(|&column| dialect.quoted(&of.columns[column].name));
+                let numbered = names.enumerate().map(|(at, name)| format!("{name} AS k{at}"));
+                numbered.collect::<Vec<_>>().join(", ")
+            };
+            let (ours, theirs) =
+                (list(parent, &reference.targets), list(child, &reference.columns));
+            let own = child.name == parent.name;
+            let others = if own { format!(" WHERE NOT ({condition})") } else { String::new() };
+            let same = (0..reference.columns.len()).map(|at| format!("c.k{at} = p.k{at}"));
+            let sql = format!(
+                "SELECT 1 FROM (SELECT {ours} FROM {} WHERE {condition}) AS p \
+                 JOIN (SELECT {theirs} FROM {}{others}) AS c ON {} LIMIT 1",
+                parent.name.sql(dialect),
+                child.name.sql(dialect),
+                same.collect::<Vec<_>>().join(" AND ")
+            );
+            if one(database, &sql)?.is_some() {
+                return Err(Error::Database(format!(
+                    "{}: rows that the fill did not add refer to rows of {} that it added, by {} (ON DELETE {}): they \
+                     would be deleted or changed too. Remove those first, or let them refer to others",
+                    child.places(&reference.columns),
+                    parent.name,
+                    reference.rule,
+                    reference.on_delete
+                )));
+            }
+        }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Sets counters back to where they stood, unless others have counted on since.

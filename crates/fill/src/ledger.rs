@@ -201,18 +201,9 @@ pub fn sign(database: &mut dyn Database, fill: u64, step: usize) -> Result<()> {
     Ok(())
 }
 
-/// Removes the rows that were written by the transactions of a step.
-///
-/// # Errors
-/// When the database refuses.
-pub fn remove_signed(
-    database: &mut dyn Database,
-    fill: u64,
-    step: usize,
-    table: &str,
-) -> Result<u64> {
-    database.execute(&format!(
-        "DELETE FROM {table} WHERE xmin::text::bigint IN \
-         (SELECT transaction FROM {SIGNED} WHERE fill = {fill} AND step = {step})"
-    ))
+/// The condition by which the rows are found that the transactions of a step wrote.
+pub fn signed(fill: u64, step: usize) -> String {
+    format!(
+        "xmin::text::bigint IN (SELECT transaction FROM {SIGNED} WHERE fill = {fill} AND step = {step})"
+    )
 }

@@ -189,6 +189,45 @@ pub struct Reference {
     pub table: usize,
     /// Columns of that table, in the same order.
     pub targets: Vec<usize>,
+    /// What becomes of a row when the one it refers to is deleted.
+    pub on_delete: OnDelete,
+}
+
+/// What becomes of a row when the one it refers to is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDelete {
+    /// Nothing: the database refuses to delete the other (NO ACTION, RESTRICT).
+    #[default]
+    Refuse,
+    /// It is deleted too.
+    Cascade,
+    /// Its reference becomes NULL.
+    SetNull,
+    /// Its reference becomes the column's default.
+    SetDefault,
+}
+
+impl OnDelete {
+    /// From the SQL, such as `SET NULL`, or PostgreSQL's letter for it.
+    pub fn of(text: &str) -> Self {
+        match text {
+            "c" | "CASCADE" => Self::Cascade,
+            "n" | "SET NULL" => Self::SetNull,
+            "d" | "SET DEFAULT" => Self::SetDefault,
+            _ => Self::Refuse,
+        }
+    }
+}
+
+impl fmt::Display for OnDelete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refuse => "NO ACTION",
+            Self::Cascade => "CASCADE",
+            Self::SetNull => "SET NULL",
+            Self::SetDefault => "SET DEFAULT",
+        })
+    }
 }
 
 /// A condition on rows.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::database::{Database, Target, literal};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::found::{LIST, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::refusal::{self, Of};
 use crate::rows::Rows;
@@ -14,9 +15,6 @@ use crate::schema::{Dialect, Name, Schema};
 const TRIED: u64 = 20;
 /// Rows that are tried in all, with the parents that those need.
 const MOST_TRIED: usize = 20_000;
-/// Rows of one UPDATE or DELETE that lists them.
-pub const LIST: usize = 500;
-
 /// How far the work is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
@@ -244,18 +242,6 @@ fn refer(
     let name = of.name.sql(dialect);
     let sql = format!("UPDATE {name} SET {} WHERE {}", sets.join(", "), found.join(" OR "));
     database.execute(&sql).map(|_| ())
-}
-
-/// The condition by which a row is found.
-pub fn equals(schema: &Schema, rows: &Rows, table: usize, columns: &[usize], row: u64) -> String {
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let values = rows.values(table, columns, row);
-    let parts = columns.iter().zip(&values).map(|(&column, value)| {
-        let name = dialect.quoted(&of.columns[column].name);
-        let value = literal(dialect, value);
-        format!("{name} = {value}")
-    });
-    parts.collect::<Vec<_>>().join(" AND ")
 }
 
 /// Moves PostgreSQL's sequences past the rows to come, so that others that insert meanwhile get numbers behind them. In

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Database, all, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+use crate::schema::{
+    Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
+};
 
 const TABLES: &str = "
 SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
@@ -21,10 +23,12 @@ WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
 ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
 
 const REFERENCES: &str = "
-SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
-FROM information_schema.KEY_COLUMN_USAGE
-WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE()
-ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
+SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE
+FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
+  ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.TABLE_NAME = k.TABLE_NAME
+  AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME
+WHERE k.TABLE_SCHEMA = DATABASE() AND k.REFERENCED_TABLE_SCHEMA = DATABASE()
+ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION";
 
 /// MariaDB: conditions belong to tables, and names repeat.
 const CHECKS_MARIADB: &str = "
@@ -90,6 +94,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
                 columns: vec![column],
                 table,
                 targets: vec![target],
+                on_delete: OnDelete::of(&text(&row, 5)),
             }),
         }
     }

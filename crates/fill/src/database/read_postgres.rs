@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Database, all, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+use crate::schema::{
+    Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
+};
 
 /// Tables that rows can be written to: ordinary and partitioned ones, but no partitions.
 const TABLES: &str = "
@@ -34,7 +36,7 @@ ORDER BY a.attrelid, a.attnum";
 
 const CONSTRAINTS: &str = "
 SELECT r.conrelid, r.conname, r.contype, array_to_string(r.conkey, ','), r.confrelid,
-  array_to_string(r.confkey, ','), pg_get_constraintdef(r.oid)
+  array_to_string(r.confkey, ','), pg_get_constraintdef(r.oid), r.confdeltype
 FROM pg_constraint r WHERE r.contype IN ('p', 'f', 'c') AND r.conrelid <> 0 AND r.conparentid = 0
 ORDER BY r.conrelid, r.contype = 'p' DESC, r.conname";
 
@@ -88,7 +90,9 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             "f" => {
                 let Some(&table) = places.get(&text(&row, 4)) else { continue };
                 let targets = columns_of(table, &text(&row, 5)).unwrap_or_default();
-                tables[at].references.push(Reference { rule, columns, table, targets });
+                let on_delete = OnDelete::of(&text(&row, 7));
+                let reference = Reference { rule, columns, table, targets, on_delete };
+                tables[at].references.push(reference);
             }
             _ => {
                 let text = condition(&text(&row, 6));

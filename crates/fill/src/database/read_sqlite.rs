@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Database, all, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Unique};
+use crate::schema::{Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Unique};
 
 const TABLES: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'table' \
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'plimsoll\\_fill%' ESCAPE '\\' \
@@ -109,7 +109,7 @@ fn indexes(database: &mut dyn Database, quoted: &str, columns: &[Column]) -> Res
 fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Result<Vec<Reference>> {
     let name = Dialect::Sqlite.literal(&tables[at].name.table);
     let sql = format!(
-        "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list({name}) ORDER BY id, seq"
+        "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list({name}) ORDER BY id, seq"
     );
     let mut found = BTreeMap::<String, Reference>::new();
     for row in all(database, &sql)? {
@@ -127,6 +127,7 @@ fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Resul
             columns: Vec::new(),
             table,
             targets: Vec::new(),
+            on_delete: OnDelete::of(&cell(4).to_ascii_uppercase()),
         });
         // Without names: the primary key's columns, in order.
         let target = match &row[3] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
-use crate::schema::{Check, Column, Dialect, Name, Reference, Table, Type, Unique};
+use crate::schema::{Check, Column, Dialect, Name, OnDelete, Reference, Table, Type, Unique};
 
 fn column(name: &str, kind: Type) -> Column {
     Column {
@@ -45,7 +45,13 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
 
 fn reference(columns: &[usize], table: usize, targets: &[usize]) -> Reference {
     let rule = format!("to_{table}");
-    Reference { rule, columns: columns.to_vec(), table, targets: targets.to_vec() }
+    Reference {
+        rule,
+        columns: columns.to_vec(),
+        table,
+        targets: targets.to_vec(),
+        on_delete: OnDelete::Refuse,
+    }
 }
 
 fn facts(schema: &Schema, adds: &[(u64, u64)]) -> Facts {

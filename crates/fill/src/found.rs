@@ -1,0 +1,115 @@
+//! Conditions by which rows that were written are found again.
+
+use std::ops::Range;
+
+use crate::database::literal;
+use crate::rows::Rows;
+use crate::schema::{Dialect, Schema, Unique};
+
+/// Rows of one UPDATE or DELETE that lists them.
+pub const LIST: usize = 500;
+
+/// Rows that one statement finds.
+#[derive(Debug, PartialEq)]
+pub struct Lot {
+    /// The condition.
+    pub condition: String,
+    /// What follows a DELETE's condition: an order, a limit.
+    pub ending: String,
+}
+
+/// The condition by which a row is found.
+pub fn equals(schema: &Schema, rows: &Rows, table: usize, columns: &[usize], row: u64) -> String {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let values = rows.values(table, columns, row);
+    let parts = columns.iter().zip(&values).map(|(&column, value)| {
+        let name = dialect.quoted(&of.columns[column].name);
+        let value = literal(dialect, value);
+        format!("{name} = {value}")
+    });
+    parts.collect::<Vec<_>>().join(" AND ")
+}
+
+/// The condition by which several rows are found.
+pub fn any_of(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    key: &[usize],
+    numbers: &[u64],
+) -> String {
+    let dialect = schema.dialect;
+    if let [column] = *key {
+        let name = dialect.quoted(&schema.tables[table].columns[column].name);
+        let list: Vec<String> =
+            numbers.iter().map(|&row| literal(dialect, &rows.values(table, key, row)[0])).collect();
+        return format!("{name} IN ({})", list.join(", "));
+    }
+    let each = numbers.iter().map(|&row| format!("({})", equals(schema, rows, table, key, row)));
+    each.collect::<Vec<_>>().join(" OR ")
+}
+
+/// Finds rows of a table by its key, the last ones first.
+pub fn by_key(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    key: &Unique,
+    numbers: Range<u64>,
+) -> Vec<Lot> {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    // MySQL checks references row by row: children of the same table have higher keys.
+    let descending = match dialect {
+        Dialect::Mysql => {
+            let each = key.columns.iter();
+            let each = each.map(|&at| format!("{} DESC", dialect.quoted(&of.columns[at].name)));
+            format!(" ORDER BY {}", each.collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
+    };
+    let counted = match key.columns[..] {
+        [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
+        _ => None,
+    };
+    let mut lots = Vec::new();
+    let mut listed = numbers.clone();
+    if let Some((column, (first_row, start))) = counted {
+        let from = numbers.start.max(first_row);
+        if from < numbers.end {
+            let value = |row: u64| start + i128::from(row - first_row);
+            let column = dialect.quoted(&of.columns[column].name);
+            let (low, high) = (value(from), value(numbers.end - 1));
+            lots.push(Lot {
+                condition: format!("{column} >= {low} AND {column} <= {high}"),
+                ending: descending.clone(),
+            });
+        }
+        listed = numbers.start..from.min(numbers.end);
+    }
+    let listed: Vec<u64> = listed.rev().collect();
+    lots.extend(listed.chunks(LIST).map(|chunk| Lot {
+        condition: any_of(schema, rows, table, &key.columns, chunk),
+        ending: descending.clone(),
+    }));
+    lots
+}
+
+/// Finds rows of a table without a key by SQLite's hidden row number.
+pub fn by_place(rows: &Rows, table: usize, rowid: &str, numbers: Range<u64>) -> Lot {
+    let first = rows.first_rowid(table);
+    let (from, to) =
+        (first.saturating_add_unsigned(numbers.start), first.saturating_add_unsigned(numbers.end));
+    Lot { condition: format!("{rowid} >= {from} AND {rowid} < {to}"), ending: String::new() }
+}
+
+/// Rows that nothing tells apart are as good as each other: finds one that looks like this one.
+pub fn alike(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Lot {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let columns = rows.written(table);
+    let values = rows.values(table, columns, row);
+    let same = columns.iter().zip(&values).map(|(&column, value)| {
+        let name = dialect.quoted(&of.columns[column].name);
+        format!("{name} <=> {}", literal(dialect, value))
+    });
+    Lot { condition: same.collect::<Vec<_>>().join(" AND "), ending: " LIMIT 1".to_owned() }
+}
