@@ -5,6 +5,7 @@
 
 mod blocks;
 mod readings;
+mod zstd;
 
 use std::fs;
 use std::path::PathBuf;

@@ -11,7 +11,8 @@ use std::thread;
 
 use flate2::read::MultiGzDecoder;
 use mine::Format;
-use ruzstd::decoding::StreamingDecoder;
+
+use super::zstd;
 
 /// Bytes of a block, about.
 const BLOCK: usize = 1 << 20;
@@ -171,7 +172,7 @@ impl Log {
         }
         self.packing = match magic {
             [0x1f, 0x8b, ..] => Packing::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            start if zstd::is_meant_by(start) => Packing::Zstd,
             _ => Packing::None,
         };
         Ok(())
@@ -211,15 +212,9 @@ impl Log {
         file.seek(SeekFrom::Start(0))?;
         // A log is read twice, and may grow meanwhile: both times as long as it was at first.
         let file = file.take(self.bytes);
-        let compressed = |error: &dyn std::fmt::Display| {
-            io::Error::other(format!("its compression is damaged: {error}"))
-        };
         Ok(match self.packing {
             Packing::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
-            Packing::Zstd => Box::new(
-                StreamingDecoder::new(io::BufReader::new(file))
-                    .map_err(|error| compressed(&error))?,
-            ),
+            Packing::Zstd => Box::new(zstd::Frames::new(io::BufReader::new(file))),
             Packing::None => Box::new(file),
         })
     }
