@@ -58,18 +58,18 @@ pub fn by_key(
     numbers: Range<u64>,
 ) -> Vec<Lot> {
     let (of, dialect) = (&schema.tables[table], schema.dialect);
-    // MySQL checks references row by row: children of the same table have higher keys.
-    let descending = match dialect {
-        Dialect::Mysql => {
-            let each = key.columns.iter();
-            let each = each.map(|&at| format!("{} DESC", dialect.quoted(&of.columns[at].name)));
-            format!(" ORDER BY {}", each.collect::<Vec<_>>().join(", "))
-        }
-        _ => String::new(),
-    };
     let counted = match key.columns[..] {
         [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
         _ => None,
+    };
+    // MySQL looks at references row by row: a row goes before the earlier one that it refers to.
+    let refers_to_own = of.references.iter().any(|reference| reference.table == table);
+    let one_by_one = dialect == Dialect::Mysql && refers_to_own;
+    let in_this_order = |key: &[usize], chunk: &[u64]| {
+        let places = chunk.iter().enumerate().map(|(place, &row)| {
+            format!(" WHEN {} THEN {place}", equals(schema, rows, table, key, row))
+        });
+        format!(" ORDER BY CASE{} END", places.collect::<String>())
     };
     let mut lots = Vec::new();
     let mut listed = numbers.clone();
@@ -81,7 +81,7 @@ pub fn by_key(
             let (low, high) = (value(from), value(numbers.end - 1));
             lots.push(Lot {
                 condition: format!("{column} >= {low} AND {column} <= {high}"),
-                ending: descending.clone(),
+                ending: if one_by_one { format!(" ORDER BY {column} DESC") } else { String::new() },
             });
         }
         listed = numbers.start..from.min(numbers.end);
@@ -89,7 +89,7 @@ pub fn by_key(
     let listed: Vec<u64> = listed.rev().collect();
     lots.extend(listed.chunks(LIST).map(|chunk| Lot {
         condition: any_of(schema, rows, table, &key.columns, chunk),
-        ending: descending.clone(),
+        ending: if one_by_one { in_this_order(&key.columns, chunk) } else { String::new() },
     }));
     lots
 }
