@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::database::{Database, one};
+use crate::database::{Database, number, one};
 use crate::error::{Error, Result};
 use crate::found::{self, LIST, Lot};
 use crate::ledger::{self, Fill};
@@ -15,7 +15,7 @@ use crate::work::{Progress, Watch, last_number};
 ///
 /// # Errors
 /// When the schema has changed since, the database refuses (others may refer to the rows), or `watch` ends it; it can
-/// be repeated.
+/// be repeated. Where rows were not found, and may be there under another key, the fill is forgotten the next time.
 pub fn clean(
     database: &mut dyn Database,
     schema: &Schema,
@@ -33,9 +33,11 @@ pub fn clean(
     let steps = fill.facts.steps();
     let all: u64 = fill.done.iter().sum();
     let mut removed = 0;
-    for (number, step) in steps.iter().enumerate().rev() {
-        while fill.done[number] > 0 {
-            let done = fill.done[number];
+    let mut missing = Vec::new();
+    for (at, step) in steps.iter().enumerate().rev() {
+        let (before, removed_before) = (fill.done[at], removed);
+        while fill.done[at] > 0 {
+            let done = fill.done[at];
             let progress = Progress {
                 table: &schema.tables[step.table].name,
                 done: step.rows - done,
@@ -52,10 +54,10 @@ pub fn clean(
                 Some(reference) => {
                     clear(database, schema, &rows, (step.table, reference), start..done)
                 }
-                None => remove(database, schema, fill, &rows, number, start..done),
+                None => remove(database, schema, fill, &rows, at, start..done),
             };
             let outcome = outcome.and_then(|count| {
-                ledger::set(database, fill.number, number, start)?;
+                ledger::set(database, fill.number, at, start)?;
                 database.execute("COMMIT")?;
                 Ok(count)
             });
@@ -66,20 +68,49 @@ pub fn clean(
                     return Err(error);
                 }
             }
-            fill.done[number] = start;
+            fill.done[at] = start;
         }
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all.
         if schema.dialect == Dialect::Postgres && step.rows > 0 {
             let name = schema.tables[step.table].name.sql(schema.dialect);
             database.execute(&format!("VACUUM {name}"))?;
         }
+        let gone = before.saturating_sub(removed - removed_before);
+        if step.reference.is_none() && gone > 0 {
+            missing.push((step.table, gone));
+        }
     }
     restore_counters(database, schema, fill, &rows)?;
+    for (table, gone) in missing {
+        look_for(database, schema, fill, (table, gone))?;
+    }
     ledger::forget(database, fill.number)?;
     if ledger::load(database)?.is_empty() {
         database.forget_statistics()?;
     }
     Ok(removed)
+}
+
+/// Fails where rows were not found and the table has more of them than before the fill: their key may be another one.
+fn look_for(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &Fill,
+    (table, gone): (usize, u64),
+) -> Result<()> {
+    let of = &schema.tables[table];
+    let before = fill.facts.tables[table].rows;
+    let sql = format!("SELECT count(*) FROM {}", of.name.sql(schema.dialect));
+    let more = number(database, &sql)?.saturating_sub(before);
+    if more == 0 {
+        return Ok(());
+    }
+    Err(Error::Database(format!(
+        "{}: {gone} rows of the fill were not found, and {more} more are there than before it: others have removed and \
+         added some, or have changed those of the fill. All that was found is removed; look at the rest, then --clean \
+         again forgets the fill and leaves them",
+        of.name
+    )))
 }
 
 /// A table without a key in PostgreSQL is known by its transactions: all of it at once.

@@ -159,11 +159,12 @@ impl Table {
         format!("({}{more})", cells.join(", "))
     }
 
-    /// The columns by which a row is told from all others, none of which may be NULL.
+    /// The columns by which a row is told from all others, none of which may be NULL or is computed.
     pub fn key(&self) -> Option<&Unique> {
         let usable = |unique: &&Unique| {
-            unique.columns.iter().all(|&column| !self.columns[column].nullable)
-                && !unique.columns.is_empty()
+            let written =
+                |&column: &usize| !self.columns[column].nullable && !self.columns[column].generated;
+            unique.columns.iter().all(written) && !unique.columns.is_empty()
         };
         self.uniques.iter().find(usable)
     }

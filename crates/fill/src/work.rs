@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::database::{Database, Target, literal};
-use crate::error::{Error, Result};
+use crate::database::{Database, Target, literal, number};
+use crate::error::{Error, Result, unsatisfiable};
 use crate::facts::Facts;
-use crate::found::{LIST, equals};
+use crate::found::{LIST, any_of, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::refusal::{self, Of};
 use crate::rows::Rows;
@@ -71,9 +71,14 @@ pub fn try_out(
     let refused = each.find_map(|(at, &(table, numbers))| {
         write(database, schema, rows, table, numbers).err().map(|error| (at, error))
     });
+    let found = match refused {
+        None => are_found(database, schema, rows, &tried),
+        Some(_) => Ok(()),
+    };
     // What failed may have ended the transaction already.
     let back = database.execute("ROLLBACK");
     let outcome = match refused {
+        None if found.is_err() => put_counters_back(database, schema, facts).and(found),
         None => Ok(()),
         Some((at, error)) => {
             let of = (&tried[..at], tried[at]);
@@ -89,6 +94,34 @@ pub fn try_out(
         other => other,
     })?;
     back.map(|_| ())
+}
+
+/// Whether rows have the keys afterwards that they were written with: by these they are taken back.
+fn are_found(
+    database: &mut dyn Database,
+    schema: &Schema,
+    rows: &Rows,
+    tried: &[Of<'_>],
+) -> Result<()> {
+    for &(table, numbers) in tried {
+        let of = &schema.tables[table];
+        let Some(key) = of.key() else { continue };
+        let mut there = 0;
+        for chunk in numbers.chunks(LIST) {
+            let found = any_of(schema, rows, table, &key.columns, chunk);
+            let name = of.name.sql(schema.dialect);
+            there += number(database, &format!("SELECT count(*) FROM {name} WHERE {found}"))?;
+        }
+        if there != numbers.len() as u64 {
+            return unsatisfiable(format!(
+                "{}: of {} rows that were tried {there} have the key with which they were written, nothing stays \
+                 written: a trigger changes it, so that --clean could not tell the rows from others",
+                of.places(&key.columns),
+                numbers.len()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// InnoDB counts on for rows that were rolled back; in the other databases the rows' own numbers move no counter.

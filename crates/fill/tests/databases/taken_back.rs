@@ -67,3 +67,47 @@ CREATE TABLE pairs (a CHAR(36), b CHAR(36), up_a CHAR(36), up_b CHAR(36), PRIMAR
         assert_eq!(engine.clean().expect("all of it goes"), 500);
     }
 }
+
+#[test]
+fn a_trigger_that_changes_the_key_is_found_before_anything_stays() {
+    let table = "CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(40));\n";
+    let maria = format!(
+        "{table}CREATE TRIGGER t BEFORE INSERT ON things FOR EACH ROW SET NEW.id = NEW.id + 1000000;\n"
+    );
+    let postgres = format!(
+        "{table}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN NEW.id := NEW.id + 1000000; RETURN NEW; END';\n\
+         CREATE TRIGGER t BEFORE INSERT ON things FOR EACH ROW EXECUTE FUNCTION f();\n"
+    );
+    let sqlite = format!(
+        "{table}CREATE TRIGGER t AFTER INSERT ON things BEGIN \
+         UPDATE things SET id = NEW.id + 1000000 WHERE id = NEW.id; END;\n"
+    );
+    let engines = [
+        Engine::mariadb(&maria),
+        Engine::postgres(&postgres),
+        Some(Engine::sqlite(&sqlite.replace("; END", ";END"))),
+    ];
+    for engine in engines.into_iter().flatten() {
+        let why = engine.fill(&[("things", 300)]).expect_err("it cannot be undone").to_string();
+        assert!(why.contains("things (id)") && why.contains("trigger"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM things"), 0);
+    }
+}
+
+#[test]
+fn a_fill_whose_rows_are_not_found_is_not_forgotten_at_once() {
+    let engine = Engine::sqlite("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT);\n");
+    engine.fill(&[("things", 300)]).expect("a fill");
+    engine.run("UPDATE things SET id = id + 1000000 WHERE id > 290");
+    let why = engine.clean().expect_err("ten are not found").to_string();
+    assert!(why.contains("things: 10 rows") && why.contains("10 more"), "{why}");
+    assert_eq!(engine.number("SELECT count(*) FROM things"), 10);
+    assert_eq!(engine.number("SELECT count(*) FROM plimsoll_fill"), 1);
+    assert_eq!(engine.clean().expect("it is told by now"), 0);
+    assert_eq!(engine.number("SELECT count(*) FROM sqlite_master WHERE name LIKE 'plimsoll%'"), 0);
+    // Rows that are gone for good are none to look for.
+    engine.fill(&[("things", 300)]).expect("a fill");
+    engine.run("DELETE FROM things WHERE id BETWEEN 1000311 AND 1000320");
+    assert_eq!(engine.clean().expect("the others are there"), 280);
+}
