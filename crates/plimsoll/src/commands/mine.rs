@@ -105,6 +105,9 @@ fn opened(args: &MineArgs) -> Result<(Vec<Log>, Vec<String>), Failure> {
                 other.name()
             ));
         }
+        if let Some(note) = log.note() {
+            notes.push(format!("{}: {note}", log.name()));
+        }
         logs.push(log);
     }
     match logs.is_empty() {

@@ -30,6 +30,8 @@ pub struct Log {
     file: File,
     path: Option<PathBuf>,
     format: Option<Format>,
+    /// What is to be said of how it is read.
+    note: Option<String>,
     /// Comments before the first line, which may name columns.
     header: Vec<u8>,
     bytes: u64,
@@ -102,6 +104,7 @@ impl Log {
             file,
             path,
             format: None,
+            note: None,
             header: Vec::new(),
             bytes: metadata.len(),
             file_id: (metadata.dev(), metadata.ino()),
@@ -127,11 +130,13 @@ impl Log {
         let mut hasher = DefaultHasher::new();
         start[..start.len().min(ALIKE)].hash(&mut hasher);
         self.start = Some(hasher.finish());
-        self.format = Some(match of {
+        let format = match of {
             [] => Format::detect(&start)?,
             [format] => format.clone(),
             several => Format::best(several, &start)?,
-        });
+        };
+        self.note = format.note(&start);
+        self.format = Some(format);
         Ok(())
     }
 
@@ -186,6 +191,11 @@ impl Log {
     /// How its lines are written, once that is known.
     pub fn format(&self) -> Option<&Format> {
         self.format.as_ref()
+    }
+
+    /// What is to be said of how it is read, once its format was looked for.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Comments before the first line.
