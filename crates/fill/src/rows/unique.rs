@@ -31,6 +31,8 @@ pub struct Board<'a> {
     pub links: &'a mut Vec<Link>,
     pub key: u64,
     pub until: i64,
+    /// Pairs of columns that must not be equal.
+    pub apart: Vec<(usize, usize)>,
 }
 
 /// Decides on columns until every rule holds.
@@ -250,12 +252,30 @@ impl Board<'_> {
         let turn = self.facts.rows > 0 && self.links[first].new == 0
             || !matches!(self.links[first].deal, Deal::Spread(_));
         let (first, second) = if turn { (second, first) } else { (first, second) };
-        let others = all(&self.links[second]);
+        let apart = self.are_apart(first, second);
+        let others = all(&self.links[second]).saturating_sub(u64::from(apart));
         self.fresh_only(first, others, unique)?;
         let of = &mut self.links[second];
         of.nulls = 0.0;
         of.second_to = Some(first);
+        of.apart = apart;
         Ok(())
+    }
+
+    /// Whether a condition says that two links must not give the same parent.
+    fn are_apart(&self, first: usize, second: usize) -> bool {
+        let (one, other) = (&self.links[first], &self.links[second]);
+        let part = |column: usize| match &self.makers[column] {
+            Some(Maker::Part { link, part }) => Some((*link, *part)),
+            _ => None,
+        };
+        let meant = |&(a, b): &(usize, usize)| {
+            let (Some((of_a, part_a)), Some((of_b, part_b))) = (part(a), part(b)) else {
+                return false;
+            };
+            part_a == part_b && [(first, second), (second, first)].contains(&(of_a, of_b))
+        };
+        one.table == other.table && one.targets == other.targets && self.apart.iter().any(meant)
     }
 
     fn one_each(&mut self, link: usize, unique: &Unique) -> Result<()> {
