@@ -157,9 +157,22 @@ fn remove(
     let table = fill.facts.steps()[step].table;
     let name = schema.tables[table].name.sql(schema.dialect);
     let mut removed = 0;
-    for Lot { condition, ending } in lots(schema, fill, rows, step, numbers) {
+    for Lot { condition, ending } in lots(schema, fill, rows, step, numbers.clone()) {
         refuse_to_take_along(database, schema, table, &condition)?;
         removed += database.execute(&format!("DELETE FROM {name} WHERE {condition}{ending}"))?;
+    }
+    let of = &schema.tables[table];
+    if let (Dialect::Sqlite, None, Some(rowid)) = (schema.dialect, of.key(), of.rowid) {
+        let places = found::places(rows, table, rowid, &numbers);
+        let others = number(database, &format!("SELECT count(*) FROM {name} WHERE {places}"))?;
+        if others > 0 {
+            return Err(Error::Database(format!(
+                "{}: {others} of the fill's places in this table, which has no key, hold rows that are not as they were \
+                 written: VACUUM has moved them, or others have changed or replaced them. Remove by hand what is the \
+                 fill's, and drop the tables plimsoll_fill and plimsoll_fill_step",
+                of.name
+            )));
+        }
     }
     Ok(removed)
 }
@@ -174,7 +187,7 @@ fn lots(schema: &Schema, fill: &Fill, rows: &Rows, step: usize, numbers: Range<u
         (Dialect::Postgres, _) => {
             vec![Lot { condition: ledger::signed(fill.number, step), ending: String::new() }]
         }
-        (Dialect::Sqlite, Some(rowid)) => vec![found::by_place(rows, table, rowid, numbers)],
+        (Dialect::Sqlite, Some(rowid)) => found::by_place(schema, rows, table, rowid, numbers),
         _ => numbers.map(|row| found::alike(schema, rows, table, row)).collect(),
     }
 }

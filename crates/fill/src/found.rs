@@ -5,9 +5,13 @@ use std::ops::Range;
 use crate::database::literal;
 use crate::rows::Rows;
 use crate::schema::{Dialect, Schema, Unique};
+use crate::value::Value;
 
 /// Rows of one UPDATE or DELETE that lists them.
 pub const LIST: usize = 500;
+
+/// Rows of one DELETE that finds each by all of its columns.
+const LIST_OF_PLACES: usize = 100;
 
 /// Rows that one statement finds.
 #[derive(Debug, PartialEq)]
@@ -94,22 +98,71 @@ pub fn by_key(
     lots
 }
 
-/// Finds rows of a table without a key by SQLite's hidden row number.
-pub fn by_place(rows: &Rows, table: usize, rowid: &str, numbers: Range<u64>) -> Lot {
+/// Finds rows of a table without a key by SQLite's hidden row number and by all that was written: the number is another
+/// row's after a VACUUM, or where a row is gone.
+pub fn by_place(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    rowid: &str,
+    numbers: Range<u64>,
+) -> Vec<Lot> {
+    let first = rows.first_rowid(table);
+    let found = |row: &u64| {
+        let place = format!("{rowid} = {}", first.saturating_add_unsigned(*row));
+        let written = as_written(schema, rows, table, *row);
+        let all: Vec<String> = std::iter::once(place).chain(written).collect();
+        format!("({})", all.join(" AND "))
+    };
+    let numbers: Vec<u64> = numbers.collect();
+    let lots = numbers.chunks(LIST_OF_PLACES).map(|chunk| Lot {
+        condition: chunk.iter().map(found).collect::<Vec<_>>().join(" OR "),
+        ending: String::new(),
+    });
+    lots.collect()
+}
+
+/// The places in which rows of a table without a key were written.
+pub fn places(rows: &Rows, table: usize, rowid: &str, numbers: &Range<u64>) -> String {
     let first = rows.first_rowid(table);
     let (from, to) =
         (first.saturating_add_unsigned(numbers.start), first.saturating_add_unsigned(numbers.end));
-    Lot { condition: format!("{rowid} >= {from} AND {rowid} < {to}"), ending: String::new() }
+    format!("{rowid} >= {from} AND {rowid} < {to}")
 }
 
 /// Rows that nothing tells apart are as good as each other: finds one that looks like this one.
 pub fn alike(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Lot {
+    let condition = as_written(schema, rows, table, row).join(" AND ");
+    Lot { condition, ending: " LIMIT 1".to_owned() }
+}
+
+/// Conditions that each column of a row holds what was written, for SQLite and MySQL.
+fn as_written(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Vec<String> {
     let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let same = if dialect == Dialect::Sqlite { "IS" } else { "<=>" };
     let columns = rows.written(table);
     let values = rows.values(table, columns, row);
-    let same = columns.iter().zip(&values).map(|(&column, value)| {
-        let name = dialect.quoted(&of.columns[column].name);
-        format!("{name} <=> {}", literal(dialect, value))
-    });
-    Lot { condition: same.collect::<Vec<_>>().join(" AND "), ending: " LIMIT 1".to_owned() }
+    let condition = |(&column, value): (&usize, &Value)| {
+        let column = &of.columns[column];
+        let (name, text) = (dialect.quoted(&column.name), literal(dialect, value));
+        let declared = column.type_name.to_ascii_lowercase();
+        let is_number = matches!(value, Value::Int(_) | Value::Decimal { .. } | Value::Float(_));
+        let is_fraction = matches!(value, Value::Decimal { .. } | Value::Float(_));
+        match dialect {
+            // Kept with about 7 digits.
+            Dialect::Mysql if is_number && declared.starts_with("float") => {
+                format!("ABS({name} - {text}) <= 1e-6 * ABS({text})")
+            }
+            // A text is never equal to it.
+            Dialect::Mysql if declared == "json" && *value != Value::Null => {
+                format!("{name} <=> CAST({text} AS JSON)")
+            }
+            // Kept as a binary fraction, which the literal may miss by its last bit.
+            Dialect::Sqlite if is_fraction => {
+                format!("abs({name} - {text}) <= 1e-12 * abs({text})")
+            }
+            _ => format!("{name} {same} {text}"),
+        }
+    };
+    columns.iter().zip(&values).map(condition).collect()
 }

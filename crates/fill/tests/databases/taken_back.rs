@@ -111,3 +111,37 @@ fn a_fill_whose_rows_are_not_found_is_not_forgotten_at_once() {
     engine.run("DELETE FROM things WHERE id BETWEEN 1000311 AND 1000320");
     assert_eq!(engine.clean().expect("the others are there"), 280);
 }
+
+#[test]
+fn rows_without_a_key_go_by_what_was_written() {
+    let sql = "
+CREATE TABLE log (age INT, weight FLOAT, size DOUBLE, price DECIMAL(8,2), doc JSON, day DATE,
+  CHECK (age < 40 OR age > 60));
+INSERT INTO log VALUES (1, 0.1, 0.1, 1.5, '{\"a\": 1}', '2024-01-01'), (2, NULL, NULL, NULL, NULL, NULL);
+";
+    let engines = [Engine::mariadb(sql), Engine::postgres(&sql.replace("DOUBLE", "FLOAT"))];
+    let sqlite = Engine::sqlite(&sql.replace("\\\"", "\""));
+    for engine in engines.into_iter().flatten().chain([sqlite]) {
+        let before = engine.rows("SELECT age, day FROM log");
+        engine.fill(&[("log", 400)]).expect("a fill");
+        assert_eq!(engine.clean().expect("it goes"), 398);
+        assert_eq!(engine.rows("SELECT age, day FROM log"), before);
+    }
+}
+
+#[test]
+fn places_of_sqlite_that_hold_other_rows_by_now_are_left_alone() {
+    let engine = Engine::sqlite("CREATE TABLE log (what TEXT, n INTEGER);\n");
+    for number in 0..10 {
+        engine.run(&format!("INSERT INTO log VALUES ('other {number}', {number})"));
+    }
+    engine.fill(&[("log", 300)]).expect("a fill");
+    engine.run("DELETE FROM log WHERE what LIKE 'other%' AND n < 5");
+    engine.run("VACUUM");
+    for number in 10..15 {
+        engine.run(&format!("INSERT INTO log VALUES ('other {number}', {number})"));
+    }
+    let why = engine.clean().expect_err("rows have moved").to_string();
+    assert!(why.contains("log") && why.contains("VACUUM"), "{why}");
+    assert_eq!(engine.number("SELECT count(*) FROM log WHERE what LIKE 'other%'"), 10);
+}
