@@ -98,6 +98,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The primary key first, where there is one.
     pub uniques: Vec<Unique>,
+    /// Rules that hold for some rows only (`WHERE`), or for what is computed of these columns. No row is known by one.
+    pub partial: Vec<Unique>,
     /// Whether the first of `uniques` is the primary key.
     pub has_primary: bool,
     /// Foreign keys.
@@ -111,6 +113,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// All rules of uniqueness.
+    pub fn rules(&self) -> impl Iterator<Item = &Unique> {
+        self.uniques.iter().chain(&self.partial)
+    }
+
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)

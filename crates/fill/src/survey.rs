@@ -238,7 +238,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
     let dialect = database.dialect();
     let name = table.name.sql(dialect);
     let mut columns: BTreeSet<usize> =
-        table.uniques.iter().flat_map(|unique| unique.columns.iter().copied()).collect();
+        table.rules().flat_map(|unique| unique.columns.iter().copied()).collect();
     columns.extend((0..table.columns.len()).filter(|&at| table.columns[at].counted));
     for column in columns {
         let (of, key) = (&table.columns[column], dialect.quoted(&table.columns[column].name));

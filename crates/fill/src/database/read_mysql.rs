@@ -1,6 +1,6 @@
 //! MySQL's and MariaDB's information schema to a schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Database, all, types};
 use crate::error::Result;
@@ -50,6 +50,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             name: Name { schema: None, table: text(&row, 0) },
             columns: Vec::new(),
             uniques: Vec::new(),
+            partial: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),
@@ -64,17 +65,27 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             tables[at].columns.push(column(&row));
         }
     }
+    let mut computed = BTreeSet::new();
     for row in all(database, INDEXES)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
         let rule = text(&row, 1);
         tables[at].has_primary |= rule == "PRIMARY";
         let table = &mut tables[at];
-        // An index on an expression has no column there: the others have to do.
-        let Some(column) = row[2].as_deref().and_then(|name| table.column(name)) else { continue };
-        match table.uniques.last_mut() {
-            Some(unique) if unique.rule == rule => unique.columns.push(column),
-            _ => table.uniques.push(Unique { rule, columns: vec![column] }),
+        // An index on an expression has no column there.
+        let column = row[2].as_deref().and_then(|name| table.column(name));
+        if column.is_none() {
+            computed.insert((at, rule.clone()));
         }
+        match table.uniques.last_mut() {
+            Some(unique) if unique.rule == rule => unique.columns.extend(column),
+            _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
+        }
+    }
+    for (at, table) in tables.iter_mut().enumerate() {
+        let is_computed = |unique: &Unique| computed.contains(&(at, unique.rule.clone()));
+        let all = std::mem::take(&mut table.uniques);
+        (table.partial, table.uniques) = all.into_iter().partition(is_computed);
+        table.partial.retain(|unique| !unique.columns.is_empty());
     }
     for row in all(database, REFERENCES)? {
         let (Some(&at), Some(&table)) = (places.get(&text(&row, 0)), places.get(&text(&row, 3)))

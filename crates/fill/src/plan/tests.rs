@@ -30,6 +30,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
         Table {
             name: Name { schema: None, table: (*name).to_owned() },
             columns,
+            partial: Vec::new(),
             uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
             has_primary: true,
             references,

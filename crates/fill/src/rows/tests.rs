@@ -35,6 +35,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         name: Name { schema: None, table: name.to_owned() },
         columns,
         uniques: uniques.iter().enumerate().map(unique).collect(),
+        partial: Vec::new(),
         has_primary: true,
         references: Vec::new(),
         checks: Vec::new(),

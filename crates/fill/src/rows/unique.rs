@@ -46,6 +46,16 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
             board.meet(unique)?;
         }
     }
+    for unique in &table.partial {
+        if board.is_met(unique) {
+            continue;
+        }
+        let before = board.links.clone();
+        // More than the rule asks for may be more than there is room for: the database will say if rows break it.
+        if board.meet(unique).is_err() {
+            *board.links = before;
+        }
+    }
     // A counter counts, whether or not it is a key.
     for column in 0..table.columns.len() {
         let integer = matches!(table.columns[column].kind, Type::Int { .. });

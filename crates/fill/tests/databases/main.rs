@@ -1,4 +1,5 @@
 //! Fills of real databases, and what `clean` leaves of them.
 
 mod engine;
+mod partial;
 mod taken_back;
