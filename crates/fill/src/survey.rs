@@ -6,7 +6,7 @@ mod orders;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::database::{Database, all, column_list, number, one};
+use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Error, Result};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
@@ -193,7 +193,7 @@ fn learn(
     }
     let dialect = database.dialect();
     let every: Vec<usize> = (0..table.columns.len()).collect();
-    let columns = column_list(dialect, table, &every);
+    let columns = selected(dialect, table, &every);
     let name = table.name.sql(dialect);
     let some = match (facts.rows > MOST_READ, dialect) {
         (false, _) => String::new(),
@@ -363,7 +363,8 @@ fn parents(
             if facts.rows > 0 {
                 let keys_list = column_list(dialect, table, columns);
                 let every_column: Vec<usize> = columns.iter().chain(&timed).copied().collect();
-                let list = column_list(dialect, table, &every_column);
+                let list = selected(dialect, table, &every_column);
+                let plain = column_list(dialect, table, &every_column);
                 let name = table.name.sql(dialect);
                 let filled = columns
                     .iter()
@@ -378,7 +379,7 @@ fn parents(
                         format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}")
                     }
                     _ => format!(
-                        "SELECT {list} FROM (SELECT {list}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
+                        "SELECT {list} FROM (SELECT {plain}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
                          FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {keys_list}"
                     ),
                 };
@@ -434,7 +435,7 @@ fn free_parents(
             if !unique || reference.table == at {
                 continue;
             }
-            let list = column_list(dialect, table, &reference.columns);
+            let list = selected(dialect, table, &reference.columns);
             let mut taken = BTreeSet::new();
             let sql = format!("SELECT {list} FROM {}", table.name.sql(dialect));
             database.query(&sql, &mut |row| {

@@ -364,7 +364,10 @@ impl Board<'_> {
                 let length = most.map_or(8, |most| most.clamp(1, 8)) as usize;
                 room(256_f64.powi(length as i32), &of.type_name)?;
                 let start = if length < 8 { 0 } else { self.namespace(column, 62) };
-                (Form::Bytes(length), start)
+                // MySQL fills BINARY up, and finds it by all of its bytes alone.
+                let fixed = of.type_name.to_ascii_lowercase().starts_with("binary");
+                let width = most.filter(|_| fixed).map_or(0, |most| most as usize);
+                (Form::Bytes { length, width }, start)
             }
             // 10.0.0.0/8: private addresses.
             Type::Inet => {
