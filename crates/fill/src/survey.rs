@@ -1,8 +1,10 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
-//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables.
+//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables,
+//! `pools` for values that requests ask for.
 
 mod orders;
+mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +18,12 @@ use crate::pools::PoolColumn;
 use crate::rows::Rows;
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
+use pools::{Sorted, sort_pools};
 
 /// Rows up to which a whole table is read to learn from it; of more, about so many are.
 const MOST_READ: u64 = 1_000_000;
 /// Keys of rows that are there, kept for each table that others refer to.
 const MOST_KEYS: u64 = 200_000;
-/// Values of one query's list.
-const LIST: usize = 1000;
 
 /// What a fill is to do.
 #[derive(Debug, Clone)]
@@ -124,62 +125,6 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
 /// What stands for a schema.
 pub fn digest(schema: &Schema) -> u64 {
     key_of_text(&format!("{:?}", schema.tables))
-}
-
-/// A pool's values, the heaviest first.
-#[derive(Debug, Default)]
-struct Sorted {
-    there: Vec<(String, f64)>,
-    missing: Vec<(String, f64)>,
-}
-
-/// Which values of the pools have rows. Where two pools are of one column, the first has its say on what both hold.
-fn sort_pools(
-    database: &mut dyn Database,
-    schema: &Schema,
-    request: &Request,
-) -> Result<BTreeMap<(usize, usize), Sorted>> {
-    let mut sorted = BTreeMap::<(usize, usize), Sorted>::new();
-    for (pool, (at, column)) in &request.pools {
-        let (table, of) = (&schema.tables[*at], &schema.tables[*at].columns[*column]);
-        let fits = |value: &&(String, f64)| match &of.kind {
-            Type::Int { min, max } => {
-                value.0.parse::<i128>().is_ok_and(|number| (*min..=*max).contains(&number))
-            }
-            Type::Text { most } => most.is_none_or(|most| value.0.chars().count() <= most as usize),
-            Type::Uuid => value.0.len() == 36,
-            _ => false,
-        };
-        let values: Vec<&(String, f64)> = pool.values.iter().filter(fits).collect();
-        let mut there = BTreeSet::new();
-        let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
-        for chunk in values.chunks(LIST) {
-            let list: Vec<String> = chunk
-                .iter()
-                .map(|(value, _)| match of.kind {
-                    Type::Int { .. } => value.clone(),
-                    _ => schema.dialect.literal(value),
-                })
-                .collect();
-            let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
-            for row in all(database, &sql)? {
-                there.extend(row.into_iter().flatten());
-            }
-        }
-        let sorted = sorted.entry((*at, *column)).or_default();
-        for value in values {
-            let list =
-                if there.contains(&value.0) { &mut sorted.there } else { &mut sorted.missing };
-            if !list.iter().take(LIST).any(|(other, _)| *other == value.0) {
-                list.push(value.clone());
-            }
-        }
-    }
-    for sorted in sorted.values_mut() {
-        let mut seen = BTreeSet::new();
-        sorted.missing.retain(|(value, _)| seen.insert(value.clone()));
-    }
-    Ok(sorted)
 }
 
 fn learn(

@@ -65,28 +65,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             tables[at].columns.push(column(&row));
         }
     }
-    let mut computed = BTreeSet::new();
-    for row in all(database, INDEXES)? {
-        let Some(&at) = places.get(&text(&row, 0)) else { continue };
-        let rule = text(&row, 1);
-        tables[at].has_primary |= rule == "PRIMARY";
-        let table = &mut tables[at];
-        // An index on an expression has no column there.
-        let column = row[2].as_deref().and_then(|name| table.column(name));
-        if column.is_none() {
-            computed.insert((at, rule.clone()));
-        }
-        match table.uniques.last_mut() {
-            Some(unique) if unique.rule == rule => unique.columns.extend(column),
-            _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
-        }
-    }
-    for (at, table) in tables.iter_mut().enumerate() {
-        let is_computed = |unique: &Unique| computed.contains(&(at, unique.rule.clone()));
-        let all = std::mem::take(&mut table.uniques);
-        (table.partial, table.uniques) = all.into_iter().partition(is_computed);
-        table.partial.retain(|unique| !unique.columns.is_empty());
-    }
+    uniques(database, &places, &mut tables)?;
     for row in all(database, REFERENCES)? {
         let (Some(&at), Some(&table)) = (places.get(&text(&row, 0)), places.get(&text(&row, 3)))
         else {
@@ -122,6 +101,37 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         }
     }
     Ok(Schema { dialect: Dialect::Mysql, tables })
+}
+
+/// Rules of uniqueness: of columns, and apart from them those of expressions.
+fn uniques(
+    database: &mut dyn Database,
+    places: &BTreeMap<String, usize>,
+    tables: &mut [Table],
+) -> Result<()> {
+    let mut computed = BTreeSet::new();
+    for row in all(database, INDEXES)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let rule = text(&row, 1);
+        tables[at].has_primary |= rule == "PRIMARY";
+        let table = &mut tables[at];
+        // An index on an expression has no column there.
+        let column = row[2].as_deref().and_then(|name| table.column(name));
+        if column.is_none() {
+            computed.insert((at, rule.clone()));
+        }
+        match table.uniques.last_mut() {
+            Some(unique) if unique.rule == rule => unique.columns.extend(column),
+            _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
+        }
+    }
+    for (at, table) in tables.iter_mut().enumerate() {
+        let is_computed = |unique: &Unique| computed.contains(&(at, unique.rule.clone()));
+        let all = std::mem::take(&mut table.uniques);
+        (table.partial, table.uniques) = all.into_iter().partition(is_computed);
+        table.partial.retain(|unique| !unique.columns.is_empty());
+    }
+    Ok(())
 }
 
 fn text(row: &[Option<String>], at: usize) -> String {
