@@ -171,6 +171,26 @@ pub fn set(database: &mut dyn Database, fill: u64, step: usize, done: u64) -> Re
     Err(Error::Database(format!("the table {STEPS} was changed by another program")))
 }
 
+/// Drops the tables of a ledger that holds no fill: a program that was stopped left them. Whether there were any.
+///
+/// # Errors
+/// When the database refuses.
+pub fn drop_empty(database: &mut dyn Database) -> Result<bool> {
+    let mut found = false;
+    if database.has_table(FACTS)? && number(database, &format!("SELECT count(*) FROM {FACTS}"))? > 0
+    {
+        return Ok(false);
+    }
+    for table in [SIGNED, STEPS, FACTS] {
+        if database.has_table(table)? {
+            database.execute(&format!("DROP TABLE {table}"))?;
+            found = true;
+        }
+    }
+    database.forget_statistics()?;
+    Ok(found)
+}
+
 /// Forgets a fill that was undone, and drops the tables after the last one.
 ///
 /// # Errors

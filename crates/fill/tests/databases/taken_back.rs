@@ -145,3 +145,23 @@ fn places_of_sqlite_that_hold_other_rows_by_now_are_left_alone() {
     assert!(why.contains("log") && why.contains("VACUUM"), "{why}");
     assert_eq!(engine.number("SELECT count(*) FROM log WHERE what LIKE 'other%'"), 10);
 }
+
+#[test]
+fn what_a_stopped_program_left_is_dropped() {
+    let table = "CREATE TABLE things (id INTEGER PRIMARY KEY, name VARCHAR(40));\n";
+    let engines = [Some(Engine::sqlite(table)), Engine::postgres(table), Engine::mariadb(table)];
+    for engine in engines.into_iter().flatten() {
+        engine.fill(&[("things", 30)]).expect("a fill");
+        let database = &mut *engine.connect();
+        assert!(!fill::ledger::drop_empty(database).expect("a fill is there"));
+        assert_eq!(engine.number("SELECT count(*) FROM plimsoll_fill"), 1);
+        // Stopped after the last row was removed, and the rest between two statements.
+        engine.run("DELETE FROM things");
+        engine.run("DROP TABLE plimsoll_fill");
+        assert!(fill::ledger::drop_empty(database).expect("they are dropped"));
+        for name in ["plimsoll_fill", "plimsoll_fill_step", "plimsoll_fill_transaction"] {
+            assert!(!database.has_table(name).expect("an answer"), "{name}");
+        }
+        assert!(!fill::ledger::drop_empty(database).expect("nothing is left"));
+    }
+}
