@@ -1,18 +1,21 @@
 //! Taking back fills: exactly the rows that they added, then counters, statistics and the ledger.
 
-use crate::database::{Database, column_list, literal};
+use std::ops::Range;
+
+use crate::database::{Database, number, one};
 use crate::error::{Error, Result};
+use crate::found::{self, LIST, Lot};
 use crate::ledger::{self, Fill};
 use crate::rows::Rows;
-use crate::schema::{Dialect, Schema};
+use crate::schema::{Dialect, OnDelete, Reference, Schema, Table};
 use crate::survey::digest;
-use crate::work::{LIST, Progress, Watch, equals, last_number};
+use crate::work::{Progress, Watch, last_number};
 
 /// Undoes a fill, the last one first; the rows that were there and are gone.
 ///
 /// # Errors
 /// When the schema has changed since, the database refuses (others may refer to the rows), or `watch` ends it; it can
-/// be repeated.
+/// be repeated. Where rows were not found, and may be there under another key, the fill is forgotten the next time.
 pub fn clean(
     database: &mut dyn Database,
     schema: &Schema,
@@ -30,9 +33,11 @@ pub fn clean(
     let steps = fill.facts.steps();
     let all: u64 = fill.done.iter().sum();
     let mut removed = 0;
-    for (number, step) in steps.iter().enumerate().rev() {
-        while fill.done[number] > 0 {
-            let done = fill.done[number];
+    let mut missing = Vec::new();
+    for (at, step) in steps.iter().enumerate().rev() {
+        let (before, removed_before) = (fill.done[at], removed);
+        while fill.done[at] > 0 {
+            let done = fill.done[at];
             let progress = Progress {
                 table: &schema.tables[step.table].name,
                 done: step.rows - done,
@@ -49,10 +54,10 @@ pub fn clean(
                 Some(reference) => {
                     clear(database, schema, &rows, (step.table, reference), start..done)
                 }
-                None => remove(database, schema, fill, &rows, number, start..done),
+                None => remove(database, schema, fill, &rows, at, start..done),
             };
             let outcome = outcome.and_then(|count| {
-                ledger::set(database, fill.number, number, start)?;
+                ledger::set(database, fill.number, at, start)?;
                 database.execute("COMMIT")?;
                 Ok(count)
             });
@@ -63,20 +68,49 @@ pub fn clean(
                     return Err(error);
                 }
             }
-            fill.done[number] = start;
+            fill.done[at] = start;
         }
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all.
         if schema.dialect == Dialect::Postgres && step.rows > 0 {
             let name = schema.tables[step.table].name.sql(schema.dialect);
             database.execute(&format!("VACUUM {name}"))?;
         }
+        let gone = before.saturating_sub(removed - removed_before);
+        if step.reference.is_none() && gone > 0 {
+            missing.push((step.table, gone));
+        }
     }
     restore_counters(database, schema, fill, &rows)?;
+    for (table, gone) in missing {
+        look_for(database, schema, fill, (table, gone))?;
+    }
     ledger::forget(database, fill.number)?;
     if ledger::load(database)?.is_empty() {
         database.forget_statistics()?;
     }
     Ok(removed)
+}
+
+/// Fails where rows were not found and the table has more of them than before the fill: their key may be another one.
+fn look_for(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &Fill,
+    (table, gone): (usize, u64),
+) -> Result<()> {
+    let of = &schema.tables[table];
+    let before = fill.facts.tables[table].rows;
+    let sql = format!("SELECT count(*) FROM {}", of.name.sql(schema.dialect));
+    let more = number(database, &sql)?.saturating_sub(before);
+    if more == 0 {
+        return Ok(());
+    }
+    Err(Error::Database(format!(
+        "{}: {gone} rows of the fill were not found, and {more} more are there than before it: others have removed and \
+         added some, or have changed those of the fill. All that was found is removed; look at the rest, then --clean \
+         again forgets the fill and leaves them",
+        of.name
+    )))
 }
 
 /// A table without a key in PostgreSQL is known by its transactions: all of it at once.
@@ -92,7 +126,7 @@ fn clear(
     schema: &Schema,
     rows: &Rows,
     (table, reference): (usize, usize),
-    numbers: std::ops::Range<u64>,
+    numbers: Range<u64>,
 ) -> Result<u64> {
     let (of, dialect) = (&schema.tables[table], schema.dialect);
     let Some(key) = of.key() else { return Ok(0) };
@@ -105,117 +139,101 @@ fn clear(
     let name = of.name.sql(dialect);
     let numbers: Vec<u64> = numbers.collect();
     for chunk in numbers.chunks(LIST) {
-        let found = conditions(schema, rows, table, &key.columns, chunk);
+        let found = found::any_of(schema, rows, table, &key.columns, chunk);
         database.execute(&format!("UPDATE {name} SET {} WHERE {found}", sets.join(", ")))?;
     }
     Ok(0)
 }
 
-fn conditions(
-    schema: &Schema,
-    rows: &Rows,
-    table: usize,
-    key: &[usize],
-    numbers: &[u64],
-) -> String {
-    let dialect = schema.dialect;
-    if let [column] = *key {
-        let name = dialect.quoted(&schema.tables[table].columns[column].name);
-        let list: Vec<String> =
-            numbers.iter().map(|&row| literal(dialect, &rows.values(table, key, row)[0])).collect();
-        return format!("{name} IN ({})", list.join(", "));
-    }
-    let each = numbers.iter().map(|&row| format!("({})", equals(schema, rows, table, key, row)));
-    each.collect::<Vec<_>>().join(" OR ")
-}
-
+/// Removes rows, the last ones first.
 fn remove(
     database: &mut dyn Database,
     schema: &Schema,
     fill: &Fill,
     rows: &Rows,
     step: usize,
-    numbers: std::ops::Range<u64>,
+    numbers: Range<u64>,
 ) -> Result<u64> {
     let table = fill.facts.steps()[step].table;
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let name = of.name.sql(dialect);
-    let Some(key) = of.key() else {
-        return match (dialect, of.rowid) {
-            (Dialect::Postgres, _) => ledger::remove_signed(database, fill.number, step, &name),
-            (Dialect::Sqlite, Some(rowid)) => {
-                let first = rows.first_rowid(table);
-                let (from, to) = (
-                    first.saturating_add_unsigned(numbers.start),
-                    first.saturating_add_unsigned(numbers.end),
-                );
-                database.execute(&format!(
-                    "DELETE FROM {name} WHERE {rowid} >= {from} AND {rowid} < {to}"
-                ))
-            }
-            _ => remove_alike(database, schema, rows, table, numbers),
-        };
-    };
-    // MySQL checks references row by row: children of the same table have higher keys.
-    let descending = match dialect {
-        Dialect::Mysql => format!(
-            " ORDER BY {}",
-            column_list(dialect, of, &key.columns).replace(", ", " DESC, ") + " DESC"
-        ),
-        _ => String::new(),
-    };
-    let counted = match key.columns[..] {
-        [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
-        _ => None,
-    };
+    let name = schema.tables[table].name.sql(schema.dialect);
     let mut removed = 0;
-    let mut listed = numbers.clone();
-    if let Some((column, (first_row, start))) = counted {
-        let from = numbers.start.max(first_row);
-        if from < numbers.end {
-            let value = |row: u64| start + i128::from(row - first_row);
-            let column = dialect.quoted(&of.columns[column].name);
-            removed += database.execute(&format!(
-                "DELETE FROM {name} WHERE {column} >= {} AND {column} <= {}{descending}",
-                value(from),
-                value(numbers.end - 1)
-            ))?;
-        }
-        listed = numbers.start..from.min(numbers.end).max(numbers.start);
-        if numbers.start >= first_row {
-            listed = 0..0;
-        }
+    for Lot { condition, ending } in lots(schema, fill, rows, step, numbers.clone()) {
+        refuse_to_take_along(database, schema, table, &condition)?;
+        removed += database.execute(&format!("DELETE FROM {name} WHERE {condition}{ending}"))?;
     }
-    let listed: Vec<u64> = listed.rev().collect();
-    for chunk in listed.chunks(LIST) {
-        let found = conditions(schema, rows, table, &key.columns, chunk);
-        removed += database.execute(&format!("DELETE FROM {name} WHERE {found}{descending}"))?;
+    let of = &schema.tables[table];
+    if let (Dialect::Sqlite, None, Some(rowid)) = (schema.dialect, of.key(), of.rowid) {
+        let places = found::places(rows, table, rowid, &numbers);
+        let others = number(database, &format!("SELECT count(*) FROM {name} WHERE {places}"))?;
+        if others > 0 {
+            return Err(Error::Database(format!(
+                "{}: {others} of the fill's places in this table, which has no key, hold rows that are not as they were \
+                 written: VACUUM has moved them, or others have changed or replaced them. Remove by hand what is the \
+                 fill's, and drop the tables plimsoll_fill and plimsoll_fill_step",
+                of.name
+            )));
+        }
     }
     Ok(removed)
 }
 
-/// Rows that nothing tells apart are as good as each other: one that looks like ours is removed for each.
-fn remove_alike(
+fn lots(schema: &Schema, fill: &Fill, rows: &Rows, step: usize, numbers: Range<u64>) -> Vec<Lot> {
+    let table = fill.facts.steps()[step].table;
+    let of = &schema.tables[table];
+    if let Some(key) = of.key() {
+        return found::by_key(schema, rows, table, key, numbers);
+    }
+    match (schema.dialect, of.rowid) {
+        (Dialect::Postgres, _) => {
+            vec![Lot { condition: ledger::signed(fill.number, step), ending: String::new() }]
+        }
+        (Dialect::Sqlite, Some(rowid)) => found::by_place(schema, rows, table, rowid, numbers),
+        _ => numbers.map(|row| found::alike(schema, rows, table, row)).collect(),
+    }
+}
+
+/// Rows that are not the fill's, and that the database would delete or change if the rows of this condition went, stop
+/// it. The fill's own are gone by now, save those of the same table.
+fn refuse_to_take_along(
     database: &mut dyn Database,
     schema: &Schema,
-    rows: &Rows,
     table: usize,
-    numbers: std::ops::Range<u64>,
-) -> Result<u64> {
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let columns = rows.written(table);
-    let mut removed = 0;
-    for row in numbers {
-        let values = rows.values(table, columns, row);
-        let same = columns.iter().zip(&values).map(|(&column, value)| {
-            let name = dialect.quoted(&of.columns[column].name);
-            format!("{name} <=> {}", literal(dialect, value))
-        });
-        let same = same.collect::<Vec<_>>().join(" AND ");
-        removed += database
-            .execute(&format!("DELETE FROM {} WHERE {same} LIMIT 1", of.name.sql(dialect)))?;
+    condition: &str,
+) -> Result<()> {
+    let (parent, dialect) = (&schema.tables[table], schema.dialect);
+    for child in &schema.tables {
+        let takes = |of: &&Reference| of.table == table && of.on_delete != OnDelete::Refuse;
+        for reference in child.references.iter().filter(takes) {
+            let list = |of: &Table, columns: &[usize]| -> String {
+                let names = columns.iter().map(|&column| dialect.quoted(&of.columns[column].name));
+                let numbered = names.enumerate().map(|(at, name)| format!("{name} AS k{at}"));
+                numbered.collect::<Vec<_>>().join(", ")
+            };
+            let (ours, theirs) =
+                (list(parent, &reference.targets), list(child, &reference.columns));
+            let own = child.name == parent.name;
+            let others = if own { format!(" WHERE NOT ({condition})") } else { String::new() };
+            let same = (0..reference.columns.len()).map(|at| format!("c.k{at} = p.k{at}"));
+            let sql = format!(
+                "SELECT 1 FROM (SELECT {ours} FROM {} WHERE {condition}) AS p \
+                 JOIN (SELECT {theirs} FROM {}{others}) AS c ON {} LIMIT 1",
+                parent.name.sql(dialect),
+                child.name.sql(dialect),
+                same.collect::<Vec<_>>().join(" AND ")
+            );
+            if one(database, &sql)?.is_some() {
+                return Err(Error::Database(format!(
+                    "{}: rows that the fill did not add refer to rows of {} that it added, by {} (ON DELETE {}): they \
+                     would be deleted or changed too. Remove those first, or let them refer to others",
+                    child.places(&reference.columns),
+                    parent.name,
+                    reference.rule,
+                    reference.on_delete
+                )));
+            }
+        }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Sets counters back to where they stood, unless others have counted on since.

@@ -12,7 +12,7 @@ mod sqlite;
 mod types;
 
 use crate::error::{Error, Result};
-use crate::schema::{Dialect, Name, Schema, Table};
+use crate::schema::{Dialect, Name, Schema, Table, Type};
 use crate::value::Value;
 
 pub use login::{Address, Environment, masked};
@@ -179,6 +179,24 @@ pub fn column_list(dialect: Dialect, table: &Table, columns: &[usize]) -> String
     let names: Vec<String> =
         columns.iter().map(|&column| dialect.quoted(&table.columns[column].name)).collect();
     names.join(", ")
+}
+
+/// The columns as queries select them: bytes as PostgreSQL shows them, `\\x` and hexadecimal digits.
+pub fn selected(dialect: Dialect, table: &Table, columns: &[usize]) -> String {
+    let cell = |&column: &usize| {
+        let of = &table.columns[column];
+        let name = dialect.quoted(&of.name);
+        match (&of.kind, dialect) {
+            (Type::Bytes { .. }, Dialect::Mysql) => format!("CONCAT(CHAR(92), 'x', HEX({name}))"),
+            (Type::Bytes { .. }, Dialect::Sqlite) => {
+                format!(
+                    "CASE typeof({name}) WHEN 'blob' THEN char(92) || 'x' || hex({name}) ELSE {name} END"
+                )
+            }
+            _ => name,
+        }
+    };
+    columns.iter().map(cell).collect::<Vec<_>>().join(", ")
 }
 
 /// Appends a value as COPY and LOAD DATA read it.

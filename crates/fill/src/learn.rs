@@ -251,6 +251,8 @@ fn learn_column(column: &Column, rows: &[Cells], at: usize, distinct: f64, seen:
         }
         let characters: usize = others.iter().map(|(value, _)| value.chars().count()).sum();
         let length = characters as f64 / others.len() as f64;
+        // Two digits stand for a byte.
+        let length = if matches!(kind, Type::Bytes { .. }) { length / 2.0 } else { length };
         Rest::Fresh { per_row: per_row.min(1.0), length }
     });
     learned

@@ -10,6 +10,7 @@ mod database;
 mod draw;
 mod error;
 mod facts;
+mod found;
 mod guard;
 mod kind;
 mod learn;

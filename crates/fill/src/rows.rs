@@ -144,7 +144,7 @@ impl Rows {
                 if of.links[*link].deferred {
                     return Value::Null;
                 }
-                self.part(table, *link, *part, row)
+                self.part(table, *link, *part, row, attempt)
             }
             Maker::Ordinal { link, fresh, aged, days } => {
                 let Some(parent) = of.links[*link].parent(row) else { return Value::Null };
@@ -163,25 +163,29 @@ impl Rows {
                 let key = key_of(&[of.key, column as u64, row, attempt]);
                 let base = plain.base().map(|base| self.cell(table, base, row, attempt));
                 let floors = plain.floors().iter();
-                let floor = floors.filter_map(|&(link, of)| self.time_of(table, link, of, row));
+                let floor =
+                    floors.filter_map(|&(link, of)| self.time_of((table, link), of, row, attempt));
                 plain.value((row, of.add), key, base.as_ref(), floor.max(), &self.words)
             }
         }
     }
 
     /// A time of a row's parent, in microseconds since 1970.
-    fn time_of(&self, table: usize, link: usize, column: usize, row: u64) -> Option<i64> {
-        let parent = self.parent(table, link, row)?;
+    fn time_of(
+        &self,
+        (table, link): (usize, usize),
+        column: usize,
+        row: u64,
+        attempt: u64,
+    ) -> Option<i64> {
+        let parent = self.parent(table, link, row, attempt)?;
         let link = &self.tables[table].links[link];
         let of = &self.tables[link.table];
         let Some(new) = parent.checked_sub(link.old) else {
             let (_, times) = of.parents[link.keys].times.iter().find(|(at, _)| *at == column)?;
             return times[parent as usize];
         };
-        let attempt = match of.checks.is_empty() {
-            true => 0,
-            false => self.made(link.table, new, &mut Vec::new()).ok()?,
-        };
+        let attempt = self.attempt(link.table, &[column], new);
         match self.cell(link.table, column, new, attempt) {
             Value::Moment(micros) => Some(micros),
             Value::Date(days) => days.checked_mul(DAY),
@@ -191,22 +195,26 @@ impl Rows {
     }
 
     /// A column of the parent of a row.
-    fn part(&self, table: usize, link: usize, part: usize, row: u64) -> Value {
+    fn part(&self, table: usize, link: usize, part: usize, row: u64, attempt: u64) -> Value {
         let of = &self.tables[table].links[link];
-        let Some(parent) = self.parent(table, link, row) else { return Value::Null };
+        let Some(parent) = self.parent(table, link, row, attempt) else { return Value::Null };
         self.key(of, parent, part)
     }
 
     /// The number of a row's parent: old ones first.
-    fn parent(&self, table: usize, link: usize, row: u64) -> Option<u64> {
+    fn parent(&self, table: usize, link: usize, row: u64, attempt: u64) -> Option<u64> {
         let links = &self.tables[table].links;
         if let Deal::Matching(matching) = &links[link].deal {
             let of = &links[link];
             let shared = matching.shared.iter();
-            let values: Vec<String> =
-                shared.map(|&(column, _)| self.values(table, &[column], row)[0].text()).collect();
+            let value = |column| self.value(table, column, row, attempt).text();
+            let values: Vec<String> = shared.map(|&(column, _)| value(column)).collect();
             let first = of.second_to.and_then(|first| links[first].parent(row));
-            let key = if first.is_some() { of.key } else { key_of(&[of.key, row]) };
+            let key = match (first, attempt) {
+                (Some(_), _) => of.key,
+                (None, 0) => key_of(&[of.key, row]),
+                (None, _) => key_of(&[of.key, row, attempt]),
+            };
             return matching.parent(&values, key, first);
         }
         match links[link].second_to {
@@ -214,26 +222,53 @@ impl Rows {
                 let first = links[first].parent(row)?;
                 Some(links[link].second(first))
             }
-            None => links[link].parent(row).map(|parent| parent.number),
+            None => {
+                let parent = links[link].parent(row)?;
+                Some(links[link].moved(parent.number, row, attempt))
+            }
         }
+    }
+
+    /// The value of a column as it is in the end, deferred references included.
+    fn value(&self, table: usize, column: usize, row: u64, attempt: u64) -> Value {
+        match &self.tables[table].columns[column] {
+            Maker::Part { link, part } => self.part(table, *link, *part, row, attempt),
+            _ => self.cell(table, column, row, attempt),
+        }
+    }
+
+    /// How many rows were thrown away before this one, if these columns depend on it.
+    fn attempt(&self, table: usize, columns: &[usize], row: u64) -> u64 {
+        let of = &self.tables[table];
+        let depends = |column: &usize| match &of.columns[*column] {
+            Maker::Plain(_) => true,
+            Maker::Part { link, .. } => {
+                let link = &of.links[*link];
+                link.step > 0 || matches!(link.deal, Deal::Matching(_))
+            }
+            _ => false,
+        };
+        if of.checks.is_empty() || !columns.iter().any(depends) {
+            return 0;
+        }
+        // One that cannot be made is never written.
+        self.made(table, row, &mut Vec::new()).unwrap_or(0)
     }
 
     /// The values of these columns in a row, deferred references included: what a row is known by, and what a second
     /// pass writes.
     pub fn values(&self, table: usize, columns: &[usize], row: u64) -> Vec<Value> {
-        let of = &self.tables[table];
-        let value = |&column: &usize| match &of.columns[column] {
-            Maker::Part { link, part } => self.part(table, *link, *part, row),
-            _ => self.cell(table, column, row, 0),
-        };
-        columns.iter().map(value).collect()
+        let attempt = self.attempt(table, columns, row);
+        columns.iter().map(|&column| self.value(table, column, row, attempt)).collect()
     }
 
     /// The parents of a row that are added too: table and row.
     pub fn new_parents(&self, table: usize, row: u64) -> Vec<(usize, u64)> {
         let links = &self.tables[table].links;
+        let every: Vec<usize> = (0..self.tables[table].columns.len()).collect();
+        let attempt = self.attempt(table, &every, row);
         let parent = |at: usize| {
-            let number = self.parent(table, at, row)?.checked_sub(links[at].old)?;
+            let number = self.parent(table, at, row, attempt)?.checked_sub(links[at].old)?;
             (!links[at].deferred).then_some((links[at].table, number))
         };
         (0..links.len()).filter_map(parent).collect()
@@ -270,7 +305,10 @@ impl Rows {
     fn key(&self, link: &Link, parent: u64, part: usize) -> Value {
         match parent.checked_sub(link.old) {
             None => self.tables[link.table].parents[link.keys].keys[parent as usize][part].clone(),
-            Some(new) => self.cell(link.table, link.targets[part], new, 0),
+            Some(new) => {
+                let column = link.targets[part];
+                self.cell(link.table, column, new, self.attempt(link.table, &[column], new))
+            }
         }
     }
 

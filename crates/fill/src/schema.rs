@@ -98,6 +98,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The primary key first, where there is one.
     pub uniques: Vec<Unique>,
+    /// Rules that hold for some rows only (`WHERE`), or for what is computed of these columns. No row is known by one.
+    pub partial: Vec<Unique>,
     /// Whether the first of `uniques` is the primary key.
     pub has_primary: bool,
     /// Foreign keys.
@@ -111,6 +113,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// All rules of uniqueness.
+    pub fn rules(&self) -> impl Iterator<Item = &Unique> {
+        self.uniques.iter().chain(&self.partial)
+    }
+
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
@@ -159,11 +166,12 @@ impl Table {
         format!("({}{more})", cells.join(", "))
     }
 
-    /// The columns by which a row is told from all others, none of which may be NULL.
+    /// The columns by which a row is told from all others, none of which may be NULL or is computed.
     pub fn key(&self) -> Option<&Unique> {
         let usable = |unique: &&Unique| {
-            unique.columns.iter().all(|&column| !self.columns[column].nullable)
-                && !unique.columns.is_empty()
+            let written =
+                |&column: &usize| !self.columns[column].nullable && !self.columns[column].generated;
+            unique.columns.iter().all(written) && !unique.columns.is_empty()
         };
         self.uniques.iter().find(usable)
     }
@@ -189,6 +197,45 @@ pub struct Reference {
     pub table: usize,
     /// Columns of that table, in the same order.
     pub targets: Vec<usize>,
+    /// What becomes of a row when the one it refers to is deleted.
+    pub on_delete: OnDelete,
+}
+
+/// What becomes of a row when the one it refers to is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDelete {
+    /// Nothing: the database refuses to delete the other (NO ACTION, RESTRICT).
+    #[default]
+    Refuse,
+    /// It is deleted too.
+    Cascade,
+    /// Its reference becomes NULL.
+    SetNull,
+    /// Its reference becomes the column's default.
+    SetDefault,
+}
+
+impl OnDelete {
+    /// From the SQL, such as `SET NULL`, or PostgreSQL's letter for it.
+    pub fn of(text: &str) -> Self {
+        match text {
+            "c" | "CASCADE" => Self::Cascade,
+            "n" | "SET NULL" => Self::SetNull,
+            "d" | "SET DEFAULT" => Self::SetDefault,
+            _ => Self::Refuse,
+        }
+    }
+}
+
+impl fmt::Display for OnDelete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refuse => "NO ACTION",
+            Self::Cascade => "CASCADE",
+            Self::SetNull => "SET NULL",
+            Self::SetDefault => "SET DEFAULT",
+        })
+    }
 }
 
 /// A condition on rows.

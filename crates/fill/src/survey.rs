@@ -1,12 +1,14 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
-//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables.
+//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables,
+//! `pools` for values that requests ask for.
 
 mod orders;
+mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::database::{Database, all, column_list, number, one};
+use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Error, Result};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
@@ -16,13 +18,12 @@ use crate::pools::PoolColumn;
 use crate::rows::Rows;
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
+use pools::{Sorted, sort_pools};
 
 /// Rows up to which a whole table is read to learn from it; of more, about so many are.
 const MOST_READ: u64 = 1_000_000;
 /// Keys of rows that are there, kept for each table that others refer to.
 const MOST_KEYS: u64 = 200_000;
-/// Values of one query's list.
-const LIST: usize = 1000;
 
 /// What a fill is to do.
 #[derive(Debug, Clone)]
@@ -126,62 +127,6 @@ pub fn digest(schema: &Schema) -> u64 {
     key_of_text(&format!("{:?}", schema.tables))
 }
 
-/// A pool's values, the heaviest first.
-#[derive(Debug, Default)]
-struct Sorted {
-    there: Vec<(String, f64)>,
-    missing: Vec<(String, f64)>,
-}
-
-/// Which values of the pools have rows. Where two pools are of one column, the first has its say on what both hold.
-fn sort_pools(
-    database: &mut dyn Database,
-    schema: &Schema,
-    request: &Request,
-) -> Result<BTreeMap<(usize, usize), Sorted>> {
-    let mut sorted = BTreeMap::<(usize, usize), Sorted>::new();
-    for (pool, (at, column)) in &request.pools {
-        let (table, of) = (&schema.tables[*at], &schema.tables[*at].columns[*column]);
-        let fits = |value: &&(String, f64)| match &of.kind {
-            Type::Int { min, max } => {
-                value.0.parse::<i128>().is_ok_and(|number| (*min..=*max).contains(&number))
-            }
-            Type::Text { most } => most.is_none_or(|most| value.0.chars().count() <= most as usize),
-            Type::Uuid => value.0.len() == 36,
-            _ => false,
-        };
-        let values: Vec<&(String, f64)> = pool.values.iter().filter(fits).collect();
-        let mut there = BTreeSet::new();
-        let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
-        for chunk in values.chunks(LIST) {
-            let list: Vec<String> = chunk
-                .iter()
-                .map(|(value, _)| match of.kind {
-                    Type::Int { .. } => value.clone(),
-                    _ => schema.dialect.literal(value),
-                })
-                .collect();
-            let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
-            for row in all(database, &sql)? {
-                there.extend(row.into_iter().flatten());
-            }
-        }
-        let sorted = sorted.entry((*at, *column)).or_default();
-        for value in values {
-            let list =
-                if there.contains(&value.0) { &mut sorted.there } else { &mut sorted.missing };
-            if !list.iter().take(LIST).any(|(other, _)| *other == value.0) {
-                list.push(value.clone());
-            }
-        }
-    }
-    for sorted in sorted.values_mut() {
-        let mut seen = BTreeSet::new();
-        sorted.missing.retain(|(value, _)| seen.insert(value.clone()));
-    }
-    Ok(sorted)
-}
-
 fn learn(
     database: &mut dyn Database,
     table: &Table,
@@ -193,7 +138,7 @@ fn learn(
     }
     let dialect = database.dialect();
     let every: Vec<usize> = (0..table.columns.len()).collect();
-    let columns = column_list(dialect, table, &every);
+    let columns = selected(dialect, table, &every);
     let name = table.name.sql(dialect);
     let some = match (facts.rows > MOST_READ, dialect) {
         (false, _) => String::new(),
@@ -238,7 +183,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
     let dialect = database.dialect();
     let name = table.name.sql(dialect);
     let mut columns: BTreeSet<usize> =
-        table.uniques.iter().flat_map(|unique| unique.columns.iter().copied()).collect();
+        table.rules().flat_map(|unique| unique.columns.iter().copied()).collect();
     columns.extend((0..table.columns.len()).filter(|&at| table.columns[at].counted));
     for column in columns {
         let (of, key) = (&table.columns[column], dialect.quoted(&table.columns[column].name));
@@ -363,7 +308,8 @@ fn parents(
             if facts.rows > 0 {
                 let keys_list = column_list(dialect, table, columns);
                 let every_column: Vec<usize> = columns.iter().chain(&timed).copied().collect();
-                let list = column_list(dialect, table, &every_column);
+                let list = selected(dialect, table, &every_column);
+                let plain = column_list(dialect, table, &every_column);
                 let name = table.name.sql(dialect);
                 let filled = columns
                     .iter()
@@ -378,7 +324,7 @@ fn parents(
                         format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}")
                     }
                     _ => format!(
-                        "SELECT {list} FROM (SELECT {list}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
+                        "SELECT {list} FROM (SELECT {plain}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
                          FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {keys_list}"
                     ),
                 };
@@ -434,7 +380,7 @@ fn free_parents(
             if !unique || reference.table == at {
                 continue;
             }
-            let list = column_list(dialect, table, &reference.columns);
+            let list = selected(dialect, table, &reference.columns);
             let mut taken = BTreeSet::new();
             let sql = format!("SELECT {list} FROM {}", table.name.sql(dialect));
             database.query(&sql, &mut |row| {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::database::{Database, Target, literal};
-use crate::error::{Error, Result};
+use crate::database::{Database, Target, literal, number};
+use crate::error::{Error, Result, unsatisfiable};
 use crate::facts::Facts;
+use crate::found::{LIST, any_of, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::refusal::{self, Of};
 use crate::rows::Rows;
@@ -14,9 +15,6 @@ use crate::schema::{Dialect, Name, Schema};
 const TRIED: u64 = 20;
 /// Rows that are tried in all, with the parents that those need.
 const MOST_TRIED: usize = 20_000;
-/// Rows of one UPDATE or DELETE that lists them.
-pub const LIST: usize = 500;
-
 /// How far the work is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
@@ -73,9 +71,14 @@ pub fn try_out(
     let refused = each.find_map(|(at, &(table, numbers))| {
         write(database, schema, rows, table, numbers).err().map(|error| (at, error))
     });
+    let found = match refused {
+        None => are_found(database, schema, rows, &tried),
+        Some(_) => Ok(()),
+    };
     // What failed may have ended the transaction already.
     let back = database.execute("ROLLBACK");
     let outcome = match refused {
+        None if found.is_err() => put_counters_back(database, schema, facts).and(found),
         None => Ok(()),
         Some((at, error)) => {
             let of = (&tried[..at], tried[at]);
@@ -91,6 +94,34 @@ pub fn try_out(
         other => other,
     })?;
     back.map(|_| ())
+}
+
+/// Whether rows have the keys afterwards that they were written with: by these they are taken back.
+fn are_found(
+    database: &mut dyn Database,
+    schema: &Schema,
+    rows: &Rows,
+    tried: &[Of<'_>],
+) -> Result<()> {
+    for &(table, numbers) in tried {
+        let of = &schema.tables[table];
+        let Some(key) = of.key() else { continue };
+        let mut there = 0;
+        for chunk in numbers.chunks(LIST) {
+            let found = any_of(schema, rows, table, &key.columns, chunk);
+            let name = of.name.sql(schema.dialect);
+            there += number(database, &format!("SELECT count(*) FROM {name} WHERE {found}"))?;
+        }
+        if there != numbers.len() as u64 {
+            return unsatisfiable(format!(
+                "{}: of {} rows that were tried {there} have the key with which they were written, nothing stays \
+                 written: a trigger changes it, so that --clean could not tell the rows from others",
+                of.places(&key.columns),
+                numbers.len()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// InnoDB counts on for rows that were rolled back; in the other databases the rows' own numbers move no counter.
@@ -244,18 +275,6 @@ fn refer(
     let name = of.name.sql(dialect);
     let sql = format!("UPDATE {name} SET {} WHERE {}", sets.join(", "), found.join(" OR "));
     database.execute(&sql).map(|_| ())
-}
-
-/// The condition by which a row is found.
-pub fn equals(schema: &Schema, rows: &Rows, table: usize, columns: &[usize], row: u64) -> String {
-    let (of, dialect) = (&schema.tables[table], schema.dialect);
-    let values = rows.values(table, columns, row);
-    let parts = columns.iter().zip(&values).map(|(&column, value)| {
-        let name = dialect.quoted(&of.columns[column].name);
-        let value = literal(dialect, value);
-        format!("{name} = {value}")
-    });
-    parts.collect::<Vec<_>>().join(" AND ")
 }
 
 /// Moves PostgreSQL's sequences past the rows to come, so that others that insert meanwhile get numbers behind them. In

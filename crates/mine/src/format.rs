@@ -48,7 +48,7 @@ const PATTERNS: [(&str, &str); 7] = [
     (
         "combined with the time taken",
         "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \
-         \"$http_referer\" \"$http_user_agent\" $request_time",
+         \"$http_referer\" \"$http_user_agent\" $seconds",
     ),
     (
         "combined",
@@ -76,6 +76,9 @@ const PATTERNS: [(&str, &str); 7] = [
          $target_status $received $bytes_sent \"$request\" \"$http_user_agent\" $rest",
     ),
 ];
+
+/// The place of "combined" in [`PATTERNS`].
+const COMBINED: usize = 1;
 
 /// What CloudFront's form of the extended format is called.
 const CLOUDFRONT: &str = "CloudFront";
@@ -132,7 +135,7 @@ impl Format {
     /// The format of this name: `combined`, `common`, `vhost`, `alb`, `elb`, `w3c`, `cloudfront`, `json`.
     pub fn named(name: &str) -> Option<Self> {
         let at = match name.to_ascii_lowercase().as_str() {
-            "combined" => 1,
+            "combined" => COMBINED,
             "vhost" | "vcombined" | "combined-vhost" => 2,
             "common" | "clf" => 3,
             "vcommon" | "common-vhost" => 4,
@@ -151,6 +154,37 @@ impl Format {
     /// What it is called, in words.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What is to be said of a log that begins so: times taken that are left out, since their unit is not known.
+    pub fn note(&self, start: &[u8]) -> Option<String> {
+        let mut reader = self.reader();
+        let mut lines =
+            lines::each(start).take(LOOKED_AT).filter(|line| line.len() <= LONGEST_LINE);
+        match &self.kind {
+            Kind::Json(_) => {
+                for line in lines {
+                    let _ = reader.read(line);
+                }
+                let ReaderKind::Json(reader) = &reader.kind else { return None };
+                let member = reader.without_unit()?;
+                Some(format!(
+                    "the member {member} holds whole numbers, whose unit is not known: the time taken is left out; name \
+                     it with --field taken={member}:ms (or s, us, ns)"
+                ))
+            }
+            Kind::Pattern(_) if self.name == PATTERNS[COMBINED].0 => {
+                let mut hit = |line: &[u8]| matches!(reader.read(line), Ok(Some(_)));
+                lines.find(|line| hit(line) && whole_number_behind_quote(line))?;
+                Some(
+                    "a whole number stands behind the agent, which may be a time in any unit, or bytes: it is left out; if \
+                     it is the time taken, say its unit with --log-format: '%h %l %u %t \"%r\" %>s %b \
+                     \"%{Referer}i\" \"%{User-Agent}i\" %D' (%D: microseconds, %{ms}T, %T: seconds)"
+                        .to_owned(),
+                )
+            }
+            _ => None,
+        }
     }
 
     /// Something that reads its lines.
@@ -252,6 +286,13 @@ impl Format {
     fn columns() -> Self {
         Self { name: "W3C".to_owned(), kind: Kind::Columns(Columns::default()) }
     }
+}
+
+/// Whether the first field behind the last quote is digits alone.
+fn whole_number_behind_quote(line: &[u8]) -> bool {
+    let rest = memchr::memrchr(b'"', line).map_or(&line[..0], |at| &line[at + 1..]);
+    let first = rest.trim_ascii().split(|byte| *byte == b' ').next().unwrap_or_default();
+    !first.is_empty() && first.iter().all(u8::is_ascii_digit)
 }
 
 /// Names for `--log-format`.

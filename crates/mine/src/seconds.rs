@@ -20,9 +20,39 @@ pub(crate) struct Seconds {
 
 #[derive(Debug)]
 struct Hour {
-    counts: Box<[u32]>,
+    counts: Box<[u16]>,
+    /// What does not fit into a count that is full, by the second of the hour.
+    above: BTreeMap<u16, u32>,
     /// The zone that the log had in it; the one further ahead where there were two.
     offset_s: i32,
+}
+
+impl Hour {
+    fn new(offset_s: i32) -> Self {
+        Self { counts: vec![0; HOUR as usize].into(), above: BTreeMap::new(), offset_s }
+    }
+
+    fn add(&mut self, second: usize, more: u32) {
+        let count = &mut self.counts[second];
+        let fits = u32::from(u16::MAX - *count).min(more);
+        *count += fits as u16;
+        if more > fits {
+            let above = self.above.entry(second as u16).or_default();
+            *above = above.saturating_add(more - fits);
+        }
+    }
+
+    /// Seconds with requests in them, in order.
+    fn each(&self) -> impl Iterator<Item = (usize, u32)> {
+        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(second, count)| {
+            let above = match *count {
+                u16::MAX => self.above.get(&(second as u16)).copied().unwrap_or(0),
+                _ => 0,
+            };
+            (second, above.saturating_add(u32::from(*count)))
+        })
+    }
 }
 
 /// The busiest window.
@@ -50,13 +80,11 @@ impl Seconds {
                 self.beyond += 1;
                 return;
             }
-            let new = || Hour { counts: vec![0; HOUR as usize].into(), offset_s: at.offset_s };
-            self.open = Some((hour, known.unwrap_or_else(new)));
+            self.open = Some((hour, known.unwrap_or_else(|| Hour::new(at.offset_s))));
         }
         if let Some((_, open)) = &mut self.open {
             open.offset_s = open.offset_s.max(at.offset_s);
-            let count = &mut open.counts[second.rem_euclid(HOUR) as usize];
-            *count = count.saturating_add(1);
+            open.add(second.rem_euclid(HOUR) as usize, 1);
         }
     }
 
@@ -75,12 +103,12 @@ impl Seconds {
             match self.hours.get_mut(&at) {
                 Some(own) => {
                     own.offset_s = own.offset_s.max(hour.offset_s);
-                    for (own, count) in own.counts.iter_mut().zip(&hour.counts) {
-                        *own = own.saturating_add(*count);
+                    for (second, count) in hour.each() {
+                        own.add(second, count);
                     }
                 }
                 None if full => {
-                    self.beyond += hour.counts.iter().copied().map(u64::from).sum::<u64>()
+                    self.beyond += hour.each().map(|(_, count)| u64::from(count)).sum::<u64>()
                 }
                 None => drop(self.hours.insert(at, hour)),
             }
@@ -94,9 +122,8 @@ impl Seconds {
 
     /// Seconds with requests in them, in order, with the zone.
     fn each(&self) -> impl Iterator<Item = (i64, u32, i32)> {
-        self.hours.iter().flat_map(|(hour, counts)| {
-            let numbered = counts.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            numbered.map(move |(at, count)| (hour * HOUR + at as i64, *count, counts.offset_s))
+        self.hours.iter().flat_map(|(hour, of)| {
+            of.each().map(move |(at, count)| (hour * HOUR + at as i64, count, of.offset_s))
         })
     }
 
@@ -104,28 +131,24 @@ impl Seconds {
     /// window.
     pub(crate) fn busiest(&mut self, window_s: i64) -> Option<Busiest> {
         self.close();
-        let all: Vec<(i64, u32, i32)> = self.each().collect();
-        let (first, last) = (all.first()?.0, all.last()?.0);
+        let (first, last) = (self.each().next()?.0, self.each().last()?.0);
         let window_s = window_s.clamp(1, last - first + 1);
-        let (mut end, mut sum) = (0, 0);
+        // Two ways through the seconds, a window apart: a log may have millions.
+        let mut ahead = self.each().peekable();
+        let mut sum = 0;
         let mut best = Busiest::default();
-        for (begin, &(from, count, offset_s)) in all.iter().enumerate() {
-            while end < all.len() && all[end].0 < from + window_s {
-                sum += u64::from(all[end].1);
-                end += 1;
+        for (from, count, offset_s) in self.each() {
+            while let Some((_, more, _)) = ahead.next_if(|(at, ..)| *at < from + window_s) {
+                sum += u64::from(more);
             }
             if sum > best.requests {
-                let most = all[begin..end].iter().map(|second| second.1).max().unwrap_or(0);
-                best = Busiest {
-                    from,
-                    to: from + window_s,
-                    requests: sum,
-                    most_in_a_second: most,
-                    offset_s,
-                };
+                let to = from + window_s;
+                best = Busiest { from, to, requests: sum, most_in_a_second: 0, offset_s };
             }
             sum -= u64::from(count);
         }
+        let inside = self.each().filter(|(at, ..)| (best.from..best.to).contains(at));
+        best.most_in_a_second = inside.map(|(_, count, _)| count).max().unwrap_or(0);
         // The window begins where the log does at the earliest, and ends with it at the latest.
         let late = (best.to - (last + 1)).max(0).min(best.from - first);
         (best.from, best.to) = (best.from - late, best.to - late);
@@ -204,6 +227,18 @@ mod tests {
             prop_assert_eq!(found.requests, most as u64);
             prop_assert_eq!(inside(found.from, found.to), most);
         }
+    }
+
+    #[test]
+    fn a_second_may_have_any_number_of_requests() {
+        let burst = |count: usize| seconds(&[vec![10, 4_000], vec![12; count]].concat());
+        let mut all = burst(70_000);
+        all.absorb(burst(60_000));
+        all.absorb(burst(65_535));
+        let busiest = all.busiest(2).unwrap();
+        assert_eq!((busiest.requests, busiest.most_in_a_second), (195_535, 195_535));
+        assert_eq!(all.busiest(5_000).unwrap().requests, 195_541);
+        assert_eq!(all.by_hour_of_day().iter().sum::<u64>(), 195_541);
     }
 
     #[test]

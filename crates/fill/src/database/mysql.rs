@@ -140,7 +140,10 @@ fn load_statement(target: &Target<'_>) -> String {
             }
             Type::Bool => {
                 list.push(format!("@b{at}"));
-                sets.push(format!("{name} = IF(@b{at} IS NULL, NULL, @b{at} IN ('true', '1'))"));
+                // TINYINT(1) holds other numbers too.
+                sets.push(format!(
+                    "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} END"
+                ));
             }
             _ => list.push(name),
         }

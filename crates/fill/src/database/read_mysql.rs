@@ -1,10 +1,12 @@
 //! MySQL's and MariaDB's information schema to a schema.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Database, all, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+use crate::schema::{
+    Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
+};
 
 const TABLES: &str = "
 SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
@@ -21,10 +23,12 @@ WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
 ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
 
 const REFERENCES: &str = "
-SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME
-FROM information_schema.KEY_COLUMN_USAGE
-WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE()
-ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
+SELECT k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE
+FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r
+  ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.TABLE_NAME = k.TABLE_NAME
+  AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME
+WHERE k.TABLE_SCHEMA = DATABASE() AND k.REFERENCED_TABLE_SCHEMA = DATABASE()
+ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION";
 
 /// MariaDB: conditions belong to tables, and names repeat.
 const CHECKS_MARIADB: &str = "
@@ -46,6 +50,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             name: Name { schema: None, table: text(&row, 0) },
             columns: Vec::new(),
             uniques: Vec::new(),
+            partial: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),
@@ -60,18 +65,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             tables[at].columns.push(column(&row));
         }
     }
-    for row in all(database, INDEXES)? {
-        let Some(&at) = places.get(&text(&row, 0)) else { continue };
-        let rule = text(&row, 1);
-        tables[at].has_primary |= rule == "PRIMARY";
-        let table = &mut tables[at];
-        // An index on an expression has no column there: the others have to do.
-        let Some(column) = row[2].as_deref().and_then(|name| table.column(name)) else { continue };
-        match table.uniques.last_mut() {
-            Some(unique) if unique.rule == rule => unique.columns.push(column),
-            _ => table.uniques.push(Unique { rule, columns: vec![column] }),
-        }
-    }
+    uniques(database, &places, &mut tables)?;
     for row in all(database, REFERENCES)? {
         let (Some(&at), Some(&table)) = (places.get(&text(&row, 0)), places.get(&text(&row, 3)))
         else {
@@ -90,6 +84,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
                 columns: vec![column],
                 table,
                 targets: vec![target],
+                on_delete: OnDelete::of(&text(&row, 5)),
             }),
         }
     }
@@ -106,6 +101,37 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         }
     }
     Ok(Schema { dialect: Dialect::Mysql, tables })
+}
+
+/// Rules of uniqueness: of columns, and apart from them those of expressions.
+fn uniques(
+    database: &mut dyn Database,
+    places: &BTreeMap<String, usize>,
+    tables: &mut [Table],
+) -> Result<()> {
+    let mut computed = BTreeSet::new();
+    for row in all(database, INDEXES)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        let rule = text(&row, 1);
+        tables[at].has_primary |= rule == "PRIMARY";
+        let table = &mut tables[at];
+        // An index on an expression has no column there.
+        let column = row[2].as_deref().and_then(|name| table.column(name));
+        if column.is_none() {
+            computed.insert((at, rule.clone()));
+        }
+        match table.uniques.last_mut() {
+            Some(unique) if unique.rule == rule => unique.columns.extend(column),
+            _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
+        }
+    }
+    for (at, table) in tables.iter_mut().enumerate() {
+        let is_computed = |unique: &Unique| computed.contains(&(at, unique.rule.clone()));
+        let all = std::mem::take(&mut table.uniques);
+        (table.partial, table.uniques) = all.into_iter().partition(is_computed);
+        table.partial.retain(|unique| !unique.columns.is_empty());
+    }
+    Ok(())
 }
 
 fn text(row: &[Option<String>], at: usize) -> String {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Database, all, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+use crate::schema::{
+    Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
+};
 
 /// Tables that rows can be written to: ordinary and partitioned ones, but no partitions.
 const TABLES: &str = "
@@ -34,12 +36,13 @@ ORDER BY a.attrelid, a.attnum";
 
 const CONSTRAINTS: &str = "
 SELECT r.conrelid, r.conname, r.contype, array_to_string(r.conkey, ','), r.confrelid,
-  array_to_string(r.confkey, ','), pg_get_constraintdef(r.oid)
+  array_to_string(r.confkey, ','), pg_get_constraintdef(r.oid), r.confdeltype
 FROM pg_constraint r WHERE r.contype IN ('p', 'f', 'c') AND r.conrelid <> 0 AND r.conparentid = 0
 ORDER BY r.conrelid, r.contype = 'p' DESC, r.conname";
 
 const INDEXES: &str = "
-SELECT i.indrelid, c.relname, array_to_string(i.indkey::int[], ','), pg_get_indexdef(i.indexrelid)
+SELECT i.indrelid, c.relname, array_to_string((i.indkey::int[])[0:i.indnkeyatts - 1], ','),
+  pg_get_indexdef(i.indexrelid), i.indpred IS NOT NULL OR i.indexprs IS NOT NULL
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
 
@@ -60,6 +63,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             name: Name { schema: row[1].clone(), table: text(&row, 2) },
             columns: Vec::new(),
             uniques: Vec::new(),
+            partial: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),
@@ -88,7 +92,9 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             "f" => {
                 let Some(&table) = places.get(&text(&row, 4)) else { continue };
                 let targets = columns_of(table, &text(&row, 5)).unwrap_or_default();
-                tables[at].references.push(Reference { rule, columns, table, targets });
+                let on_delete = OnDelete::of(&text(&row, 7));
+                let reference = Reference { rule, columns, table, targets, on_delete };
+                tables[at].references.push(reference);
             }
             _ => {
                 let text = condition(&text(&row, 6));
@@ -100,9 +106,12 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
         let columns = columns_of(at, &text(&row, 2));
         // An index on expressions: on the columns that they name.
-        let columns = columns.unwrap_or_else(|| named(&tables[at], &text(&row, 3)));
-        if !columns.is_empty() {
-            tables[at].uniques.push(Unique { rule: text(&row, 1), columns });
+        let columns = columns.unwrap_or_else(|| named(&tables[at].columns, &text(&row, 3)));
+        let unique = Unique { rule: text(&row, 1), columns };
+        match text(&row, 4).as_str() {
+            _ if unique.columns.is_empty() => {}
+            "t" => tables[at].partial.push(unique),
+            _ => tables[at].uniques.push(unique),
         }
     }
     for row in all(database, DOMAINS)? {
@@ -144,12 +153,13 @@ fn condition(definition: &str) -> String {
     inner.strip_suffix(" NOT VALID").unwrap_or(inner).trim_end_matches(" NO INHERIT").to_owned()
 }
 
-/// The columns whose names occur in the definition of an index, behind its first bracket.
-fn named(table: &Table, definition: &str) -> Vec<usize> {
+/// The columns whose names occur in the definition of an index, behind its first bracket and before its condition.
+pub(super) fn named(columns: &[Column], definition: &str) -> Vec<usize> {
     let inner = definition.split_once('(').map_or("", |(_, inner)| inner);
+    let inner = inner.split(" WHERE ").next().unwrap_or_default();
     let words: Vec<&str> = inner.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let occurs = |column: &Column| {
         words.contains(&column.name.as_str()) || inner.contains(&format!("\"{}\"", column.name))
     };
-    (0..table.columns.len()).filter(|&at| occurs(&table.columns[at])).collect()
+    (0..columns.len()).filter(|&at| occurs(&columns[at])).collect()
 }

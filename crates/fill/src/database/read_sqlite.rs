@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Database, all, types};
+use super::read_postgres::named;
+use super::{Database, all, one, types};
 use crate::error::Result;
-use crate::schema::{Check, Column, Dialect, Name, Reference, Schema, Table, Unique};
+use crate::schema::{Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Unique};
 
 const TABLES: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'table' \
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'plimsoll\\_fill%' ESCAPE '\\' \
@@ -67,8 +68,8 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
     }
     let has_primary = !uniques.is_empty();
-    uniques.extend(indexes(database, &quoted, &columns)?);
-    uniques.retain(|unique| !unique.columns.is_empty());
+    let (plain, partial) = indexes(database, &quoted, &columns)?;
+    uniques.extend(plain);
     let names = ["rowid", "_rowid_", "oid"];
     let free = names
         .into_iter()
@@ -77,6 +78,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         name: Name { schema: None, table: name.to_owned() },
         columns,
         uniques,
+        partial,
         has_primary,
         references: Vec::new(),
         checks: checks(sql),
@@ -85,14 +87,18 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
     })
 }
 
-/// Unique indexes.
-fn indexes(database: &mut dyn Database, quoted: &str, columns: &[Column]) -> Result<Vec<Unique>> {
-    let mut uniques = Vec::new();
+/// Unique indexes: those of all rows and of columns, and the others.
+fn indexes(
+    database: &mut dyn Database,
+    quoted: &str,
+    columns: &[Column],
+) -> Result<(Vec<Unique>, Vec<Unique>)> {
+    let (mut uniques, mut partial) = (Vec::new(), Vec::new());
     let place = |name: &str| columns.iter().position(|column: &Column| column.name == name);
     let indexes = all(
         database,
         &format!(
-            "SELECT name FROM pragma_index_list({quoted}) WHERE \"unique\" = 1 AND origin <> 'pk' ORDER BY name"
+            "SELECT name, partial FROM pragma_index_list({quoted}) WHERE \"unique\" = 1 AND origin <> 'pk' ORDER BY name"
         ),
     )?;
     for row in indexes {
@@ -100,16 +106,30 @@ fn indexes(database: &mut dyn Database, quoted: &str, columns: &[Column]) -> Res
         let of = Dialect::Sqlite.literal(&rule);
         let parts =
             all(database, &format!("SELECT name FROM pragma_index_info({of}) ORDER BY seqno"))?;
-        let named = parts.iter().filter_map(|part| place(part[0].as_deref()?)).collect();
-        uniques.push(Unique { rule, columns: named });
+        let computed = parts.iter().any(|part| part[0].is_none());
+        let named = match computed {
+            false => parts.iter().filter_map(|part| place(part[0].as_deref()?)).collect(),
+            true => {
+                let sql =
+                    format!("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = {of}");
+                named(columns, &one(database, &sql)?.unwrap_or_default())
+            }
+        };
+        let is_partial = computed || row[1].as_deref() == Some("1");
+        let unique = Unique { rule, columns: named };
+        match (unique.columns.is_empty(), is_partial) {
+            (true, _) => {}
+            (false, true) => partial.push(unique),
+            (false, false) => uniques.push(unique),
+        }
     }
-    Ok(uniques)
+    Ok((uniques, partial))
 }
 
 fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Result<Vec<Reference>> {
     let name = Dialect::Sqlite.literal(&tables[at].name.table);
     let sql = format!(
-        "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list({name}) ORDER BY id, seq"
+        "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list({name}) ORDER BY id, seq"
     );
     let mut found = BTreeMap::<String, Reference>::new();
     for row in all(database, &sql)? {
@@ -127,6 +147,7 @@ fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Resul
             columns: Vec::new(),
             table,
             targets: Vec::new(),
+            on_delete: OnDelete::of(&cell(4).to_ascii_uppercase()),
         });
         // Without names: the primary key's columns, in order.
         let target = match &row[3] {

@@ -1,7 +1,7 @@
 //! Sizes and orders of small schemas.
 
 use super::*;
-use crate::schema::{Column, Dialect, Name, Reference, Schema, Table, Type, Unique};
+use crate::schema::{Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique};
 
 /// Tables by name, each with references `(table, nullable)`.
 fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
@@ -23,12 +23,14 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
                 columns: vec![at + 1],
                 table: *table,
                 targets: vec![0],
+                on_delete: OnDelete::Refuse,
             }
         });
         let references = links.collect();
         Table {
             name: Name { schema: None, table: (*name).to_owned() },
             columns,
+            partial: Vec::new(),
             uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
             has_primary: true,
             references,

@@ -7,7 +7,7 @@ use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::{Plain, value_of};
 use super::unique::{self, Board};
 use super::{Maker, OldKeys, Rows, TableRows};
-use crate::check::{self, Bound, Expr};
+use crate::check::{self, Bound, Expr, Logic, Relation};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
@@ -71,8 +71,10 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
         links: &mut made.links,
         key,
         until: facts.until,
+        apart: conditions.apart(),
     };
     unique::solve(&mut board)?;
+    give_steps(&mut made.links, &makers);
     for (column, maker) in makers.into_iter().enumerate() {
         let maker = match maker {
             Some(maker) => maker,
@@ -129,6 +131,15 @@ impl Conditions {
         Self { limits, after, checks }
     }
 
+    /// Pairs of columns that must not be equal.
+    fn apart(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for (_, check) in &self.checks {
+            different(check, &mut found);
+        }
+        found
+    }
+
     /// The conditions that can be judged of rows with these columns: all of them, since bounds say less than a
     /// condition may mean for what was learnt.
     fn left(self, written: &[usize]) -> Vec<(String, Expr)> {
@@ -138,6 +149,20 @@ impl Conditions {
             columns.iter().all(|column| written.contains(column))
         };
         self.checks.into_iter().filter(judged).collect()
+    }
+}
+
+/// Says which links may give a row another parent, where its conditions are not met: those that no rule of uniqueness
+/// depends on. Each moves by a step of its own.
+fn give_steps(links: &mut [Link], makers: &[Option<Maker>]) {
+    let seconds: Vec<usize> = links.iter().filter_map(|link| link.second_to).collect();
+    for (at, link) in links.iter_mut().enumerate() {
+        let tells_apart = makers.iter().any(|maker| match maker {
+            Some(Maker::Ordinal { link, .. } | Maker::Choice { link, .. }) => *link == at,
+            _ => false,
+        });
+        let bound = tells_apart || link.second_to.is_some() || seconds.contains(&at);
+        link.step = if bound { 0 } else { at as u64 + 1 };
     }
 }
 
@@ -155,6 +180,23 @@ fn break_circles(after: &mut [Option<(usize, bool)>]) {
                 None => break,
             }
         }
+    }
+}
+
+fn different(expr: &Expr, found: &mut Vec<(usize, usize)>) {
+    let columns = |left: &Expr, right: &Expr| match (left, right) {
+        (Expr::Column(left), Expr::Column(right)) => Some((*left, *right)),
+        _ => None,
+    };
+    match expr {
+        Expr::Logic(Logic::And, parts) => parts.iter().for_each(|part| different(part, found)),
+        Expr::Compare(Relation::Different, left, right) => found.extend(columns(left, right)),
+        Expr::Not(inner) => {
+            if let Expr::Compare(Relation::Equal, left, right) = &**inner {
+                found.extend(columns(left, right));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -261,6 +303,8 @@ fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> R
         },
         deferred: facts.deferred.contains(&(at, number)),
         second_to: None,
+        apart: false,
+        step: 0,
         times: if own { Vec::new() } else { counts.times },
         deal,
         order: Permutation::new(of.add, key_of(&[key, 1])),

@@ -45,8 +45,8 @@ pub enum Form {
     Hex(usize),
     /// A UUID.
     Uuid,
-    /// Eight bytes at most.
-    Bytes(usize),
+    /// Eight bytes at most that tell, and zeros up to a width that is prescribed.
+    Bytes { length: usize, width: usize },
     /// An address.
     Inet,
     /// One of these.
@@ -94,9 +94,10 @@ impl Distinct {
                 uuid(spread_60(number as u64) << 4, mixed(key), &mut text);
                 Value::Text(text)
             }
-            Form::Bytes(length) => {
+            Form::Bytes { length, width } => {
                 let mut bytes = (number as u64).to_be_bytes().to_vec();
                 bytes.drain(..8_usize.saturating_sub(*length));
+                bytes.resize(bytes.len().max(*width), 0);
                 Value::Bytes(bytes)
             }
             Form::Inet => {

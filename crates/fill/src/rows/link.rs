@@ -27,6 +27,10 @@ pub struct Link {
     pub deferred: bool,
     /// The link whose child number decides on this one, so that no pair occurs twice.
     pub second_to: Option<usize>,
+    /// Whether it never gives the parent that `second_to` gives, both being of the same kind.
+    pub apart: bool,
+    /// By how many parents a row's moves with each row that is thrown away; 0 where rules of uniqueness depend on it.
+    pub step: u64,
     /// Columns with times that do not lie before one of the parent: the column, and the parent's.
     pub times: Vec<(usize, usize)>,
     /// How parents are given out.
@@ -162,7 +166,22 @@ impl Link {
     /// The number of this link's parent for a row whose other parent is `first`: another one for each of its children.
     pub fn second(&self, first: Parent) -> u64 {
         let all = self.old + self.new;
-        Permutation::new(all, key_of(&[self.key, first.number])).at(first.ordinal % all.max(1))
+        let apart = self.apart && all > 1;
+        let others = all - u64::from(apart);
+        let order = Permutation::new(others, key_of(&[self.key, first.number]));
+        let number = order.at(first.ordinal % others.max(1));
+        number + u64::from(apart && number >= first.number)
+    }
+
+    /// The number of a parent that was given to a row, of which `attempt` were thrown away.
+    pub fn moved(&self, number: u64, row: u64, attempt: u64) -> u64 {
+        let most = match self.deal {
+            Deal::Spread(_) => self.old + self.new,
+            Deal::Earlier { one: false, .. } => self.old + row,
+            _ => 0,
+        };
+        let step = self.step.wrapping_mul(attempt);
+        if step == 0 || most == 0 { number } else { (number + step) % most }
     }
 
     /// The most children of one parent.

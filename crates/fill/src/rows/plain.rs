@@ -61,8 +61,16 @@ pub fn value_of(kind: &Type, plain: &str) -> Value {
         Type::Date => times::parse_date(plain).map_or_else(text, Value::Date),
         Type::Time => times::parse_time(plain).map_or_else(text, Value::Time),
         Type::Moment { .. } => times::parse_moment(plain).map_or_else(text, Value::Moment),
+        Type::Bytes { .. } => bytes_of(plain).map_or_else(text, Value::Bytes),
         _ => text(),
     }
+}
+
+/// Bytes as queries give them: `\x` and hexadecimal digits.
+fn bytes_of(plain: &str) -> Option<Vec<u8>> {
+    let pairs = plain.strip_prefix("\\x")?.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(|pair| if pair.len() == 2 { byte(pair) } else { None }).collect()
 }
 
 impl Plain {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
-use crate::schema::{Check, Column, Dialect, Name, Reference, Table, Type, Unique};
+use crate::schema::{Check, Column, Dialect, Name, OnDelete, Reference, Table, Type, Unique};
 
 fn column(name: &str, kind: Type) -> Column {
     Column {
@@ -35,6 +35,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         name: Name { schema: None, table: name.to_owned() },
         columns,
         uniques: uniques.iter().enumerate().map(unique).collect(),
+        partial: Vec::new(),
         has_primary: true,
         references: Vec::new(),
         checks: Vec::new(),
@@ -45,7 +46,13 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
 
 fn reference(columns: &[usize], table: usize, targets: &[usize]) -> Reference {
     let rule = format!("to_{table}");
-    Reference { rule, columns: columns.to_vec(), table, targets: targets.to_vec() }
+    Reference {
+        rule,
+        columns: columns.to_vec(),
+        table,
+        targets: targets.to_vec(),
+        on_delete: OnDelete::Refuse,
+    }
 }
 
 fn facts(schema: &Schema, adds: &[(u64, u64)]) -> Facts {
@@ -309,4 +316,53 @@ fn children_are_made_after_their_parents() {
         days.insert(made);
     }
     assert!(days.len() > 500, "{}", days.len());
+}
+
+/// Two references of a row to the same table that must not be the same, with a rule of uniqueness over both or without.
+#[test]
+fn references_that_must_differ_do() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let pair = || vec![column("one", int()), column("other", int()), column("n", int())];
+    let mut friends = table("friends", pair(), &[&[0, 1]]);
+    let mut transfers = table("transfers", pair(), &[]);
+    for of in [&mut friends, &mut transfers] {
+        of.references = vec![reference(&[0], 0, &[0]), reference(&[1], 0, &[0])];
+        let text = "(one <> other)".to_owned();
+        of.checks = vec![Check { rule: "apart".into(), text, value: None }];
+    }
+    // Whoever refers to such rows refers to what they are in the end.
+    transfers.uniques.push(Unique { rule: "whole".into(), columns: vec![0, 2] });
+    let mut receipts = table("receipts", vec![column("one", int()), column("n", int())], &[]);
+    receipts.references = vec![reference(&[0, 1], 2, &[0, 2])];
+    let schema =
+        Schema { dialect: Dialect::Sqlite, tables: vec![users, friends, transfers, receipts] };
+    let facts = facts(&schema, &[(0, 20), (0, 380), (0, 3000), (0, 2000)]);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let friends = made(&rows, 1, 380);
+    assert_eq!(distinct(&friends, &[0, 1]), 380);
+    let transfers = made(&rows, 2, 3000);
+    assert_eq!(distinct(&transfers, &[0, 2]), 3000);
+    for row in friends.iter().chain(&transfers) {
+        assert_ne!(row[0], row[1], "{row:?}");
+    }
+    for (at, row) in transfers.iter().enumerate() {
+        assert_eq!(rows.values(2, &[0, 1, 2], at as u64), *row);
+    }
+    let there: BTreeSet<(String, String)> =
+        transfers.iter().map(|row| (row[0].text(), row[2].text())).collect();
+    for row in made(&rows, 3, 2000) {
+        assert!(there.contains(&(row[0].text(), row[1].text())), "{row:?}");
+    }
+}
+
+#[test]
+fn values_are_those_of_the_row_that_met_the_conditions() {
+    let mut of = table("things", vec![column("age", int()), column("n", int())], &[]);
+    let text = "age < 40 OR age > 60".to_owned();
+    of.checks = vec![Check { rule: "age".into(), text, value: None }];
+    let schema = Schema { dialect: Dialect::Sqlite, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500)])).unwrap();
+    for (at, row) in made(&rows, 0, 500).into_iter().enumerate() {
+        assert_eq!(rows.values(0, &[0, 1], at as u64), row);
+    }
 }

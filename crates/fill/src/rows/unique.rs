@@ -31,6 +31,8 @@ pub struct Board<'a> {
     pub links: &'a mut Vec<Link>,
     pub key: u64,
     pub until: i64,
+    /// Pairs of columns that must not be equal.
+    pub apart: Vec<(usize, usize)>,
 }
 
 /// Decides on columns until every rule holds.
@@ -42,6 +44,16 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
     for unique in uniques {
         if !board.is_met(unique) {
             board.meet(unique)?;
+        }
+    }
+    for unique in &table.partial {
+        if board.is_met(unique) {
+            continue;
+        }
+        let before = board.links.clone();
+        // More than the rule asks for may be more than there is room for: the database will say if rows break it.
+        if board.meet(unique).is_err() {
+            *board.links = before;
         }
     }
     // A counter counts, whether or not it is a key.
@@ -250,12 +262,30 @@ impl Board<'_> {
         let turn = self.facts.rows > 0 && self.links[first].new == 0
             || !matches!(self.links[first].deal, Deal::Spread(_));
         let (first, second) = if turn { (second, first) } else { (first, second) };
-        let others = all(&self.links[second]);
+        let apart = self.are_apart(first, second);
+        let others = all(&self.links[second]).saturating_sub(u64::from(apart));
         self.fresh_only(first, others, unique)?;
         let of = &mut self.links[second];
         of.nulls = 0.0;
         of.second_to = Some(first);
+        of.apart = apart;
         Ok(())
+    }
+
+    /// Whether a condition says that two links must not give the same parent.
+    fn are_apart(&self, first: usize, second: usize) -> bool {
+        let (one, other) = (&self.links[first], &self.links[second]);
+        let part = |column: usize| match &self.makers[column] {
+            Some(Maker::Part { link, part }) => Some((*link, *part)),
+            _ => None,
+        };
+        let meant = |&(a, b): &(usize, usize)| {
+            let (Some((of_a, part_a)), Some((of_b, part_b))) = (part(a), part(b)) else {
+                return false;
+            };
+            part_a == part_b && [(first, second), (second, first)].contains(&(of_a, of_b))
+        };
+        one.table == other.table && one.targets == other.targets && self.apart.iter().any(meant)
     }
 
     fn one_each(&mut self, link: usize, unique: &Unique) -> Result<()> {
@@ -334,7 +364,10 @@ impl Board<'_> {
                 let length = most.map_or(8, |most| most.clamp(1, 8)) as usize;
                 room(256_f64.powi(length as i32), &of.type_name)?;
                 let start = if length < 8 { 0 } else { self.namespace(column, 62) };
-                (Form::Bytes(length), start)
+                // MySQL fills BINARY up, and finds it by all of its bytes alone.
+                let fixed = of.type_name.to_ascii_lowercase().starts_with("binary");
+                let width = most.filter(|_| fixed).map_or(0, |most| most as usize);
+                (Form::Bytes { length, width }, start)
             }
             // 10.0.0.0/8: private addresses.
             Type::Inet => {

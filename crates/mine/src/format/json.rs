@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::pattern::address;
 use crate::hit::{Bad, Hit, Slots};
 use crate::time::Stamp;
 
@@ -184,23 +185,38 @@ fn unit_ns(unit: &str) -> Result<f64, String> {
 pub(super) struct Reader {
     members: Members,
     line: Value,
+    /// The user of the line where that is a number, as text.
+    user: String,
+    /// A member that held a time taken in a unit that is not known.
+    without_unit: Option<String>,
 }
 
 impl Reader {
     pub(super) fn new(members: Members) -> Self {
-        Self { members, line: Value::Null }
+        Self { members, line: Value::Null, user: String::new(), without_unit: None }
+    }
+
+    /// A member of the lines so far that held a time taken in a unit that is not known.
+    pub(super) fn without_unit(&self) -> Option<&str> {
+        self.without_unit.as_deref()
     }
 
     pub(super) fn read(&mut self, line: &[u8]) -> Result<Hit<'_>, Bad> {
         let from = memchr::memchr(b'{', line).ok_or(Bad::Form)?;
         self.line = serde_json::from_slice(&line[from..]).map_err(|_| Bad::Form)?;
+        let users = ROLES.iter().position(|(role, ..)| *role == Role::User);
+        let mut users = self.members.paths[users.unwrap_or_default()].iter();
+        if let Some(Value::Number(number)) = users.find_map(|path| member(&self.line, path)) {
+            self.user = number.to_string();
+        }
         let mut slots = Slots::default();
         for ((role, _, _), paths) in ROLES.iter().zip(&self.members.paths) {
             let found = paths.iter().find_map(|path| Some((path, member(&self.line, path)?)));
             let Some((path, value)) = found else { continue };
             match role {
                 Role::At => slots.at = instant(value),
-                Role::Client => slots.client = text(value),
+                Role::Client => slots.client = address(text(value)),
+                Role::User if value.is_number() => slots.user = self.user.as_bytes(),
                 Role::User => slots.user = text(value),
                 Role::Agent => slots.agent = text(value),
                 Role::Host => slots.host = text(value),
@@ -210,7 +226,13 @@ impl Reader {
                 Role::Query => slots.query = text(value),
                 Role::Status => slots.status = status(value),
                 Role::Bytes => slots.bytes = figure(value).map_or(0, |bytes| bytes.max(0.0) as u64),
-                Role::Taken => slots.took_ns = taken(value, path, self.members.unit_ns),
+                Role::Taken => {
+                    let unit = self.members.unit_ns.or_else(|| unit_of(value, path, &self.line));
+                    slots.took_ns = taken(value, unit);
+                    if unit.is_none() && slots.took_ns.is_none() && self.without_unit.is_none() {
+                        self.without_unit = figure(value).map(|_| path.clone());
+                    }
+                }
             }
         }
         slots.hit()
@@ -260,24 +282,39 @@ fn instant(value: &Value) -> Option<Stamp> {
     }
 }
 
-/// Time taken, in the unit given, in that of the member's name, in nanoseconds where it is a large whole number
-/// (Traefik), else in seconds. Text may bring its unit: `12.5ms`.
-fn taken(value: &Value, path: &str, unit: Option<f64>) -> Option<u64> {
+/// Time taken, in nanoseconds; none where its unit is not known. Text may bring its unit: `12.5ms`.
+fn taken(value: &Value, unit: Option<f64>) -> Option<u64> {
     if let Some(text) = value.as_str()
         && text.ends_with(|c: char| c.is_ascii_alphabetic())
     {
         return model::units::parse_duration(text).ok();
     }
     let number = figure(value).filter(|number| number.is_finite() && *number >= 0.0)?;
-    let whole = value.is_u64();
-    let unit = unit.unwrap_or(match path {
-        path if path.ends_with("_ms") || path.ends_with("Ms") => 1e6,
-        path if path.ends_with("_us") => 1e3,
-        path if path.ends_with("_ns") => 1.0,
-        // Traefik's, and Go's durations as numbers.
-        "Duration" => 1.0,
-        _ if whole && number >= 100_000.0 => 1.0,
-        _ => 1e9,
-    });
-    Some((number * unit).round() as u64)
+    Some((number * unit?).round() as u64)
+}
+
+/// Nanoseconds of the unit of a time taken: by the member's name, or by the members that stand beside it, which tell
+/// the server. Else a number with a point is one of seconds, and of a whole one the unit is not known.
+fn unit_of(value: &Value, path: &str, line: &Value) -> Option<f64> {
+    let has = |member: &str| line.get(member).is_some();
+    match path {
+        path if path.ends_with("_ms") || path.ends_with("Ms") => Some(1e6),
+        path if path.ends_with("_us") => Some(1e3),
+        path if path.ends_with("_ns") => Some(1.0),
+        // Traefik's.
+        "Duration" => Some(1.0),
+        // nginx's.
+        "request_time" => Some(1e9),
+        // Envoy's.
+        "duration" if has("response_code") && has("start_time") => Some(1e6),
+        // Echo's.
+        "latency" if has("latency_human") => Some(1.0),
+        _ => {
+            let point = match value {
+                Value::String(text) => text.contains('.'),
+                value => value.is_f64(),
+            };
+            point.then_some(1e9)
+        }
+    }
 }

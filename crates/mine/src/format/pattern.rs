@@ -26,6 +26,8 @@ enum Field {
     Host,
     /// How long the server took, in units of so many nanoseconds.
     Taken(u32),
+    /// The same in seconds, with a point: whole numbers may be in any unit, or be no times at all.
+    Seconds,
     /// One of several times in seconds whose sum is what the server took.
     TakenPart,
     Other,
@@ -183,6 +185,7 @@ fn variable(name: &str) -> Field {
         "http_user_agent" => Field::Agent,
         "http_host" | "host" | "server_name" => Field::Host,
         "request_time" => Field::Taken(1_000_000_000),
+        "seconds" => Field::Seconds,
         "taken_part" => Field::TakenPart,
         _ => Field::Other,
     }
@@ -350,6 +353,12 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
                 return Err(Bad::Form);
             }
         }
+        Field::Seconds => {
+            if !text.contains(&b'.') {
+                return Err(Bad::Form);
+            }
+            slots.took_ns = Some(duration(text, 1e9).ok_or(Bad::Form)?);
+        }
         Field::TakenPart => {
             // -1 where the request never got so far.
             let part = duration(text, 1e9).unwrap_or(0);
@@ -360,9 +369,12 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
     Ok(())
 }
 
-/// The first address of several, without the port behind it.
-fn address(text: &[u8]) -> &[u8] {
-    let first = memchr(b',', text).map_or(text, |at| &text[..at]);
+/// The first address of several, without the port behind it and the brackets that a port needs.
+pub(super) fn address(text: &[u8]) -> &[u8] {
+    let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();
+    if let Some(inner) = first.strip_prefix(b"[") {
+        return memchr(b']', inner).map_or(inner, |at| &inner[..at]);
+    }
     let colons = first.iter().filter(|byte| **byte == b':').count();
     match (colons, memchr(b':', first)) {
         (1, Some(at)) => &first[..at],

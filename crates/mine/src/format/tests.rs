@@ -97,3 +97,66 @@ fn what_is_no_request_is_bad_and_nothing_panics() {
     let why = Format::detect(b"what is this\nand this\n").unwrap_err();
     assert!(why.contains("--log-format") && why.contains("what is this"), "{why}");
 }
+
+#[test]
+fn whole_numbers_behind_the_agent_are_no_seconds() {
+    for (more, note) in [("120345", true), ("512 2600", true), ("", false), ("-", false)] {
+        let line = format!("{COMBINED} {more}");
+        let format = Format::detect(line.as_bytes()).unwrap();
+        assert_eq!(format.name(), "combined", "{line}");
+        assert_eq!(read(&format, &line)[0].5, None, "{line}");
+        let said = format.note(line.as_bytes());
+        assert_eq!(said.is_some_and(|note| note.contains("%D")), note, "{line}");
+    }
+    let timed = format!("{COMBINED} 0.012 0.010");
+    let format = Format::detect(timed.as_bytes()).unwrap();
+    assert_eq!(read(&format, &timed)[0].5, Some(12_000_000));
+    assert_eq!(format.note(timed.as_bytes()), None);
+}
+
+/// A JSON line with members of its own.
+fn json_line(more: &str) -> String {
+    format!(r#"{{"time":"2000-10-10T20:55:36Z","method":"GET","path":"/a",{more}}}"#)
+}
+
+#[test]
+fn units_of_json_are_told_by_the_server() {
+    let envoy = r#""start_time":"2000-10-10T20:55:36Z","response_code":200,"duration":12"#;
+    let echo = r#""status":200,"latency":12000000,"latency_human":"12ms""#;
+    for (more, taken) in [
+        (envoy, Some(12_000_000)),
+        (echo, Some(12_000_000)),
+        (r#""status":200,"duration":12"#, None),
+        (r#""status":200,"latency":12000000"#, None),
+        (r#""status":200,"duration":"12""#, None),
+        (r#""status":200,"duration":0.012"#, Some(12_000_000)),
+        (r#""status":200,"request_time":"0.012""#, Some(12_000_000)),
+        (r#""status":200,"duration":"12ms""#, Some(12_000_000)),
+        (r#""status":200,"duration_ms":12"#, Some(12_000_000)),
+    ] {
+        let line = json_line(more);
+        let format = Format::detect(line.as_bytes()).unwrap();
+        assert_eq!(read(&format, &line)[0].5, taken, "{line}");
+        let note = format.note(line.as_bytes());
+        assert_eq!(note.is_some_and(|note| note.contains("--field taken=")), taken.is_none());
+    }
+    let line = json_line(r#""status":200,"duration":12"#);
+    let given = Format::json(&["taken=duration:us".to_owned()]).unwrap();
+    assert_eq!(read(&given, &line)[0].5, Some(12_000));
+    assert_eq!(given.note(line.as_bytes()), None);
+}
+
+#[test]
+fn users_of_json_are_told_apart_by_what_stays_the_same() {
+    for (more, client, user) in [
+        (r#""remote_addr":"1.2.3.4:5678","user_id":42"#, "1.2.3.4", "42"),
+        (r#""client_ip":"1.2.3.4, 10.0.0.1","user_id":"ann""#, "1.2.3.4", "ann"),
+        (r#""remote_ip":"[2001:db8::1]:5678""#, "2001:db8::1", ""),
+        (r#""remote_ip":"2001:db8::1","user":null"#, "2001:db8::1", ""),
+    ] {
+        let line = json_line(&format!(r#""status":200,{more}"#));
+        let mut reader = Format::json(&[]).unwrap().reader();
+        let hit = reader.read(line.as_bytes()).unwrap().unwrap();
+        assert_eq!((hit.client, hit.user), (client.as_bytes(), user.as_bytes()), "{line}");
+    }
+}

@@ -164,6 +164,13 @@ fn clean(
     fills: Vec<Fill>,
 ) -> fill::Result<()> {
     if fills.is_empty() {
+        if fill::ledger::drop_empty(database)? {
+            say(
+                args,
+                "plimsoll: no rows are left of a fill; its tables plimsoll_fill* are dropped",
+            );
+            return Ok(());
+        }
         say(args, "plimsoll: no fill has added rows: there is nothing to remove");
         return Ok(());
     }

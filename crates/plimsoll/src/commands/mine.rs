@@ -5,6 +5,7 @@
 
 mod blocks;
 mod readings;
+mod zstd;
 
 use std::fs;
 use std::path::PathBuf;
@@ -103,6 +104,9 @@ fn opened(args: &MineArgs) -> Result<(Vec<Log>, Vec<String>), Failure> {
                 log.name(),
                 other.name()
             ));
+        }
+        if let Some(note) = log.note() {
+            notes.push(format!("{}: {note}", log.name()));
         }
         logs.push(log);
     }

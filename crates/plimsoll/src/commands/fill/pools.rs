@@ -54,7 +54,7 @@ pub fn write(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> f
     make_folder(&args.out).map_err(|failure| Error::Database(failure.to_string()))?;
     for place in &args.pools {
         let (table, column) = fill::pools::column(schema, place)?;
-        let values = weights(database, schema, (table, column))?;
+        let values = weights(database, schema, (table, column), args.quiet)?;
         let name = &schema.tables[table].columns[column].name;
         let file = file_of(&args.out, &schema.tables[table].name.table, name);
         write_file(&file, &fill::pools::write(name, &values))
@@ -80,6 +80,7 @@ fn weights(
     database: &mut dyn Database,
     schema: &Schema,
     (table, column): (usize, usize),
+    quiet: bool,
 ) -> fill::Result<Vec<(String, u64)>> {
     let dialect = schema.dialect;
     let of = &schema.tables[table];
@@ -104,9 +105,24 @@ fn weights(
         }
     }
     let name = of.name.sql(dialect);
-    let sql = format!(
-        "SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key} LIMIT {MOST_ROWS}"
-    );
+    let all = format!("SELECT count(*) FROM {name} WHERE {key} IS NOT NULL");
+    let all = fill::all(database, &all)?;
+    let all = all.first().and_then(|row| row.first()?.as_deref()?.parse().ok()).unwrap_or(0_u64);
+    let every = all.div_ceil(MOST_ROWS).max(1);
+    if every > 1 && !quiet {
+        eprintln!(
+            "{}: of {all} values, one of {every} is taken, over all of the table",
+            of.place(column)
+        );
+    }
+    let sql = match every {
+        1 => format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}"),
+        // Of all of the table, not of its oldest rows.
+        _ => format!(
+            "SELECT {key} FROM (SELECT {key}, row_number() OVER (ORDER BY {key}) AS plimsoll_number FROM {name} \
+             WHERE {key} IS NOT NULL) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {key}"
+        ),
+    };
     let mut values = Vec::new();
     database.query(&sql, &mut |row| {
         if let Some(Some(value)) = row.first() {

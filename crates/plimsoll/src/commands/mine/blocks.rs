@@ -11,7 +11,8 @@ use std::thread;
 
 use flate2::read::MultiGzDecoder;
 use mine::Format;
-use ruzstd::decoding::StreamingDecoder;
+
+use super::zstd;
 
 /// Bytes of a block, about.
 const BLOCK: usize = 1 << 20;
@@ -29,6 +30,8 @@ pub struct Log {
     file: File,
     path: Option<PathBuf>,
     format: Option<Format>,
+    /// What is to be said of how it is read.
+    note: Option<String>,
     /// Comments before the first line, which may name columns.
     header: Vec<u8>,
     bytes: u64,
@@ -101,6 +104,7 @@ impl Log {
             file,
             path,
             format: None,
+            note: None,
             header: Vec::new(),
             bytes: metadata.len(),
             file_id: (metadata.dev(), metadata.ino()),
@@ -126,11 +130,13 @@ impl Log {
         let mut hasher = DefaultHasher::new();
         start[..start.len().min(ALIKE)].hash(&mut hasher);
         self.start = Some(hasher.finish());
-        self.format = Some(match of {
+        let format = match of {
             [] => Format::detect(&start)?,
             [format] => format.clone(),
             several => Format::best(several, &start)?,
-        });
+        };
+        self.note = format.note(&start);
+        self.format = Some(format);
         Ok(())
     }
 
@@ -171,7 +177,7 @@ impl Log {
         }
         self.packing = match magic {
             [0x1f, 0x8b, ..] => Packing::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            start if zstd::is_meant_by(start) => Packing::Zstd,
             _ => Packing::None,
         };
         Ok(())
@@ -185,6 +191,11 @@ impl Log {
     /// How its lines are written, once that is known.
     pub fn format(&self) -> Option<&Format> {
         self.format.as_ref()
+    }
+
+    /// What is to be said of how it is read, once its format was looked for.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Comments before the first line.
@@ -211,15 +222,9 @@ impl Log {
         file.seek(SeekFrom::Start(0))?;
         // A log is read twice, and may grow meanwhile: both times as long as it was at first.
         let file = file.take(self.bytes);
-        let compressed = |error: &dyn std::fmt::Display| {
-            io::Error::other(format!("its compression is damaged: {error}"))
-        };
         Ok(match self.packing {
             Packing::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
-            Packing::Zstd => Box::new(
-                StreamingDecoder::new(io::BufReader::new(file))
-                    .map_err(|error| compressed(&error))?,
-            ),
+            Packing::Zstd => Box::new(zstd::Frames::new(io::BufReader::new(file))),
             Packing::None => Box::new(file),
         })
     }

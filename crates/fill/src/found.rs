@@ -1,0 +1,168 @@
+//! Conditions by which rows that were written are found again.
+
+use std::ops::Range;
+
+use crate::database::literal;
+use crate::rows::Rows;
+use crate::schema::{Dialect, Schema, Unique};
+use crate::value::Value;
+
+/// Rows of one UPDATE or DELETE that lists them.
+pub const LIST: usize = 500;
+
+/// Rows of one DELETE that finds each by all of its columns.
+const LIST_OF_PLACES: usize = 100;
+
+/// Rows that one statement finds.
+#[derive(Debug, PartialEq)]
+pub struct Lot {
+    /// The condition.
+    pub condition: String,
+    /// What follows a DELETE's condition: an order, a limit.
+    pub ending: String,
+}
+
+/// The condition by which a row is found.
+pub fn equals(schema: &Schema, rows: &Rows, table: usize, columns: &[usize], row: u64) -> String {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let values = rows.values(table, columns, row);
+    let parts = columns.iter().zip(&values).map(|(&column, value)| {
+        let name = dialect.quoted(&of.columns[column].name);
+        let value = literal(dialect, value);
+        format!("{name} = {value}")
+    });
+    parts.collect::<Vec<_>>().join(" AND ")
+}
+
+/// The condition by which several rows are found.
+pub fn any_of(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    key: &[usize],
+    numbers: &[u64],
+) -> String {
+    let dialect = schema.dialect;
+    if let [column] = *key {
+        let name = dialect.quoted(&schema.tables[table].columns[column].name);
+        let list: Vec<String> =
+            numbers.iter().map(|&row| literal(dialect, &rows.values(table, key, row)[0])).collect();
+        return format!("{name} IN ({})", list.join(", "));
+    }
+    let each = numbers.iter().map(|&row| format!("({})", equals(schema, rows, table, key, row)));
+    each.collect::<Vec<_>>().join(" OR ")
+}
+
+/// Finds rows of a table by its key, the last ones first.
+pub fn by_key(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    key: &Unique,
+    numbers: Range<u64>,
+) -> Vec<Lot> {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let counted = match key.columns[..] {
+        [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
+        _ => None,
+    };
+    // MySQL looks at references row by row: a row goes before the earlier one that it refers to.
+    let refers_to_own = of.references.iter().any(|reference| reference.table == table);
+    let one_by_one = dialect == Dialect::Mysql && refers_to_own;
+    let in_this_order = |key: &[usize], chunk: &[u64]| {
+        let places = chunk.iter().enumerate().map(|(place, &row)| {
+            format!(" WHEN {} THEN {place}", equals(schema, rows, table, key, row))
+        });
+        format!(" ORDER BY CASE{} END", places.collect::<String>())
+    };
+    let mut lots = Vec::new();
+    let mut listed = numbers.clone();
+    if let Some((column, (first_row, start))) = counted {
+        let from = numbers.start.max(first_row);
+        if from < numbers.end {
+            let value = |row: u64| start + i128::from(row - first_row);
+            let column = dialect.quoted(&of.columns[column].name);
+            let (low, high) = (value(from), value(numbers.end - 1));
+            lots.push(Lot {
+                condition: format!("{column} >= {low} AND {column} <= {high}"),
+                ending: if one_by_one { format!(" ORDER BY {column} DESC") } else { String::new() },
+            });
+        }
+        listed = numbers.start..from.min(numbers.end);
+    }
+    let listed: Vec<u64> = listed.rev().collect();
+    lots.extend(listed.chunks(LIST).map(|chunk| Lot {
+        condition: any_of(schema, rows, table, &key.columns, chunk),
+        ending: if one_by_one { in_this_order(&key.columns, chunk) } else { String::new() },
+    }));
+    lots
+}
+
+/// Finds rows of a table without a key by SQLite's hidden row number and by all that was written: the number is another
+/// row's after a VACUUM, or where a row is gone.
+pub fn by_place(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    rowid: &str,
+    numbers: Range<u64>,
+) -> Vec<Lot> {
+    let first = rows.first_rowid(table);
+    let found = |row: &u64| {
+        let place = format!("{rowid} = {}", first.saturating_add_unsigned(*row));
+        let written = as_written(schema, rows, table, *row);
+        let all: Vec<String> = std::iter::once(place).chain(written).collect();
+        format!("({})", all.join(" AND "))
+    };
+    let numbers: Vec<u64> = numbers.collect();
+    let lots = numbers.chunks(LIST_OF_PLACES).map(|chunk| Lot {
+        condition: chunk.iter().map(found).collect::<Vec<_>>().join(" OR "),
+        ending: String::new(),
+    });
+    lots.collect()
+}
+
+/// The places in which rows of a table without a key were written.
+pub fn places(rows: &Rows, table: usize, rowid: &str, numbers: &Range<u64>) -> String {
+    let first = rows.first_rowid(table);
+    let (from, to) =
+        (first.saturating_add_unsigned(numbers.start), first.saturating_add_unsigned(numbers.end));
+    format!("{rowid} >= {from} AND {rowid} < {to}")
+}
+
+/// Rows that nothing tells apart are as good as each other: finds one that looks like this one.
+pub fn alike(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Lot {
+    let condition = as_written(schema, rows, table, row).join(" AND ");
+    Lot { condition, ending: " LIMIT 1".to_owned() }
+}
+
+/// Conditions that each column of a row holds what was written, for SQLite and MySQL.
+fn as_written(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Vec<String> {
+    let (of, dialect) = (&schema.tables[table], schema.dialect);
+    let same = if dialect == Dialect::Sqlite { "IS" } else { "<=>" };
+    let columns = rows.written(table);
+    let values = rows.values(table, columns, row);
+    let condition = |(&column, value): (&usize, &Value)| {
+        let column = &of.columns[column];
+        let (name, text) = (dialect.quoted(&column.name), literal(dialect, value));
+        let declared = column.type_name.to_ascii_lowercase();
+        let is_number = matches!(value, Value::Int(_) | Value::Decimal { .. } | Value::Float(_));
+        let is_fraction = matches!(value, Value::Decimal { .. } | Value::Float(_));
+        match dialect {
+            // Kept with about 7 digits.
+            Dialect::Mysql if is_number && declared.starts_with("float") => {
+                format!("ABS({name} - {text}) <= 1e-6 * ABS({text})")
+            }
+            // A text is never equal to it.
+            Dialect::Mysql if declared == "json" && *value != Value::Null => {
+                format!("{name} <=> CAST({text} AS JSON)")
+            }
+            // Kept as a binary fraction, which the literal may miss by its last bit.
+            Dialect::Sqlite if is_fraction => {
+                format!("abs({name} - {text}) <= 1e-12 * abs({text})")
+            }
+            _ => format!("{name} {same} {text}"),
+        }
+    };
+    columns.iter().zip(&values).map(condition).collect()
+}

@@ -1,0 +1,6 @@
+//! Fills of real databases, and what `clean` leaves of them.
+
+mod bytes;
+mod engine;
+mod partial;
+mod taken_back;

@@ -1,0 +1,50 @@
+//! Rules of uniqueness that hold for some rows only, or for expressions.
+
+use super::engine::Engine;
+
+const SQL: &str = "
+CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE carts (user_id INTEGER NOT NULL REFERENCES users(id), bought_at TIMESTAMP);
+CREATE UNIQUE INDEX one_open ON carts (user_id) WHERE bought_at IS NULL;
+CREATE TABLE mails (box INTEGER NOT NULL, address VARCHAR(60) NOT NULL);
+CREATE UNIQUE INDEX no_twins ON mails (lower(address));
+INSERT INTO users VALUES (1, 'Ann');
+INSERT INTO carts VALUES (1, '2024-01-01 00:00:00');
+INSERT INTO carts VALUES (1, '2024-01-02 00:00:00');
+INSERT INTO mails VALUES (1, 'Ann7@example.com');
+";
+
+/// Rows that are not told apart by such a rule are not taken for those that were written.
+fn no_row_is_known_by_them(engine: &Engine) {
+    engine.fill(&[("users", 50), ("carts", 40), ("mails", 200)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(DISTINCT lower(address)) FROM mails"), 200);
+    engine.clean().expect("it goes");
+    let dates = engine.rows("SELECT bought_at FROM carts ORDER BY bought_at");
+    assert_eq!(dates.len(), 2, "{dates:?}");
+    assert_eq!(engine.number("SELECT count(*) FROM mails"), 1);
+    // More than one for each parent is what the rule allows, if all are bought.
+    engine.run("UPDATE carts SET user_id = 1");
+    for number in 3..40 {
+        engine.run(&format!(
+            "INSERT INTO carts VALUES (1, '2024-01-{:02} 00:00:00')",
+            number % 28 + 1
+        ));
+    }
+    engine.fill(&[("users", 50), ("carts", 400)]).expect("a fill");
+    engine.clean().expect("it goes");
+}
+
+#[test]
+fn sqlite_knows_no_row_by_partial_rules() {
+    no_row_is_known_by_them(&Engine::sqlite(SQL));
+}
+
+#[test]
+fn postgres_knows_no_row_by_partial_rules() {
+    let with = "CREATE TABLE wide (a INTEGER NOT NULL, b INTEGER NOT NULL);\n\
+                CREATE UNIQUE INDEX covering ON wide (a) INCLUDE (b);\n";
+    let Some(engine) = Engine::postgres(&format!("{SQL}{with}")) else { return };
+    no_row_is_known_by_them(&engine);
+    engine.fill(&[("wide", 300)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 300);
+}
