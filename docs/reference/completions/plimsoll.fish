@@ -43,7 +43,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "compare" -d 'Judg
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "watch" -d 'Watch this machine, processes, commands and pages of figures: a live table, or samples as JSON lines'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "explain" -d 'Say what limits a run: ranked findings with their evidence, the fix, and an experiment'
-complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
+complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "report" -d 'Print the results of a run, sweep, search or comparison again, also after it was killed'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
@@ -90,7 +90,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-max -d 'Hi
 1.3\t'TLS 1.3'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l format -d 'What to print on standard output' -r -f -a "text\t'The verdict and the main figures; with --details everything'
 wrk\t'wrk\'s block alone, for programs that parse it'
-json\t'The run as JSON (plimsoll.run/1)'"
+json\t'The result as JSON, in its own schema: a run is plimsoll.run/1'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l out -d 'Folder for run.json, latency.hgrm, timeline.csv and report.html [default: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l resume -d 'Start another run that continues the `unique` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l observe -d 'Watch this beside the load, besides this machine and a server on it: [ROLE[/NAME]=]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local:pid=PID, local:name=NAME, exec:COMMAND (prints samples, such as \'ssh app1 plimsoll watch --stdio\'), nginx:URL[,log=FILE] (stub_status, error log), prometheus:URL, postgres://USER@HOST/DATABASE, mysql://USER@HOST, mongodb://HOST, redis://HOST or memcached://HOST. May be repeated' -r
@@ -227,12 +227,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l ver
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'Time limit of the whole search [default: 5m; 1m without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step; lengthened where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget, or longer if a percentile needs more responses]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval at which the search stops, in per cent of the capacity' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level to try: a rate, or a concurrency with --closed' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must meet, as for `run`: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' applies to the capacity found: exit 99 if missed, 98 if undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l dau-now -d 'Daily users that the load of the workload file is of, so that the capacity is told in daily users too [default: the file\'s daily_users, which `mine` writes]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l dau-now -d 'Daily users the workload stands for, so that the capacity is printed in daily users too [default: the file\'s daily_users, which `mine` writes]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Maximum number of connections' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
@@ -369,7 +369,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "export" -d 'Write the measured limits as configuration of another proxy'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l rows -d 'How many rows a table shall have in all; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l for -d 'Workload file whose pools\' ids shall exist' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l for -d 'Workload file; create the ids in its pools' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-now -d 'Daily users that today\'s rows belong to' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-target -d 'Daily users that there shall be rows for' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l users -d 'The table of the users [default: the first there is of users, user, accounts, account, customers, customer, members, member]' -r
@@ -579,7 +579,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -s v -s V -l 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l format -d 'What to print on standard output' -r -f -a "text\t'The verdict and the main figures; with --details everything'
 wrk\t'wrk\'s block alone, for programs that parse it'
-json\t'The run as JSON (plimsoll.run/1)'"
+json\t'The result as JSON, in its own schema: a run is plimsoll.run/1'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l slo -d 'Objective to judge the result by, such as \'p99<500ms\', \'mean<=100ms\', \'service.p99.9<1s\', \'max<2s\', \'success>=99%\', \'errors.timeout<0.1%\', \'qps>=1000\', \'GET /users/{id}: p95<80ms\', stable, valid, or a preset: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'Write the rulings to this file, as a test report in JUnit XML' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
@@ -632,7 +632,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_s
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "wrktest" -d 'The command line of wrktest.sh: `wrktest URL`, `wrktest diff A B`'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "watch" -d 'Watch this machine, processes, commands and pages of figures: a live table, or samples as JSON lines'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "explain" -d 'Say what limits a run: ranked findings with their evidence, the fix, and an experiment'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "report" -d 'Rebuild the results of a run or sweep from its folder, also after it was killed'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "report" -d 'Print the results of a run, sweep, search or comparison again, also after it was killed'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "calibrate" -d 'Measure the highest load that this machine can generate, so that runs can report the share they used'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand help; and not __fish_seen_subcommand_from run sweep plan capacity init import mine gate fill profile tune diff audit compare wrktest watch explain report calibrate target generate help" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'

@@ -86,7 +86,7 @@ epoll\:"epoll"))' \
 1.3\:"TLS 1.3"))' \
 '--format=[What to print on standard output]:FORMAT:((text\:"The verdict and the main figures; with --details everything"
 wrk\:"wrk'\''s block alone, for programs that parse it"
-json\:"The run as JSON (plimsoll.run/1)"))' \
+json\:"The result as JSON, in its own schema\: a run is plimsoll.run/1"))' \
 '--out=[Folder for run.json, latency.hgrm, timeline.csv and report.html \[default\: plimsoll-out/last; the run that was there moves to plimsoll-out/previous. With --format json, none\]]:DIR:_files' \
 '(--out)--resume=[Start another run that continues the \`unique\` pools of the run in this folder, so that no row is used twice. Its results go to a folder inside this one]:DIR:_files' \
 '*--observe=[Watch this beside the load, besides this machine and a server on it\: \[ROLE\[/NAME\]=\]SOURCE with ROLE app, proxy, db, cache or any, and SOURCE local, local\:pid=PID, local\:name=NAME, exec\:COMMAND (prints samples, such as '\''ssh app1 plimsoll watch --stdio'\''), nginx\:URL\[,log=FILE\] (stub_status, error log), prometheus\:URL, postgres\://USER@HOST/DATABASE, mysql\://USER@HOST, mongodb\://HOST, redis\://HOST or memcached\://HOST. May be repeated]:SOURCE:_default' \
@@ -280,12 +280,12 @@ json\:"JSON"))' \
 _arguments "${_arguments_options[@]}" : \
 '--budget=[Time limit of the whole search \[default\: 5m; 1m without a URL\]]:TIME:_default' \
 '--step=[Measured window of a step; lengthened where fewer than two arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
-'--hold=[Measured window of the confirming hold \[default\: a fifth of the budget\]]:TIME:_default' \
+'--hold=[Measured window of the confirming hold \[default\: a fifth of the budget, or longer if a percentile needs more responses\]]:TIME:_default' \
 '--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
 '--precision=[Width of the interval at which the search stops, in per cent of the capacity]:PERCENT:_default' \
 '--max=[Highest level to try\: a rate, or a concurrency with --closed]:LEVEL:_default' \
 '*--slo=[Objective that a level must meet, as for \`run\`\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' applies to the capacity found\: exit 99 if missed, 98 if undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
-'--dau-now=[Daily users that the load of the workload file is of, so that the capacity is told in daily users too \[default\: the file'\''s daily_users, which \`mine\` writes\]]:N:_default' \
+'--dau-now=[Daily users the workload stands for, so that the capacity is printed in daily users too \[default\: the file'\''s daily_users, which \`mine\` writes\]]:N:_default' \
 '-c+[Maximum number of connections]:N:_default' \
 '--connections=[Maximum number of connections]:N:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -451,7 +451,7 @@ epoll\:"epoll"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::config -- Configuration (TOML); flags go before what it says:_files' \
+'::config -- Configuration (TOML); flags override it:_files' \
 ":: :_plimsoll__subcmd__gate_commands" \
 "*::: :->gate" \
 && ret=0
@@ -667,7 +667,7 @@ esac
 (fill)
 _arguments "${_arguments_options[@]}" : \
 '*--rows=[How many rows a table shall have in all; may be repeated]:TABLE=N:_default' \
-'--for=[Workload file whose pools'\'' ids shall exist]:FILE:_files' \
+'--for=[Workload file; create the ids in its pools]:FILE:_files' \
 '--dau-now=[Daily users that today'\''s rows belong to]:N:_default' \
 '--dau-target=[Daily users that there shall be rows for]:N:_default' \
 '--users=[The table of the users \[default\: the first there is of users, user, accounts, account, customers, customer, members, member\]]:TABLE:_default' \
@@ -1132,7 +1132,7 @@ json\:"JSON"))' \
 _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"The verdict and the main figures; with --details everything"
 wrk\:"wrk'\''s block alone, for programs that parse it"
-json\:"The run as JSON (plimsoll.run/1)"))' \
+json\:"The result as JSON, in its own schema\: a run is plimsoll.run/1"))' \
 '*--slo=[Objective to judge the result by, such as '\''p99<500ms'\'', '\''mean<=100ms'\'', '\''service.p99.9<1s'\'', '\''max<2s'\'', '\''success>=99%'\'', '\''errors.timeout<0.1%'\'', '\''qps>=1000'\'', '\''GET /users/{id}\: p95<80ms'\'', stable, valid, or a preset\: baseline, top10. May be repeated. Exit 99 if one is missed, 98 if one is undecided]:OBJECTIVE:_default' \
 '--junit=[Write the rulings to this file, as a test report in JUnit XML]:FILE:_files' \
 '--annotations=[Print the rulings as annotations of this CI system, on standard error]:SYSTEM:((github\:"Workflow commands of GitHub Actions"))' \
@@ -1444,7 +1444,7 @@ _plimsoll_commands() {
 'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'watch:Watch this machine, processes, commands and pages of figures\: a live table, or samples as JSON lines' \
 'explain:Say what limits a run\: ranked findings with their evidence, the fix, and an experiment' \
-'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
+'report:Print the results of a run, sweep, search or comparison again, also after it was killed' \
 'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
 'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
 'generate:Write the reference, man pages, completions and JSON Schemas into a folder' \
@@ -1654,7 +1654,7 @@ _plimsoll__subcmd__help_commands() {
 'wrktest:The command line of wrktest.sh\: \`wrktest URL\`, \`wrktest diff A B\`' \
 'watch:Watch this machine, processes, commands and pages of figures\: a live table, or samples as JSON lines' \
 'explain:Say what limits a run\: ranked findings with their evidence, the fix, and an experiment' \
-'report:Rebuild the results of a run or sweep from its folder, also after it was killed' \
+'report:Print the results of a run, sweep, search or comparison again, also after it was killed' \
 'calibrate:Measure the highest load that this machine can generate, so that runs can report the share they used' \
 'target:Start the built-in API server\: baseline, queues of known capacity, faults on demand' \
 'generate:Write the reference, man pages, completions and JSON Schemas into a folder' \

@@ -305,7 +305,8 @@ fn a_server_that_fails_more_is_neither_faster_nor_slower() {
 fn loads_that_differ_by_a_flag_are_not_judged() {
     let mut server = Server::new(3);
     let a = server.run(8, 100, 0.5, 1.0);
-    let changes: [(&str, fn(&mut model::Plan)); 4] = [
+    type Change = (&'static str, fn(&mut model::Plan));
+    let changes: [Change; 4] = [
         ("pipeline", |plan| (plan.pipeline, plan.max_inflight) = (8, 8 * plan.connections)),
         ("keep-alive", |plan| plan.keepalive = !plan.keepalive),
         ("think time", |plan| plan.think_ns = Some(50_000_000)),
