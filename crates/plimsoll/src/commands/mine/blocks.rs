@@ -5,17 +5,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::read::MultiGzDecoder;
 use mine::Format;
 
 use super::zstd;
 
-/// Bytes of a block, about.
-const BLOCK: usize = 1 << 20;
+/// Bytes of a block, about: a part of a processor's second cache.
+const BLOCK: usize = 256 << 10;
 /// Bytes that are looked at to find the format.
 const START: usize = 256 << 10;
 /// Bytes that are looked through for a line that is not too long.
@@ -61,23 +59,6 @@ pub struct Block {
     pub number: u64,
     /// Whether it is a line that is too long.
     pub too_long: bool,
-}
-
-/// Buffers of blocks that were read: to fill them again is cheaper than to have new ones.
-#[derive(Debug, Default)]
-pub struct Spares(Mutex<Vec<Vec<u8>>>);
-
-impl Spares {
-    fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Puts the buffer of a block there that is no longer needed.
-    pub fn put(&self, block: Block) {
-        let mut buffer = block.text;
-        buffer.clear();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-    }
 }
 
 impl Log {
@@ -208,11 +189,6 @@ impl Log {
         self.bytes
     }
 
-    /// Whether it is compressed: to unpack it takes about as long as to read its lines.
-    pub fn is_packed(&self) -> bool {
-        self.packing != Packing::None
-    }
-
     /// Its text from the beginning.
     fn text(&self) -> io::Result<Box<dyn Read + Send>> {
         let mut file = match &self.path {
@@ -275,96 +251,130 @@ fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Hands over all lines of the logs, block by block, until `give` does not want any more. Several threads read one log
-/// each, where there are several: a compressed one is unpacked by one thread alone.
-///
-/// # Errors
-/// Which log cannot be read on, in words.
-pub fn each(
-    logs: &[Log],
-    threads: usize,
-    spares: &Spares,
-    give: impl Fn(Block) -> bool + Sync,
-) -> Result<(), String> {
-    let next = AtomicUsize::new(0);
-    let read = || {
-        while let Some((at, log)) = take(logs, &next) {
-            let wrong = |error: io::Error| format!("{}: {error}", log.name());
-            let wanted = log.each_block(at, spares, &give).map_err(wrong);
-            if !matches!(wanted, Ok(true)) {
-                // Others end with the logs that they have begun.
-                next.store(logs.len(), Ordering::Relaxed);
-                return wanted.map(drop);
+/// All lines of some logs, for several threads that take them block by block. Who takes a block reads and unpacks it too:
+/// so it is still in the cache of the processor that reads its lines, and no thread waits for another to read.
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    logs: Vec<Mutex<Reading<'a>>>,
+    /// Which log cannot be read on.
+    wrong: Mutex<Option<String>>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Nothing taken yet.
+    pub fn of(logs: &'a [Log]) -> Self {
+        let reading = logs.iter().enumerate().map(|(at, log)| Mutex::new(Reading::new(at, log)));
+        Self { logs: reading.collect(), wrong: Mutex::default() }
+    }
+
+    /// The next block, in the memory of an earlier one; none at the end, and once a log cannot be read on. The logs come in
+    /// order, but that which another thread is about to read is left to it while there are others.
+    pub fn take(&self, mut memory: Vec<u8>) -> Option<Block> {
+        for may_wait in [false, true] {
+            for log in &self.logs {
+                let mut log = match (log.try_lock(), may_wait) {
+                    (Ok(log), _) => log,
+                    (Err(_), false) => continue,
+                    (Err(_), true) => locked(log),
+                };
+                match log.next(memory) {
+                    Ok(Ok(block)) => return locked(&self.wrong).is_none().then_some(block),
+                    Ok(Err(unused)) => memory = unused,
+                    Err(error) => {
+                        let words = format!("{}: {error}", log.log.name());
+                        locked(&self.wrong).get_or_insert(words);
+                        return None;
+                    }
+                }
             }
         }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(logs.len())).map(|_| scope.spawn(read)).collect();
-        others.into_iter().fold(read(), |all, other| {
-            let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            all.and(other)
-        })
-    })
+        None
+    }
+
+    /// After the last block.
+    ///
+    /// # Errors
+    /// Which log could not be read on, in words.
+    pub fn end(self) -> Result<(), String> {
+        let wrong = self.wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+        wrong.map_or(Ok(()), Err)
+    }
 }
 
-/// The next log that nobody has begun.
-fn take<'a>(logs: &'a [Log], next: &AtomicUsize) -> Option<(usize, &'a Log)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    Some((at, logs.get(at)?))
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Log {
-    /// Hands over its lines; whether `give` wanted all of them.
-    fn each_block(
-        &self,
-        at: usize,
-        spares: &Spares,
-        give: impl Fn(Block) -> bool,
-    ) -> io::Result<bool> {
-        let mut source = self.text()?;
-        let mut number = 0;
-        let mut rest = Vec::new();
-        // Within a line whose beginning was handed over as too long.
-        let mut skipping = false;
-        loop {
-            let mut block = std::mem::replace(&mut rest, spares.take());
-            let before = block.len();
+/// How far a log is read.
+struct Reading<'a> {
+    at: usize,
+    log: &'a Log,
+    source: Option<Box<dyn Read + Send>>,
+    /// The beginning of a line, whose end was not read yet.
+    rest: Vec<u8>,
+    /// Blocks so far.
+    number: u64,
+    /// Within a line whose beginning was handed over as too long.
+    skipping: bool,
+    ended: bool,
+}
+
+impl std::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reading").field("log", self.log).field("number", &self.number).finish()
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn new(at: usize, log: &'a Log) -> Self {
+        let rest = Vec::new();
+        Self { at, log, source: None, rest, number: 0, skipping: false, ended: false }
+    }
+
+    /// The next block in this memory; the memory back at the log's end.
+    fn next(&mut self, mut block: Vec<u8>) -> io::Result<Result<Block, Vec<u8>>> {
+        block.clear();
+        while !self.ended {
+            let before = self.rest.len();
+            block.append(&mut self.rest);
             block.reserve(BLOCK);
-            source.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
-            let ended = block.len() == before;
-            if skipping {
-                let end = block.iter().position(|byte| *byte == b'\n');
-                block.drain(..end.map_or(block.len(), |end| end + 1));
-                skipping = end.is_none();
-            }
-            let end = block.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
-            let (text, too_long) = match end {
-                Some(end) => {
-                    rest.extend_from_slice(&block[end..]);
-                    block.truncate(end);
-                    (block, false)
-                }
-                None if block.len() > mine::LONGEST_LINE => {
-                    skipping = true;
-                    block.truncate(mine::LONGEST_LINE);
-                    (block, true)
-                }
-                None if ended => (block, false),
-                None => {
-                    rest = block;
-                    continue;
-                }
+            let source = match &mut self.source {
+                Some(source) => source,
+                none => none.insert(self.log.text()?),
             };
-            if !text.is_empty() {
-                number += 1;
-                if !give(Block { log: at, text, number, too_long }) {
-                    return Ok(false);
-                }
+            source.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
+            if block.len() == before {
+                (self.ended, self.source) = (true, None);
             }
-            if ended && rest.is_empty() {
-                return Ok(true);
+            let too_long = self.cut(&mut block);
+            if !block.is_empty() {
+                self.number += 1;
+                return Ok(Ok(Block { log: self.at, text: block, number: self.number, too_long }));
             }
         }
+        Ok(Err(block))
+    }
+
+    /// Leaves whole lines in a block, or the beginning of one that is too long, which it says; what is behind them is kept.
+    fn cut(&mut self, block: &mut Vec<u8>) -> bool {
+        if self.skipping {
+            let end = block.iter().position(|byte| *byte == b'\n');
+            block.drain(..end.map_or(block.len(), |end| end + 1));
+            self.skipping = end.is_none();
+        }
+        match block.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => {
+                self.rest.extend_from_slice(&block[end + 1..]);
+                block.truncate(end + 1);
+            }
+            None if block.len() > mine::LONGEST_LINE => {
+                self.skipping = true;
+                block.truncate(mine::LONGEST_LINE);
+                return true;
+            }
+            None if self.ended => {}
+            None => std::mem::swap(&mut self.rest, block),
+        }
+        false
     }
 }

@@ -1,7 +1,6 @@
 //! The two readings of a log, on all processors.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +9,7 @@ use mine::{Filter, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
 use model::quote::quote;
 use model::units::SECOND;
 
-use super::blocks::{self, Block, Log, Spares};
+use super::blocks::{Block, Blocks, Log};
 use crate::args::MineArgs;
 use crate::failure::{Failure, cannot_run};
 use crate::terminal::screen;
@@ -18,8 +17,6 @@ use crate::terminal::signals::{stop_on_signal, stopped};
 
 /// Threads that read lines at most.
 const MOST_THREADS: usize = 8;
-/// Blocks that wait for a thread at most.
-const WAITING: usize = 8;
 /// Numbers of lines that a block has at most, and blocks a log: requests of one instant keep their order by them.
 const LINES_OF_A_BLOCK: u64 = 1 << 22;
 const BLOCKS_OF_A_LOG: u64 = 1 << 22;
@@ -121,30 +118,23 @@ fn each_line<S: Send>(
     // Columns may be named anew in the middle of a log.
     let in_order = logs.iter().any(|log| !log.header().is_empty());
     let threads = if in_order { 1 } else { processors() };
-    let packed = logs.iter().filter(|log| log.is_packed()).count();
-    let readers = packed.clamp(1, threads);
-    let (send, receive) = sync_channel::<Block>(WAITING);
-    let receive = Mutex::new(receive);
-    let spares = Spares::default();
-    let work = || work(logs, (&receive, &spares), &progress, &new, &read);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = blocks::each(logs, readers, &spares, |block| {
-            !stopped(stop) && send.send(block).is_ok()
-        });
-        drop(send);
-        let mut states = workers
+    let blocks = Blocks::of(logs);
+    let work = || work(logs, (&blocks, stop), &progress, &new, &read);
+    let (mut all, others) = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let others = others
             .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let mut all = states.next().expect("there is a worker");
-        progress.end();
-        if stopped(stop) {
-            states.for_each(drop);
-            return interrupted();
-        }
-        absorb(&mut all, states.collect());
-        done.or_else(cannot_run).map(|()| all)
-    })
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        (own, others.collect::<Vec<S>>())
+    });
+    progress.end();
+    if stopped(stop) {
+        return interrupted();
+    }
+    blocks.end().or_else(cannot_run)?;
+    absorb(&mut all, others);
+    Ok(all)
 }
 
 /// Processors to use.
@@ -174,16 +164,17 @@ fn on_all_processors(count: usize, task: &(dyn Fn(usize) + Sync)) {
 
 fn work<S>(
     logs: &[Log],
-    (blocks, spares): (&Mutex<Receiver<Block>>, &Spares),
+    (blocks, stop): (&Blocks<'_>, &AtomicBool),
     progress: &Progress,
     new: &impl Fn() -> S,
     read: &impl Fn(&mut S, &Block, &mut Reader),
 ) -> S {
     let mut state = new();
     let mut reader: Option<(usize, Reader)> = None;
-    loop {
-        let next = blocks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(block) = next else { return state };
+    let mut memory = Vec::new();
+    while !stopped(stop)
+        && let Some(block) = blocks.take(memory)
+    {
         if reader.as_ref().is_none_or(|(log, _)| *log != block.log) {
             reader = logs[block.log].format().map(|format| (block.log, format.reader()));
         }
@@ -191,8 +182,9 @@ fn work<S>(
             read(&mut state, &block, reader);
         }
         progress.add(block.text.len());
-        spares.put(block);
+        memory = block.text;
     }
+    state
 }
 
 /// What is shown on a terminal while logs are read.
