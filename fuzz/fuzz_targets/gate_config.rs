@@ -39,6 +39,7 @@ fuzz_target!(|data: &[u8]| {
             method: b"GET",
             host: b"api.example.com",
             path: path.as_bytes(),
+            cut: None,
             key: None,
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),

@@ -190,22 +190,28 @@ impl Line {
         })
     }
 
-    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured. A `HEAD` costs what
-    /// a `GET` does: upstreams work out the same answer for it.
+    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured.
     pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
+        self.known_milli(method, path).unwrap_or(MEAN_MILLI)
+    }
+
+    /// The same of a request whose path some servers read as `cut`, with or without an empty last segment: the most that was
+    /// measured of one of them, and no less than its own path costs.
+    pub fn most_milli(&self, method: &[u8], path: &[u8], cut: &[u8]) -> u32 {
+        let bare = cut.strip_suffix(b"/").filter(|bare| !bare.is_empty());
+        let others = [Some(cut), bare].into_iter().flatten();
+        let known = others.filter_map(|path| self.known_milli(method, path)).max();
+        self.cost_milli(method, path).max(known.unwrap_or(0))
+    }
+
+    /// A `HEAD` costs what a `GET` does: upstreams work out the same answer for it.
+    fn known_milli(&self, method: &[u8], path: &[u8]) -> Option<u32> {
         let of = |place: u32| &self.costs[place as usize];
         let find = |method: &[u8]| {
             self.tree.least(path, &mut |place| of(place).method.as_bytes() == method)
         };
         let found = find(method).or_else(|| if method == b"HEAD" { find(b"GET") } else { None });
-        found.map_or(MEAN_MILLI, |place| of(place).milli)
-    }
-
-    /// The most that a request costs where its last segment, if it is empty, counts or does not.
-    pub fn most_milli(&self, method: &[u8], path: &[u8]) -> u32 {
-        let bare = path.strip_suffix(b"/").filter(|bare| !bare.is_empty());
-        let bare = bare.map_or(0, |bare| self.cost_milli(method, bare));
-        bare.max(self.cost_milli(method, path))
+        found.map(|place| of(place).milli)
     }
 
     /// Method, path and cost of every endpoint that was measured, the narrowest paths first.
@@ -283,6 +289,7 @@ mod tests {
             "endpoints": [
                 {"endpoint": "GET /users/{id}", "share": 0.5, "service_mean_ns": 1, "cost": 0.4},
                 {"endpoint": "GET /users/me?x=1", "share": 0.4, "service_mean_ns": 1, "cost": 0.0},
+                {"endpoint": "GET /lists/{id}/", "share": 0.1, "service_mean_ns": 1, "cost": 0.1},
                 {"endpoint": "checkout", "share": 0.1, "service_mean_ns": 1, "cost": 7.0},
             ],
             "target": {"url": "http://x/", "method": "GET", "addresses": [], "tls": false, "answer": null},
@@ -303,8 +310,15 @@ mod tests {
         assert_eq!(line.cost_milli(b"GET", b"/users/me"), 1);
         assert_eq!(line.cost_milli(b"POST", b"/users/7"), 1000);
         assert_eq!(line.cost_milli(b"HEAD", b"/users/7"), 400);
-        assert_eq!(line.most_milli(b"GET", b"/users/7/"), 1000);
-        assert_eq!(line.most_milli(b"GET", b"/users/me"), 1);
+        for (path, cut, most) in [
+            ("/users/7/", "/users/7/", 1000),
+            ("/users/me", "/users/me", 1),
+            ("/users/me", "/users/7", 400),
+            // What is measured with its slash costs what was measured.
+            ("/lists/7/", "/lists/7/", 100),
+        ] {
+            assert_eq!(line.most_milli(b"GET", path.as_bytes(), cut.as_bytes()), most, "{path}");
+        }
         assert_eq!(line.unknown, ["checkout"]);
     }
 

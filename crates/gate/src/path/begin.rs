@@ -116,7 +116,8 @@ impl Worker {
         }
         // A client that sends its body slowly holds no room of the load line: see `waiting`.
         let with_body = body_bytes != Some(0) && self.policy.line().is_some();
-        let waits = with_body && !head.expect_continue;
+        let paced = with_body && self.policy.client().body_bytes_per_s > 0;
+        let waits = paced && !head.expect_continue;
         let decision = if waits {
             self.policy.decide_before_body(&facts, now, &mut self.usage)
         } else {
@@ -129,11 +130,12 @@ impl Worker {
                 let Some(exchange) = &mut client.exchange else { return };
                 exchange.waits = waits;
                 if waits {
-                    return;
+                    return self.end_waiting(net, client);
                 }
-                if with_body {
+                if paced {
                     exchange.keep_pace(now);
                 }
+                self.pools.pools[exchange.pool as usize].budget.request(now);
                 self.dispatch(net, client, NONE, false);
             }
         }
@@ -193,7 +195,6 @@ impl Worker {
             shadow,
             ..Exchange::begun(ticket, head, pool, now)
         });
-        self.pools.pools[pool as usize].budget.request(now);
     }
 
     /// Answers a request that the policy refuses; the connection goes on.

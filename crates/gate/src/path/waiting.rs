@@ -48,7 +48,10 @@ impl Worker {
         exchange.waits = false;
         exchange.keep_pace(now);
         match self.policy.take_line(&mut exchange.ticket, now, &mut self.usage) {
-            Ok(()) => self.dispatch(net, client, NONE, false),
+            Ok(()) => {
+                self.pools.pools[exchange.pool as usize].budget.request(now);
+                self.dispatch(net, client, NONE, false);
+            }
             Err(refusal) => self.refuse_waiting(net, client, &refusal),
         }
     }

@@ -199,8 +199,10 @@ impl Policy {
     /// than one way.
     fn cost_milli(&self, facts: &Facts) -> u32 {
         let Some(line) = &self.line else { return MEAN_MILLI };
-        let of = |path| line.cost_milli(facts.method, path);
-        of(facts.path).max(facts.cut.map_or(0, |cut| line.most_milli(facts.method, cut)))
+        match facts.cut {
+            None => line.cost_milli(facts.method, facts.path),
+            Some(cut) => line.most_milli(facts.method, facts.path, cut),
+        }
     }
 }
 
