@@ -114,7 +114,8 @@ pub fn by_place(
         let all: Vec<String> = std::iter::once(place).chain(written).collect();
         format!("({})", all.join(" AND "))
     };
-    let numbers: Vec<u64> = numbers.collect();
+    // Later rows may refer to earlier ones.
+    let numbers: Vec<u64> = numbers.rev().collect();
     let lots = numbers.chunks(LIST_OF_PLACES).map(|chunk| Lot {
         condition: chunk.iter().map(found).collect::<Vec<_>>().join(" OR "),
         ending: String::new(),

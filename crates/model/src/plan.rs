@@ -140,7 +140,7 @@ impl Plan {
             ("keep-alive", self.keepalive == other.keepalive),
             ("choice of --cookies", self.cookies == other.cookies),
             ("pipeline", self.pipeline == other.pipeline),
-            ("cap on requests in flight", self.own_inflight_cap() == other.own_inflight_cap()),
+            ("cap on requests in flight", self.may_share_cap(other)),
             ("TLS", self.tls == other.tls),
             ("statuses of success", self.success == other.success),
             ("body expected", self.expect_body == other.expect_body),
@@ -149,10 +149,16 @@ impl Plan {
         same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
     }
 
-    /// The cap on requests in flight, where it is below what connections hold.
-    fn own_inflight_cap(&self) -> Option<u32> {
-        let held = self.connections.saturating_mul(self.pipeline);
-        (self.max_inflight < held).then_some(self.max_inflight)
+    /// Whether the cap on requests in flight may be the same: where it is below what connections hold, it is seen.
+    fn may_share_cap(&self, other: &Self) -> bool {
+        let held = |plan: &Self| plan.connections.saturating_mul(plan.pipeline);
+        let seen = |plan: &Self| (plan.max_inflight < held(plan)).then_some(plan.max_inflight);
+        match (seen(self), seen(other)) {
+            (None, None) => true,
+            (Some(one), Some(two)) => one == two,
+            (Some(cap), None) => held(other) <= cap,
+            (None, Some(cap)) => held(self) <= cap,
+        }
     }
 
     /// The endpoints' names and shares of all requests. Their numbers of users differ from level to level.

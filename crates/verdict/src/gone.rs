@@ -207,9 +207,12 @@ fn silent(run: &Run, silence: &Silence) -> bool {
     } else {
         SHORTEST.max(SILENT_TIMES.saturating_mul(answered))
     };
-    // Who is still connecting has made no attempt yet.
-    let waits = |users: &Users| users.end_waits.range(least..).next().is_some();
-    let open = totals.errors.timeout > 0
+    // Who is still connecting has made no attempt yet, and may be about to succeed.
+    let opening = run.connect_ns.p99.saturating_add(run.tls_ns.p99);
+    let long = least.max(STALL.0).max(SILENT_TIMES.saturating_mul(opening));
+    let waits = |users: &Users| users.end_waits.range(long..).next().is_some();
+    // Users that find no port here wait for nothing of the server's: an earlier time-out says nothing of them.
+    let open = totals.errors.timeout > 0 && totals.limits.is_empty()
         || totals.unfinished > 0
         || behind
         || run.users.as_ref().is_some_and(waits);

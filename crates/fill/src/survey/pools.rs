@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Request;
 use crate::database::{Database, all};
 use crate::error::Result;
-use crate::schema::{Schema, Type};
+use crate::schema::{Dialect, Schema, Type};
 
 /// Values of one query's list.
 const LIST: usize = 1000;
@@ -34,7 +34,14 @@ pub fn sort_pools(
             Type::Uuid => value.0.len() == 36,
             _ => false,
         };
-        let values = merged(&of.kind, pool.values.iter().filter(fits));
+        // SQLite keeps UUIDs as text, as they were written.
+        let text = Type::Text { most: None };
+        let kept = if schema.dialect == Dialect::Sqlite && of.kind == Type::Uuid {
+            &text
+        } else {
+            &of.kind
+        };
+        let values = merged(kept, pool.values.iter().filter(fits));
         let mut there = BTreeSet::new();
         let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
         for chunk in values.chunks(LIST) {

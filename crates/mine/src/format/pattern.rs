@@ -1,5 +1,7 @@
 //! Lines described by nginx's `log_format` or Apache's `LogFormat`: fields with text between them.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use memchr::memchr;
 
 use crate::hit::{Bad, Hit, Slots, duration, number, status};
@@ -353,6 +355,8 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
                 return Err(Bad::Form);
             }
         }
+        // What the proxy answered itself.
+        Field::Seconds if text == b"-" => {}
         Field::Seconds => {
             if !text.contains(&b'.') {
                 return Err(Bad::Form);
@@ -369,16 +373,22 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
     Ok(())
 }
 
-/// The first address of several, without the port behind it and the brackets that a port needs.
+/// The first address of several, without the port behind it and the brackets that a port needs; what is no address
+/// stays as it is.
 pub(super) fn address(text: &[u8]) -> &[u8] {
     let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();
     if let Some(inner) = first.strip_prefix(b"[") {
         return memchr(b']', inner).map_or(inner, |at| &inner[..at]);
     }
-    let colons = first.iter().filter(|byte| **byte == b':').count();
-    match (colons, memchr(b':', first)) {
-        (1, Some(at)) => &first[..at],
-        _ => first,
+    let is_v4 =
+        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok());
+    let is_v6 =
+        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok());
+    let before_port = memchr(b':', first).map_or(first, |at| &first[..at]);
+    match () {
+        () if is_v4(before_port) => before_port,
+        () if is_v6(first) => first,
+        () => text,
     }
 }
 

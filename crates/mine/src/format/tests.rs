@@ -103,7 +103,8 @@ fn whole_numbers_behind_the_agent_are_no_seconds() {
     for (more, note) in [("120345", true), ("512 2600", true), ("", false), ("-", false)] {
         let line = format!("{COMBINED} {more}");
         let format = Format::detect(line.as_bytes()).unwrap();
-        assert_eq!(format.name(), "combined", "{line}");
+        // nginx writes `-` for what it answered itself.
+        assert!(more == "-" || format.name() == "combined", "{line}");
         assert_eq!(read(&format, &line)[0].5, None, "{line}");
         let said = format.note(line.as_bytes());
         assert_eq!(said.is_some_and(|note| note.contains("%D")), note, "{line}");

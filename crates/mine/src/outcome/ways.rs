@@ -129,7 +129,7 @@ impl Making<'_> {
         let text = show_duration(after);
         self.made.mined.notes.push(format!(
             "sessions last: {UNDER_WAY_PERCENT} % of the requests/s are sent only {text} after the first began, which is \
-             the workload's warm-up; `capacity` needs it as --warmup. Shorter `think` times need less"
+             the workload's warm-up, also of each step of `capacity`. Shorter `think` times need less"
         ));
     }
 }

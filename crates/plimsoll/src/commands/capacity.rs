@@ -49,6 +49,9 @@ const MOST_CAUSES: usize = 3;
 /// The shortest search that can find anything.
 const LEAST_BUDGET: Nanos = 10 * SECOND;
 
+/// Steps that a search takes, about: where each needs a longer warm-up, the budget is that much longer.
+const USUAL_STEPS: u64 = 12;
+
 /// Runs the command; the exit code.
 ///
 /// # Errors
@@ -70,7 +73,11 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let mut input = LoadInput::of(url, &args.load)?;
     settings.arriving = input.arriving();
     // By flag or in the file: what the server needs to be warm.
-    settings.warmup_ns = settings.warmup_ns.max(input.settings.warmup_ns.value);
+    let longer_ns = input.settings.warmup_ns.value.saturating_sub(settings.warmup_ns);
+    settings.warmup_ns += longer_ns;
+    if args.budget.is_none() {
+        settings.budget_ns = settings.budget_ns.saturating_add(USUAL_STEPS * longer_ns);
+    }
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
     // A length that the user chose stays.

@@ -5,7 +5,8 @@ use model::{Run, Verdict};
 use crate::figures::{grouped, share};
 
 /// Parts of a plan that two servers may need differently, or that change no figure by themselves.
-const MAY_DIFFER: [&str; 6] = ["header fields", "body", "duration", "warm-up", "time-out", "TLS"];
+const MAY_DIFFER: [&str; 7] =
+    ["header fields", "body", "duration", "warm-up", "time-out", "TLS", "mix of endpoints"];
 /// Shares of success that lie closer together than this are alike.
 const LEAST: f64 = 0.001;
 /// Attempts at least by which they must lie apart.
@@ -64,14 +65,20 @@ fn loads(a: &Run, b: &Run) -> Option<String> {
         return Some(format!("their loads differ ({} against {})", load(a), load(b)));
     }
     let mut other = a.plan.differences(&b.plan);
-    let single = a.plan.mix.endpoints.len() <= 1 && b.plan.mix.endpoints.len() <= 1;
-    other.retain(|what| !(MAY_DIFFER.contains(what) || single && *what == "mix of endpoints"));
+    other.retain(|what| !MAY_DIFFER.contains(what));
+    // Names may be paths, which differ between servers.
+    let shares = |run: &Run| run.plan.mix.endpoints.iter().map(|e| e.share).collect::<Vec<_>>();
+    if shares(a) != shares(b) {
+        other.push("mix of endpoints");
+    }
     (!other.is_empty()).then(|| format!("they were sent with another {}", other.join(", ")))
 }
 
 /// Who answers with failures is quicker or slower for that, and its figures are not those of the work asked for.
 fn successes(a: &Run, b: &Run) -> Option<String> {
-    let ratio = |run: &Run| run.rates.success_ratio.unwrap_or(0.0);
+    // By attempts: how long users were without a response varies more than chance allows attempts to.
+    let ratio =
+        |run: &Run| run.rates.attempts_success_ratio.or(run.rates.success_ratio).unwrap_or(0.0);
     let (one, other) = (ratio(a), ratio(b));
     let attempts = |run: &Run| run.totals.attempts.max(1) as f64;
     let both = (one * attempts(a) + other * attempts(b)) / (attempts(a) + attempts(b));
