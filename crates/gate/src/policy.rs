@@ -27,6 +27,7 @@ use std::sync::Arc;
 pub use build::{PolicySettings, TooManyNames};
 pub use current::Current;
 pub use limits_of::{Limits, Tier};
+pub(crate) use pattern::without_slash;
 pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{

@@ -8,7 +8,7 @@ use model::loadline::seldom_exceeded;
 use model::units::parse_duration;
 use model::{LevelKind, LoadLine};
 
-use crate::policy::{PathPattern, PathTree};
+use crate::policy::{PathPattern, PathTree, without_slash};
 
 /// How far ahead of an even pace requests may be where the number in flight was measured.
 pub(super) const AHEAD_NS: u64 = 1_000_000_000;
@@ -198,8 +198,7 @@ impl Line {
     /// The same of a request whose path some servers read as `cut`, with or without an empty last segment: the most that was
     /// measured of one of them, and no less than its own path costs.
     pub fn most_milli(&self, method: &[u8], path: &[u8], cut: &[u8]) -> u32 {
-        let bare = cut.strip_suffix(b"/").filter(|bare| !bare.is_empty());
-        let others = [Some(cut), bare].into_iter().flatten();
+        let others = [Some(cut), without_slash(cut)].into_iter().flatten();
         let known = others.filter_map(|path| self.known_milli(method, path)).max();
         self.cost_milli(method, path).max(known.unwrap_or(0))
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
-    Route, Ticket, Tier,
+    Route, Ticket, Tier, without_slash,
 };
 use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
@@ -303,11 +303,6 @@ impl<'a> Taken<'a> {
         }
         Refusal::of(problem)
     }
-}
-
-/// A path without its empty last segment, where it has one.
-fn without_slash(path: &[u8]) -> Option<&[u8]> {
-    path.strip_suffix(b"/").filter(|bare| !bare.is_empty())
 }
 
 /// Whole seconds, at least one.

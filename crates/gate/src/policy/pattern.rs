@@ -170,6 +170,11 @@ impl PathPattern {
     }
 }
 
+/// A path without its empty last segment, where it has one.
+pub(crate) fn without_slash(path: &[u8]) -> Option<&[u8]> {
+    path.strip_suffix(b"/").filter(|bare| !bare.is_empty())
+}
+
 /// A segment without escapes.
 ///
 /// # Errors
