@@ -272,6 +272,7 @@ impl<'s> Tally<'s> {
         let mut tasks = vec![Task::Paths(own, paths)];
         let task = |(own, others)| Task::Endpoint(Box::new(own), others);
         tasks.extend(endpoints.into_iter().map(task));
+        self.endpoints.reserve(tasks.len());
         let ruler = &self.ruler;
         for done in map(each, tasks, |task| task.carried_out(ruler)) {
             match done {
@@ -324,8 +325,7 @@ impl<'s> Tally<'s> {
         }
         self.others.0 += other.others.0;
         self.others.1 += other.others.1;
-        let renumber = |endpoint: u32| moved.get(endpoint as usize).copied()?;
-        self.visits.absorb(other.visits.renumbered(renumber));
+        self.visits.absorb(other.visits.renumbered(&moved));
         other.paths
     }
 
@@ -338,15 +338,15 @@ impl<'s> Tally<'s> {
         let mut order: Vec<usize> = (0..self.endpoints.len()).collect();
         let key = |at: &usize| (self.endpoints[*at].template, &self.endpoints[*at].method);
         order.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
-        let mut moved = vec![0; order.len()];
+        let mut moved = vec![None; order.len()];
         let mut endpoints = Vec::with_capacity(order.len());
         for (to, from) in order.into_iter().enumerate() {
-            moved[from] = to as u32;
+            moved[from] = Some(to as u32);
             endpoints.push(std::mem::take(&mut self.endpoints[from]));
         }
         self.endpoints = endpoints;
         let visits = std::mem::take(&mut self.visits);
-        self.visits = visits.renumbered(|endpoint| moved.get(endpoint as usize).copied());
+        self.visits = visits.renumbered(&moved);
         self.places.clear();
     }
 

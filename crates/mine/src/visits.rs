@@ -10,6 +10,10 @@ use crate::each::{Each, map};
 
 /// Requests kept.
 const MOST: usize = 300_000;
+/// Levels that there are.
+const LEVELS: usize = 32;
+/// Users are divided by their hash into so many parts, in the order of their hashes.
+const PARTS: usize = 8;
 
 /// A request of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +25,23 @@ struct Visit {
     endpoint: u32,
 }
 
-/// Requests of users.
+/// Requests of users, as several readers of a log kept them.
 #[derive(Debug, Default)]
 pub(crate) struct Visits {
     /// Zeros that a user's hash ends with to be kept.
     level: u32,
-    visits: Vec<Visit>,
+    /// How many there are by the zeros that their user's hash ends with, those of more in the last.
+    by_zeros: [usize; LEVELS],
+    read: Vec<Read>,
+}
+
+/// What one reader of a log kept.
+#[derive(Debug, Default)]
+struct Read {
+    /// Of users with hashes in this order.
+    parts: [Vec<Visit>; PARTS],
+    /// The numbers that the endpoints have now, where they were given others; some have none.
+    numbers: Option<Vec<Option<u32>>>,
 }
 
 /// What sessions come to.
@@ -43,40 +58,59 @@ pub(crate) struct Sessions {
 
 impl Visits {
     pub(crate) fn add(&mut self, user: u64, at_ns: i64, order: u64, endpoint: u32) {
-        if user.trailing_zeros() < self.level {
+        if zeros(user) < self.level as usize {
             return;
         }
-        self.visits.push(Visit { user, at_ns, order, endpoint });
-        self.shrink();
-    }
-
-    fn shrink(&mut self) {
-        while self.visits.len() > MOST && self.level < 40 {
-            self.level += 1;
-            let level = self.level;
-            self.visits.retain(|visit| visit.user.trailing_zeros() >= level);
+        if self.read.is_empty() {
+            self.read.push(Read::default());
+        }
+        let visit = Visit { user, at_ns, order, endpoint };
+        self.read[0].parts[part(user)].push(visit);
+        self.by_zeros[zeros(user)] += 1;
+        if self.raise() {
+            let level = self.level as usize;
+            let parts = self.read.iter_mut().flat_map(|read| &mut read.parts);
+            parts.for_each(|part| part.retain(|visit| zeros(visit.user) >= level));
         }
         // One user alone may have them all.
-        self.visits.truncate(MOST);
+        if self.len() > MOST {
+            self.read[0].parts[part(user)].pop();
+            self.by_zeros[zeros(user)] -= 1;
+        }
     }
 
+    fn len(&self) -> usize {
+        self.by_zeros[self.level as usize..].iter().sum()
+    }
+
+    /// Raises the level until those that it keeps fit; whether it had to.
+    fn raise(&mut self) -> bool {
+        let before = self.level;
+        while self.len() > MOST && (self.level as usize) < LEVELS - 1 {
+            self.level += 1;
+        }
+        self.level > before
+    }
+
+    /// Puts those of another part of the log beside these.
     pub(crate) fn absorb(&mut self, other: Self) {
         self.level = self.level.max(other.level);
-        let level = self.level;
-        self.visits.extend(other.visits);
-        self.visits.retain(|visit| visit.user.trailing_zeros() >= level);
-        self.shrink();
+        for (own, more) in self.by_zeros.iter_mut().zip(other.by_zeros) {
+            *own += more;
+        }
+        self.read.extend(other.read);
+        self.raise();
     }
 
-    /// With other numbers for endpoints; the visits of those that have none are left out.
-    pub(crate) fn renumbered(mut self, number: impl Fn(u32) -> Option<u32>) -> Self {
-        self.visits.retain_mut(|visit| match number(visit.endpoint) {
-            Some(endpoint) => {
-                visit.endpoint = endpoint;
-                true
+    /// With other numbers for endpoints, by those that they have; visits of those that have none are left out of sessions.
+    pub(crate) fn renumbered(mut self, numbers: &[Option<u32>]) -> Self {
+        let number = |own: u32| numbers.get(own as usize).copied().flatten();
+        for read in &mut self.read {
+            match &mut read.numbers {
+                Some(own) => own.iter_mut().for_each(|own| *own = own.and_then(number)),
+                none => *none = Some(numbers.to_vec()),
             }
-            None => false,
-        });
+        }
         self
     }
 
@@ -89,20 +123,50 @@ impl Visits {
         kept: &[bool],
         each: Each,
     ) -> Sessions {
-        let some = self.visits.len() * 9 / 8 / PARTS;
-        let mut parts: Vec<Vec<Visit>> = (0..PARTS).map(|_| Vec::with_capacity(some)).collect();
-        for visit in self.visits {
-            parts[(visit.user >> (u64::BITS - PARTS.ilog2())) as usize].push(visit);
+        let level = self.level;
+        let mut parts: Vec<Vec<Vec<Visit>>> = (0..PARTS).map(|_| Vec::new()).collect();
+        let mut numbers = Vec::new();
+        for read in self.read {
+            numbers.push(read.numbers);
+            parts.iter_mut().zip(read.parts).for_each(|(part, visits)| part.push(visits));
         }
-        let parts = map(each, parts, |visits| Part::of(visits, gap_ns, peak, kept));
+        let parts = map(each, parts, |read| {
+            Part::of(together(read, &numbers, level as usize), gap_ns, peak, kept)
+        });
         let mut all = Part::default();
         parts.into_iter().for_each(|part| all.append(part));
-        all.finish(self.level)
+        all.finish(level)
     }
 }
+/// The place of a user among the parts.
+fn part(user: u64) -> usize {
+    (user >> (u64::BITS - PARTS.ilog2())) as usize
+}
 
-/// Users are divided by their hash into so many parts, in the order of their hashes.
-const PARTS: usize = 8;
+/// Zeros that a user's hash ends with.
+fn zeros(user: u64) -> usize {
+    (user.trailing_zeros() as usize).min(LEVELS - 1)
+}
+
+/// A part as several kept it, with the numbers of endpoints of each, of users that the level keeps.
+fn together(
+    read: Vec<Vec<Visit>>,
+    numbers: &[Option<Vec<Option<u32>>>],
+    level: usize,
+) -> Vec<Visit> {
+    let mut all = Vec::new();
+    for (mut visits, numbers) in read.into_iter().zip(numbers) {
+        visits.retain_mut(|visit| {
+            let number = numbers.as_ref().map_or(Some(visit.endpoint), |numbers| {
+                numbers.get(visit.endpoint as usize).copied().flatten()
+            });
+            visit.endpoint = number.unwrap_or_default();
+            number.is_some() && zeros(visit.user) >= level
+        });
+        if all.is_empty() { all = visits } else { all.append(&mut visits) }
+    }
+    all
+}
 
 /// The sessions of some of the users.
 #[derive(Debug, Default)]

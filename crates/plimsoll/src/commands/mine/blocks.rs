@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -53,12 +54,25 @@ enum Packing {
 pub struct Block {
     /// Which of the logs.
     pub log: usize,
-    /// Its lines; the beginning of one that is too long to be kept.
-    pub text: Vec<u8>,
+    memory: Vec<u8>,
+    /// Where in the memory its lines are.
+    text: Range<usize>,
     /// Its place in the log.
     pub number: u64,
     /// Whether it is a line that is too long.
     pub too_long: bool,
+}
+
+impl Block {
+    /// Its lines; the beginning of one that is too long to be kept.
+    pub fn text(&self) -> &[u8] {
+        &self.memory[self.text.clone()]
+    }
+
+    /// What the next block may be read into.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.memory
+    }
 }
 
 impl Log {
@@ -332,49 +346,56 @@ impl<'a> Reading<'a> {
     }
 
     /// The next block in this memory; the memory back at the log's end.
-    fn next(&mut self, mut block: Vec<u8>) -> io::Result<Result<Block, Vec<u8>>> {
-        block.clear();
+    fn next(&mut self, mut memory: Vec<u8>) -> io::Result<Result<Block, Vec<u8>>> {
         while !self.ended {
             let before = self.rest.len();
-            block.append(&mut self.rest);
-            block.reserve(BLOCK);
+            if memory.len() < before + BLOCK {
+                memory.resize(before + BLOCK, 0);
+            }
+            memory[..before].copy_from_slice(&self.rest);
+            self.rest.clear();
             let source = match &mut self.source {
                 Some(source) => source,
                 none => none.insert(self.log.text()?),
             };
-            source.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
-            if block.len() == before {
+            let read = read_full(source, &mut memory[before..before + BLOCK])?;
+            if read == 0 {
                 (self.ended, self.source) = (true, None);
             }
-            let too_long = self.cut(&mut block);
-            if !block.is_empty() {
+            let (text, too_long) = self.cut(&memory[..before + read]);
+            if !text.is_empty() {
                 self.number += 1;
-                return Ok(Ok(Block { log: self.at, text: block, number: self.number, too_long }));
+                let (log, number) = (self.at, self.number);
+                return Ok(Ok(Block { log, memory, text, number, too_long }));
             }
         }
-        Ok(Err(block))
+        Ok(Err(memory))
     }
 
-    /// Leaves whole lines in a block, or the beginning of one that is too long, which it says; what is behind them is kept.
-    fn cut(&mut self, block: &mut Vec<u8>) -> bool {
+    /// Where in this text whole lines are, or the beginning of one that is too long, which it says; what is behind them is
+    /// kept.
+    fn cut(&mut self, text: &[u8]) -> (Range<usize>, bool) {
+        let mut from = 0;
         if self.skipping {
-            let end = block.iter().position(|byte| *byte == b'\n');
-            block.drain(..end.map_or(block.len(), |end| end + 1));
+            let end = text.iter().position(|byte| *byte == b'\n');
+            from = end.map_or(text.len(), |end| end + 1);
             self.skipping = end.is_none();
         }
-        match block.iter().rposition(|byte| *byte == b'\n') {
+        match text[from..].iter().rposition(|byte| *byte == b'\n') {
             Some(end) => {
-                self.rest.extend_from_slice(&block[end + 1..]);
-                block.truncate(end + 1);
+                let end = from + end + 1;
+                self.rest.extend_from_slice(&text[end..]);
+                (from..end, false)
             }
-            None if block.len() > mine::LONGEST_LINE => {
+            None if text.len() - from > mine::LONGEST_LINE => {
                 self.skipping = true;
-                block.truncate(mine::LONGEST_LINE);
-                return true;
+                (from..from + mine::LONGEST_LINE, true)
             }
-            None if self.ended => {}
-            None => std::mem::swap(&mut self.rest, block),
+            None if self.ended => (from..text.len(), false),
+            None => {
+                self.rest.extend_from_slice(&text[from..]);
+                (0..0, false)
+            }
         }
-        false
     }
 }

@@ -42,8 +42,8 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         Progress::new("reading lines", logs, quiet),
         || Survey::new(&filter).with_templates(&args.template),
         |survey, block, reader| match block.too_long {
-            true => survey.too_long(&block.text, order(block)),
-            false => survey.read(&block.text, order(block), reader),
+            true => survey.too_long(block.text(), order(block)),
+            false => survey.read(block.text(), order(block), reader),
         },
         |survey, others| others.into_iter().for_each(|other| survey.absorb(other)),
     )?;
@@ -59,7 +59,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
         |tally, block, reader| {
             if !block.too_long {
-                tally.read(&block.text, order(block), reader);
+                tally.read(block.text(), order(block), reader);
             }
         },
         |tally, others| tally.absorb(others, &on_all_processors),
@@ -181,8 +181,8 @@ fn work<S>(
         if let Some((_, reader)) = &mut reader {
             read(&mut state, &block, reader);
         }
-        progress.add(block.text.len());
-        memory = block.text;
+        progress.add(block.text().len());
+        memory = block.into_memory();
     }
     state
 }
