@@ -128,7 +128,8 @@ fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
 fn text_form(head: &[u8]) -> Option<Form> {
     let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(head));
     if has(head, "Running ") && has(head, " test @ ") {
-        let two = has(head, "Thread calibration:") || has(head, "HdrHistogram");
+        let marks = ["Thread calibration:", "HdrHistogram", "Stdev     99%"];
+        let two = marks.iter().any(|mark| has(head, mark));
         Some(if two { Form::Wrk2 } else { Form::Wrk })
     } else if has(head, "ApacheBench") || has(head, "Concurrency Level:") {
         Some(Form::Ab)

@@ -141,6 +141,25 @@ fn wrk2_and_our_own_open_loop_are_open() {
 }
 
 #[test]
+fn newer_wrk2_prints_p99_where_wrk_has_the_greatest_latency() {
+    let newer =
+        WRK2.replace("Stdev     Max", "Stdev     99%").replace("640.00ms   71", "560.00ms   71");
+    let newer = newer.replace("639.00ms", "640.00ms");
+    let claim = row(&newer);
+    assert_eq!((claim.max_ns, at(&claim, 99.0)), (None, Some(560 * MILLISECOND)));
+    assert_eq!((claim.quantiles.len(), at(&claim, 99.99)), (7, Some(640 * MILLISECOND)));
+    // A short run without --latency has neither calibration nor distribution.
+    let [head, rest] = [
+        "Running 5s test @ http://h/\n  2 threads and 50 connections\n",
+        "  10000 requests in 5.00s, 1.00MB read\nRequests/sec:   2000.00\n",
+    ];
+    let stats = "  Thread Stats   Avg      Stdev     99%   +/- Stdev\n    Latency   180.20ms  120.10ms 560.00ms   71.10%\n";
+    let short = claims(format!("{head}{stats}{rest}").as_bytes()).unwrap();
+    assert_eq!((short.tool, short.rows[0].loop_kind), (Tool::Wrk2, LoopKind::Open));
+    assert_eq!(short.rows[0].quantiles, [(0.99, 560 * MILLISECOND)]);
+}
+
+#[test]
 fn abs_means_are_those_it_measured() {
     let kept = row(AB_KEEPALIVE);
     assert_eq!(kept.target.as_deref(), Some("http://127.0.0.1:18080/healthz"));

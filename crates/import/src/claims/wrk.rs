@@ -11,7 +11,10 @@ use crate::claims::figure::{Printed, count, duration, number};
 pub(super) struct Wrk {
     target: Option<String>,
     connections: Option<u64>,
+    /// The mean, and the greatest latency or the 99th percentile.
     latency: Option<(Printed, Printed)>,
+    /// Newer wrk2 prints p99 where wrk has the greatest latency, and says so at the head.
+    p99_for_max: bool,
     quantiles: Vec<(f64, Nanos)>,
     /// wrk2 prints a second distribution, without the wait for a connection, which is not read.
     distributions: u32,
@@ -42,9 +45,13 @@ impl Block for Wrk {
             }
             // Only wrk2 calibrates; its other lines are the same as wrk's.
             ["Thread", "calibration:", ..] => self.open = true,
+            ["Thread", "Stats", "Avg", "Stdev", "99%", ..] => {
+                (self.open, self.p99_for_max) = (true, true);
+            }
             ["Latency", mean, _, max, _] if self.latency.is_none() => {
                 let mean = duration(number, "mean latency", mean)?;
-                self.latency = Some((mean, duration(number, "greatest latency", max)?));
+                let what = if self.p99_for_max { "99%" } else { "greatest latency" };
+                self.latency = Some((mean, duration(number, what, max)?));
             }
             [share, value] if self.distributions == 1 && share.ends_with('%') => {
                 self.quantile(number, share, value)?;
@@ -63,20 +70,25 @@ impl Block for Wrk {
 
     fn finish(self) -> Result<Claim, &'static str> {
         let qps = self.qps.ok_or("`Requests/sec:` line")?;
-        let (mean, max) = self.latency.ok_or("`Latency` line")?;
+        let (mean, last) = self.latency.ok_or("`Latency` line")?;
         let requests = self.requests.ok_or("line of requests")?;
         let connections = self.connections.ok_or("line of threads and connections")?;
         let attempts = requests as f64 + self.connect_errors as f64 + self.other_errors as f64;
         let succeeded = requests.saturating_sub(self.refused) as f64;
         let timed = (requests > 0).then_some(mean.ns);
+        let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|_| last.ns));
+        if self.p99_for_max {
+            let p99 = max_ns.take().filter(|_| quantiles.is_empty());
+            quantiles.extend(p99.map(|ns| (0.99, ns)));
+        }
         Ok(Claim {
             target: self.target,
             connections: Some(connections as f64).filter(|&n| n > 0.0),
             loop_kind: if self.open { LoopKind::Open } else { LoopKind::Closed },
             latency: if self.open { Latency::Response } else { Latency::Service },
             error_ns: mean.error_ns,
-            max_ns: timed.map(|_| max.ns),
-            quantiles: self.quantiles,
+            max_ns,
+            quantiles,
             requests: Some(requests),
             duration_ns: self.duration.map(|time| time.ns),
             success: (attempts > 0.0).then(|| succeeded / attempts),
