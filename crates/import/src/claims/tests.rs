@@ -141,6 +141,13 @@ fn wrk2_and_our_own_open_loop_are_open() {
 }
 
 #[test]
+fn what_a_script_prints_behind_the_block_is_no_distribution() {
+    for printed in ["99% 1234\n", "  50%     22\n  66%     23\n"] {
+        assert_eq!(row(&format!("{WRK}{printed}")), row(WRK), "{printed}");
+    }
+}
+
+#[test]
 fn newer_wrk2_prints_p99_where_wrk_has_the_greatest_latency() {
     let newer =
         WRK2.replace("Stdev     Max", "Stdev     99%").replace("640.00ms   71", "560.00ms   71");

@@ -16,8 +16,8 @@ pub(super) struct Wrk {
     /// Newer wrk2 prints p99 where wrk has the greatest latency, and says so at the head.
     p99_for_max: bool,
     quantiles: Vec<(f64, Nanos)>,
-    /// wrk2 prints a second distribution, without the wait for a connection, which is not read.
-    distributions: u32,
+    /// Whether lines of per cent are the distribution's: not after the requests, where a script prints its own.
+    in_distribution: bool,
     requests: Option<u64>,
     duration: Option<Printed>,
     refused: u64,
@@ -40,7 +40,8 @@ impl Block for Wrk {
                 self.connections = Some(count(number, "connections", n)?);
             }
             ["Latency", "Distribution", rest @ ..] => {
-                self.distributions += 1;
+                // wrk2 prints a second one, without the wait for a connection, which is not read.
+                self.in_distribution = self.quantiles.is_empty();
                 self.open |= rest.first() == Some(&"(HdrHistogram");
             }
             // Only wrk2 calibrates; its other lines are the same as wrk's.
@@ -53,10 +54,11 @@ impl Block for Wrk {
                 let what = if self.p99_for_max { "99%" } else { "greatest latency" };
                 self.latency = Some((mean, duration(number, what, max)?));
             }
-            [share, value] if self.distributions == 1 && share.ends_with('%') => {
+            [share, value] if self.in_distribution && share.ends_with('%') => {
                 self.quantile(number, share, value)?;
             }
             [n, "requests", "in", time, ..] => {
+                self.in_distribution = false;
                 self.requests = Some(count(number, "requests", n)?);
                 self.duration = Some(duration(number, "duration", time.trim_end_matches(','))?);
             }
