@@ -148,6 +148,19 @@ fn what_a_script_prints_behind_the_block_is_no_distribution() {
 }
 
 #[test]
+fn wrk2s_mean_of_nothing_is_none() {
+    let timed = ["180.20ms  120.10ms 640.00ms", "40008 requests", "2000.40"];
+    let nothing = ["  -nanus    -nanus   0.00us", "0 requests", "0.00"];
+    let untimed = |text: String, (timed, nothing): (&str, &str)| text.replacen(timed, nothing, 1);
+    let dead = timed.into_iter().zip(nothing).fold(WRK2.to_owned(), untimed);
+    let claim = row(&dead);
+    assert_eq!((claim.qps, claim.mean_ns, claim.max_ns), (0.0, None, None));
+    // Of a run that ended with its calibration: requests, but no latencies.
+    let short = untimed(WRK2.to_owned(), (timed[0], nothing[0]));
+    assert_eq!((row(&short).qps, row(&short).mean_ns), (2000.4, None));
+}
+
+#[test]
 fn newer_wrk2_prints_p99_where_wrk_has_the_greatest_latency() {
     let newer =
         WRK2.replace("Stdev     Max", "Stdev     99%").replace("640.00ms   71", "560.00ms   71");

@@ -11,8 +11,8 @@ use crate::claims::figure::{Printed, count, duration, number};
 pub(super) struct Wrk {
     target: Option<String>,
     connections: Option<u64>,
-    /// The mean, and the greatest latency or the 99th percentile.
-    latency: Option<(Printed, Printed)>,
+    /// The mean, and the greatest latency or the 99th percentile; none inside where nothing was timed.
+    latency: Option<Option<(Printed, Printed)>>,
     /// Newer wrk2 prints p99 where wrk has the greatest latency, and says so at the head.
     p99_for_max: bool,
     quantiles: Vec<(f64, Nanos)>,
@@ -49,10 +49,12 @@ impl Block for Wrk {
             ["Thread", "Stats", "Avg", "Stdev", "99%", ..] => {
                 (self.open, self.p99_for_max) = (true, true);
             }
+            // wrk2's mean of nothing.
+            ["Latency", "-nanus" | "nanus", ..] => self.latency = Some(None),
             ["Latency", mean, _, max, _] if self.latency.is_none() => {
                 let mean = duration(number, "mean latency", mean)?;
                 let what = if self.p99_for_max { "99%" } else { "greatest latency" };
-                self.latency = Some((mean, duration(number, what, max)?));
+                self.latency = Some(Some((mean, duration(number, what, max)?)));
             }
             [share, value] if self.in_distribution && share.ends_with('%') => {
                 self.quantile(number, share, value)?;
@@ -72,13 +74,13 @@ impl Block for Wrk {
 
     fn finish(self) -> Result<Claim, &'static str> {
         let qps = self.qps.ok_or("`Requests/sec:` line")?;
-        let (mean, last) = self.latency.ok_or("`Latency` line")?;
+        let latency = self.latency.ok_or("`Latency` line")?;
         let requests = self.requests.ok_or("line of requests")?;
         let connections = self.connections.ok_or("line of threads and connections")?;
         let attempts = requests as f64 + self.connect_errors as f64 + self.other_errors as f64;
         let succeeded = requests.saturating_sub(self.refused) as f64;
-        let timed = (requests > 0).then_some(mean.ns);
-        let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|_| last.ns));
+        let timed = latency.filter(|_| requests > 0);
+        let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|(_, last)| last.ns));
         if self.p99_for_max {
             let p99 = max_ns.take().filter(|_| quantiles.is_empty());
             quantiles.extend(p99.map(|ns| (0.99, ns)));
@@ -88,14 +90,14 @@ impl Block for Wrk {
             connections: Some(connections as f64).filter(|&n| n > 0.0),
             loop_kind: if self.open { LoopKind::Open } else { LoopKind::Closed },
             latency: if self.open { Latency::Response } else { Latency::Service },
-            error_ns: mean.error_ns,
+            error_ns: timed.map_or(0, |(mean, _)| mean.error_ns),
             max_ns,
             quantiles,
             requests: Some(requests),
             duration_ns: self.duration.map(|time| time.ns),
             success: (attempts > 0.0).then(|| succeeded / attempts),
             connect_errors: self.connect_errors,
-            ..Claim::new(qps, timed)
+            ..Claim::new(qps, timed.map(|(mean, _)| mean.ns))
         })
     }
 }
