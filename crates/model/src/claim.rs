@@ -101,7 +101,11 @@ impl Tool {
             Self::Wrktest => {
                 "requests less socket errors and time-outs, over requests: 5xx responses succeed"
             }
-            Self::Wrk | Self::Wrk2 => {
+            Self::Wrk => {
+                "responses in time with status 2xx or 3xx, over responses and socket errors (wrk's time-outs \
+                 are responses that came late)"
+            }
+            Self::Wrk2 => {
                 "responses with status 2xx or 3xx, over responses, socket errors and time-outs"
             }
             Self::Ab => {

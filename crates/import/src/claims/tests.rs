@@ -138,6 +138,7 @@ fn wrk2_and_our_own_open_loop_are_open() {
     assert_eq!(row(&brief).loop_kind, LoopKind::Open);
     let ours = format!("{WRK}\nLoad         open loop, 5,000/s uniform, 3s\n");
     assert_eq!((row(&ours).loop_kind, row(WRK).loop_kind), (LoopKind::Open, LoopKind::Closed));
+    assert_eq!(row(&ours).latency, Latency::Service);
 }
 
 #[test]
@@ -158,6 +159,20 @@ fn wrk2s_mean_of_nothing_is_none() {
     // Of a run that ended with its calibration: requests, but no latencies.
     let short = untimed(WRK2.to_owned(), (timed[0], nothing[0]));
     assert_eq!((row(&short).qps, row(&short).mean_ns), (2000.4, None));
+}
+
+#[test]
+fn wrks_time_outs_are_late_responses_and_wrk2s_are_none() {
+    let errors = "Socket errors: connect 0, read 0, write 0, timeout";
+    let with = |text: &str, timeouts: u64| {
+        row(&text.replacen("Requests/sec:", &format!("{errors} {timeouts}\nRequests/sec:"), 1))
+    };
+    let all = row(WRK).requests.unwrap();
+    close(with(WRK, all / 4).success, 1.0 - (all / 4) as f64 / all as f64);
+    assert_eq!(with(WRK, all).success, Some(0.0));
+    close(with(WRK2, 40_008).success, 0.5);
+    let ours = format!("{WRK}\nLoad         closed loop, 3s\n");
+    close(with(&ours, all).success, 0.5);
 }
 
 #[test]

@@ -22,9 +22,12 @@ pub(super) struct Wrk {
     duration: Option<Printed>,
     refused: u64,
     connect_errors: u64,
+    timeouts: u64,
     other_errors: u64,
     qps: Option<f64>,
     open: bool,
+    /// Whether Plimsoll printed it.
+    ours: bool,
 }
 
 impl Block for Wrk {
@@ -66,7 +69,9 @@ impl Block for Wrk {
             }
             ["Socket", "errors:", ..] => self.socket_errors(number, line)?,
             // Plimsoll's own text continues with what drove the load.
-            ["Load", "open", "loop,", ..] => self.open = true,
+            ["Load", kind @ ("open" | "closed"), "loop,", ..] => {
+                (self.ours, self.open) = (true, *kind == "open");
+            }
             _ => self.totals(number, line)?,
         }
         Ok(())
@@ -77,8 +82,13 @@ impl Block for Wrk {
         let latency = self.latency.ok_or("`Latency` line")?;
         let requests = self.requests.ok_or("line of requests")?;
         let connections = self.connections.ok_or("line of threads and connections")?;
-        let attempts = requests as f64 + self.connect_errors as f64 + self.other_errors as f64;
-        let succeeded = requests.saturating_sub(self.refused) as f64;
+        let (late, unanswered) = match self.times_out_responses(requests) {
+            true => (self.timeouts, 0),
+            false => (0, self.timeouts),
+        };
+        let failed = [self.connect_errors, self.other_errors, unanswered];
+        let attempts = failed.into_iter().fold(requests, u64::saturating_add) as f64;
+        let succeeded = requests.saturating_sub(self.refused).saturating_sub(late) as f64;
         let timed = latency.filter(|_| requests > 0);
         let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|(_, last)| last.ns));
         if self.p99_for_max {
@@ -89,7 +99,7 @@ impl Block for Wrk {
             target: self.target,
             connections: Some(connections as f64).filter(|&n| n > 0.0),
             loop_kind: if self.open { LoopKind::Open } else { LoopKind::Closed },
-            latency: if self.open { Latency::Response } else { Latency::Service },
+            latency: if self.open && !self.ours { Latency::Response } else { Latency::Service },
             error_ns: timed.map_or(0, |(mean, _)| mean.error_ns),
             max_ns,
             quantiles,
@@ -103,6 +113,12 @@ impl Block for Wrk {
 }
 
 impl Wrk {
+    /// Whether time-outs are among the requests. wrk 4 calls a response late that it counts as a request; wrk2 and
+    /// Plimsoll count what had no response yet.
+    fn times_out_responses(&self, requests: u64) -> bool {
+        !self.open && !self.ours && self.timeouts <= requests
+    }
+
     fn quantile(&mut self, line: usize, share: &str, value: &str) -> Result<(), BadFile> {
         let percent = number(line, "percentile", share.trim_end_matches('%'))?;
         // The hundredth is the greatest latency, which another line has.
@@ -117,8 +133,11 @@ impl Wrk {
         for part in text.split(',').take(8) {
             let Some((class, n)) = part.trim().split_once(' ') else { continue };
             let n = count(line, "socket errors", n.trim())?;
-            let sum =
-                if class == "connect" { &mut self.connect_errors } else { &mut self.other_errors };
+            let sum = match class {
+                "connect" => &mut self.connect_errors,
+                "timeout" => &mut self.timeouts,
+                _ => &mut self.other_errors,
+            };
             *sum = sum.saturating_add(n);
         }
         Ok(())
