@@ -220,6 +220,8 @@ pub struct Claim {
     pub requests: Option<u64>,
     /// The time they took.
     pub duration_ns: Option<Nanos>,
+    /// How far that may lie from what was measured, by the digits it is printed with.
+    pub duration_error_ns: Nanos,
     /// Successes / attempts by the tool's count, 0..=1.
     pub success: Option<f64>,
     /// Connections that could not be opened.
@@ -256,6 +258,7 @@ impl Claim {
             quantiles: Vec::new(),
             requests: None,
             duration_ns: None,
+            duration_error_ns: 0,
             success: None,
             connect_errors: 0,
             dropped: 0,

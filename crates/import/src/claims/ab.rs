@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, Nanos};
 
 use super::blocks::{Block, labelled, word_after};
 use crate::BadFile;
-use crate::claims::figure::{self, count, in_unit};
+use crate::claims::figure::{self, Printed, count, in_unit};
 
 #[derive(Debug, Default)]
 pub(super) struct Ab {
@@ -18,7 +18,7 @@ pub(super) struct Ab {
     tls: bool,
     path: Option<String>,
     connections: Option<u64>,
-    duration_ns: Option<Nanos>,
+    duration: Option<Printed>,
     complete: Option<u64>,
     broken: u64,
     refused: u64,
@@ -48,7 +48,7 @@ impl Block for Ab {
         } else if let Some(word) = after("Concurrency Level:") {
             self.connections = Some(count(number, "Concurrency Level", word)?);
         } else if let Some(word) = after("Time taken for tests:") {
-            self.duration_ns = Some(in_unit(number, "Time taken for tests", word, "s")?.ns);
+            self.duration = Some(in_unit(number, "Time taken for tests", word, "s")?);
         } else if let Some(word) = after("Complete requests:") {
             self.complete = Some(count(number, "Complete requests", word)?);
         } else if let Some(word) = after("Non-2xx responses:") {
@@ -80,7 +80,8 @@ impl Block for Ab {
             max_ns: self.total.map(|(_, _, max)| max),
             quantiles: self.quantiles,
             requests: Some(complete),
-            duration_ns: self.duration_ns,
+            duration_ns: self.duration.map(|time| time.ns),
+            duration_error_ns: self.duration.map_or(0, |time| time.error_ns),
             success: (complete > 0).then(|| succeeded as f64 / complete as f64),
             keepalive: Some(self.kept_alive),
             ..Claim::new(qps, self.total.map(|(_, mean, _)| mean))

@@ -203,6 +203,10 @@ fn abs_means_are_those_it_measured() {
     assert_eq!((kept.keepalive, kept.success), (Some(true), Some(1.0)));
     assert_eq!((at(&kept, 99.0), kept.max_ns), (Some(9 * MILLISECOND), Some(17 * MILLISECOND)));
     let closed = row(AB_CLOSE);
+    assert_eq!(
+        (closed.duration_ns, closed.duration_error_ns),
+        (Some(2_322 * MILLISECOND), MILLISECOND / 2)
+    );
     assert_eq!((closed.mean_ns, closed.keepalive), (Some(23 * MILLISECOND), Some(false)));
     assert_eq!(row(AB_503).success, Some(0.0));
     let brief = AB_CLOSE

@@ -105,6 +105,7 @@ impl Block for Wrk {
             quantiles,
             requests: Some(requests),
             duration_ns: self.duration.map(|time| time.ns),
+            duration_error_ns: self.duration.map_or(0, |time| time.error_ns),
             success: (attempts > 0.0).then(|| succeeded / attempts),
             connect_errors: self.connect_errors,
             ..Claim::new(qps, timed.map(|(mean, _)| mean.ns))

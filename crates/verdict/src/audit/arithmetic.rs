@@ -71,14 +71,19 @@ pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
 
 pub(super) fn rate(_: Tool, claim: &Claim) -> Option<Found> {
     let (requests, duration_ns) = (claim.requests?, claim.duration_ns?);
-    let seconds = duration_ns as f64 / SECOND as f64;
-    if seconds == 0.0 {
+    if duration_ns == 0 {
         return None;
     }
-    let counted = requests as f64 / seconds;
-    let apart = (claim.qps - counted).abs();
+    let of = |ns: Nanos| requests as f64 * SECOND as f64 / ns.max(1) as f64;
+    let counted = of(duration_ns);
+    // The nearest of the rates that the digits of the duration leave.
+    let error_ns = claim.duration_error_ns;
+    let (least, most) =
+        (of(duration_ns.saturating_add(error_ns)), of(duration_ns.saturating_sub(error_ns)));
+    let apart = (least - claim.qps).max(claim.qps - most).max(0.0);
     // A request more or less is rounding.
-    if apart <= SLACK * claim.qps.max(counted) || apart * seconds <= 1.0 {
+    let requests_apart = apart * duration_ns as f64 / SECOND as f64;
+    if apart <= SLACK * claim.qps.max(counted) || requests_apart <= 1.0 {
         return None;
     }
     let evidence = format!(

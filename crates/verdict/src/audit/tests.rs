@@ -182,6 +182,21 @@ fn counts_rates_and_outcomes() {
     let edited = Claim { qps: 1100.0, ..base.clone() };
     let wanted = "10,000 requests in 10.0s are 1,000/s, but 1,100/s is printed";
     assert_eq!(evidence(Tool::Wrk, &edited, "rate_contradicts_count"), wanted);
+    // 100 requests in 5.4 ms, which ab prints as 0.005 seconds.
+    let brief = Claim {
+        qps: 18_518.52,
+        requests: Some(100),
+        duration_ns: Some(5 * MILLISECOND),
+        duration_error_ns: MILLISECOND / 2,
+        mean_ns: None,
+        ..base.clone()
+    };
+    let contradicted = |row: &Claim| {
+        found(Tool::Ab, row).contains(&("rate_contradicts_count", Severity::Impossible))
+    };
+    assert!(!contradicted(&brief));
+    assert!(contradicted(&Claim { qps: 15_000.0, ..brief.clone() }));
+    assert!(contradicted(&Claim { duration_error_ns: 0, ..brief }));
     let failing = Claim { success: Some(0.8), ..base.clone() };
     let wanted = "80.00 % succeeded: 800/s were carried";
     assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), wanted);
