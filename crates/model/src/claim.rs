@@ -6,9 +6,9 @@
 //! never guessed.
 
 use crate::percentile::PERCENTILES;
-use crate::run::Run;
+use crate::run::{Run, Totals};
 use crate::sweep::Sweep;
-use crate::units::Nanos;
+use crate::units::{Nanos, SECOND};
 use crate::validity::Validity;
 
 /// The tool that made a result, in the form that was read.
@@ -204,6 +204,8 @@ pub struct Claim {
     pub rate_per_s: Option<f64>,
     /// Responses per second.
     pub qps: f64,
+    /// Successes per second, where they are not QPS x success because some attempts had no response.
+    pub succeeded_per_s: Option<f64>,
     /// Mean latency; absent when nothing was timed.
     pub mean_ns: Option<Nanos>,
     /// What mean and percentiles are of.
@@ -250,6 +252,7 @@ impl Claim {
             most_in_flight: None,
             rate_per_s: None,
             qps,
+            succeeded_per_s: None,
             mean_ns,
             latency: Latency::Service,
             error_ns: 0,
@@ -286,12 +289,18 @@ impl Claim {
             quantiles: percentiles.filter(|_| timed).collect(),
             requests: Some(run.totals.requests),
             success: run.rates.success_ratio,
+            succeeded_per_s: succeeded_per_s(run),
             keepalive: Some(plan.keepalive),
             pauses: plan.pace_ns.is_some() || plan.think_ns.is_some(),
             edges: window_edges(run),
             validity: Some(run.validity.clone()),
             ..Self::new(run.rates.requests_per_s, timed.then_some(service.mean))
         }
+    }
+
+    /// Successes per second, where the file says what succeeded.
+    pub fn carried_per_s(&self) -> Option<f64> {
+        self.succeeded_per_s.or_else(|| Some(self.qps * self.success?))
     }
 
     /// Requests in flight by Little's law: QPS x mean.
@@ -308,6 +317,12 @@ impl Claim {
     pub fn ratio(&self) -> Option<f64> {
         Some(self.in_flight()? / self.in_flight_cap()?)
     }
+}
+
+/// Attempts due in the window that succeeded, per second of it.
+fn succeeded_per_s(run: &Run) -> Option<f64> {
+    let Totals { succeeded, duration_ns, .. } = &run.totals;
+    (*duration_ns > 0).then(|| *succeeded as f64 * SECOND as f64 / *duration_ns as f64)
 }
 
 /// By what factor QPS x mean service time of a run may exceed its connections honestly: up to

@@ -151,7 +151,7 @@ pub const RULES: &[Rule] = &[
         condition: "fewer than nine in ten requests succeeded, by what the file counts as \
                     success",
         consequence: "doubtful: errors are often faster than successes, and QPS counts them",
-        advice: "Read QPS x success as the load carried.",
+        advice: "Read what succeeded per second as the load carried.",
         check: outcome::failing,
     },
     Rule {

@@ -94,6 +94,7 @@ impl Block for Hey {
             requests: Some(responses.round() as u64),
             duration_ns: Some(total.ns),
             success: (attempts > 0.0).then_some(answered * good),
+            succeeded_per_s: Some(rate * answered * good),
             ..Claim::new(rate * answered, timed.map(|printed| printed.ns))
         })
     }

@@ -42,14 +42,15 @@ impl Counts {
     /// Responses over a time, with latencies that the file says.
     fn claim(&self, total_ns: Nanos, mean_ns: Nanos) -> Claim {
         let seconds = total_ns as f64 / SECOND as f64;
-        let qps = if seconds > 0.0 { self.responses as f64 / seconds } else { 0.0 };
+        let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
         let attempts = self.responses as f64 + self.errors as f64;
         Claim {
             latency: Latency::Either,
             requests: Some(self.responses),
             duration_ns: Some(total_ns),
             success: (attempts > 0.0).then(|| self.succeeded as f64 / attempts),
-            ..Claim::new(qps, (self.responses > 0).then_some(mean_ns))
+            succeeded_per_s: Some(per_s(self.succeeded)),
+            ..Claim::new(per_s(self.responses), (self.responses > 0).then_some(mean_ns))
         }
     }
 }

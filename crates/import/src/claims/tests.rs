@@ -255,6 +255,22 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
 }
 
 #[test]
+fn what_succeeded_per_second_is_apart_from_attempts_without_response() {
+    let hey = row(&HEY.replace("22887.4583", "45774.9166").replace(
+        "[200]\t68706 responses\n",
+        "[200]\t68706 responses\n\nError distribution:\n  [68706]\tconnection refused\n",
+    ));
+    assert!((hey.success.unwrap() - 0.5).abs() < 1e-4, "{hey:?}");
+    assert!((hey.carried_per_s().unwrap() / 22_887.458_3 - 1.0).abs() < 1e-4, "{hey:?}");
+    let oha = row(&OHA.replace("[50] aborted due to deadline", "[11482] connection closed"));
+    assert_eq!(oha.success, Some(0.5));
+    close(oha.carried_per_s(), oha.qps);
+    let wrk = row(WRK_S1);
+    close(wrk.carried_per_s(), wrk.qps);
+    assert_eq!(row(WRK_503).carried_per_s(), Some(0.0));
+}
+
+#[test]
 fn both_shapes_of_k6() {
     let export = row(K6_EXPORT);
     assert_eq!((export.connections, export.loop_kind), (Some(20.0), LoopKind::Users));

@@ -89,6 +89,7 @@ impl Block for Wrk {
         let failed = [self.connect_errors, self.other_errors, unanswered];
         let attempts = failed.into_iter().fold(requests, u64::saturating_add) as f64;
         let succeeded = requests.saturating_sub(self.refused).saturating_sub(late) as f64;
+        let answered = requests as f64;
         let timed = latency.filter(|_| requests > 0);
         let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|(_, last)| last.ns));
         if self.p99_for_max {
@@ -107,6 +108,7 @@ impl Block for Wrk {
             duration_ns: self.duration.map(|time| time.ns),
             duration_error_ns: self.duration.map_or(0, |time| time.error_ns),
             success: (attempts > 0.0).then(|| succeeded / attempts),
+            succeeded_per_s: (answered > 0.0).then(|| qps * succeeded / answered),
             connect_errors: self.connect_errors,
             ..Claim::new(qps, timed.map(|(mean, _)| mean.ns))
         })

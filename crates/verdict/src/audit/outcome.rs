@@ -42,7 +42,7 @@ pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
 
 pub(super) fn failing(_: Tool, claim: &Claim) -> Option<Found> {
     let success = claim.success.filter(|&success| success < SOUND)?;
-    let carried = crate::figures::rate(claim.qps * success);
+    let carried = crate::figures::rate(claim.carried_per_s()?);
     doubtful(format!("{} succeeded: {carried}/s were carried", share(success)))
 }
 

@@ -200,6 +200,10 @@ fn counts_rates_and_outcomes() {
     let failing = Claim { success: Some(0.8), ..base.clone() };
     let wanted = "80.00 % succeeded: 800/s were carried";
     assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), wanted);
+    // 1,000 responses, all of them good, beside 1,000 attempts without one.
+    let half = Claim { success: Some(0.5), succeeded_per_s: Some(1000.0), ..base.clone() };
+    let wanted = "50.00 % succeeded: 1,000/s were carried";
+    assert_eq!(evidence(Tool::Hey, &half, "mostly_errors"), wanted);
     let dropping = Claim { dropped: 2_500, ..base.clone() };
     let wanted = "2,500 arrivals, 20.00 %, were left out";
     assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
