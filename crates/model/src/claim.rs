@@ -288,6 +288,7 @@ impl Claim {
             max_ns: timed.then_some(service.max),
             quantiles: percentiles.filter(|_| timed).collect(),
             requests: Some(run.totals.requests),
+            duration_ns: Some(run.totals.duration_ns),
             success: run.rates.success_ratio,
             succeeded_per_s: succeeded_per_s(run),
             keepalive: Some(plan.keepalive),

@@ -69,9 +69,10 @@ pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
     Some((Severity::Impossible, evidence, None))
 }
 
-pub(super) fn rate(_: Tool, claim: &Claim) -> Option<Found> {
+pub(super) fn rate(tool: Tool, claim: &Claim) -> Option<Found> {
     let (requests, duration_ns) = (claim.requests?, claim.duration_ns?);
-    if duration_ns == 0 {
+    // Plimsoll counts as requests what was due in the window, and as QPS what was done in it.
+    if duration_ns == 0 || tool == Tool::Plimsoll {
         return None;
     }
     let of = |ns: Nanos| requests as f64 * SECOND as f64 / ns.max(1) as f64;
