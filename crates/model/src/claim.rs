@@ -230,6 +230,8 @@ pub struct Claim {
     pub connect_errors: u64,
     /// Arrivals of a schedule that the generator left out.
     pub dropped: u64,
+    /// Arrivals that it made, each of one or more requests; where absent, they are the requests.
+    pub arrivals: Option<u64>,
     /// Whether connections were kept for further requests, where the file says so.
     pub keepalive: Option<bool>,
     /// Whether users paused between requests (pace, think time), or may have.
@@ -265,6 +267,7 @@ impl Claim {
             success: None,
             connect_errors: 0,
             dropped: 0,
+            arrivals: None,
             keepalive: None,
             pauses: false,
             edges: 1.0,

@@ -34,6 +34,7 @@ struct Metrics {
     http_req_duration: Option<Metric>,
     http_req_failed: Option<Metric>,
     vus_max: Option<Metric>,
+    iterations: Option<Metric>,
     dropped_iterations: Option<Metric>,
 }
 
@@ -81,6 +82,7 @@ pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
         success: failed(metrics.http_req_failed.as_ref())?.map(|failed| 1.0 - failed),
         pauses: true,
         dropped: figure(metrics.dropped_iterations.as_ref(), "count")?.unwrap_or(0.0) as u64,
+        arrivals: figure(metrics.iterations.as_ref(), "count")?.map(|count| count as u64),
         ..Claim::new(qps, None)
     };
     let row = match &metrics.http_req_duration {

@@ -283,7 +283,8 @@ fn both_shapes_of_k6() {
     assert_eq!(row(K6_RATE).success, Some(0.0));
     let dropped =
         K6_RATE.replace("\"iterations\":", "\"dropped_iterations\":{\"count\":55},\"iterations\":");
-    assert_eq!(row(&dropped).dropped, 55);
+    assert_eq!((row(&dropped).dropped, row(&dropped).arrivals), (55, row(K6_RATE).arrivals));
+    assert_eq!(export.arrivals, Some(5761));
 }
 
 #[test]

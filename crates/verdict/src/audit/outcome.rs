@@ -61,15 +61,12 @@ pub(super) fn connects(_: Tool, claim: &Claim) -> Option<Found> {
 
 pub(super) fn dropped(_: Tool, claim: &Claim) -> Option<Found> {
     let dropped = claim.dropped as f64;
-    let arrivals = dropped + claim.requests.unwrap_or(0) as f64;
-    if dropped <= DROPPED * arrivals {
+    let made = claim.arrivals.or(claim.requests).unwrap_or(0);
+    let due = dropped + made as f64;
+    if dropped <= DROPPED * due {
         return None;
     }
-    doubtful(format!(
-        "{} arrivals, {}, were left out",
-        grouped(dropped, 0),
-        percent(dropped / arrivals)
-    ))
+    doubtful(format!("{} arrivals, {}, were left out", grouped(dropped, 0), percent(dropped / due)))
 }
 
 pub(super) fn own_verdict(_: Tool, claim: &Claim) -> Option<Found> {

@@ -211,6 +211,10 @@ fn counts_rates_and_outcomes() {
     let dropping = Claim { dropped: 2_500, ..base.clone() };
     let wanted = "2,500 arrivals, 20.00 %, were left out";
     assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
+    // Of arrivals that are ten requests each.
+    let dropping = Claim { dropped: 100, arrivals: Some(900), ..base.clone() };
+    let wanted = "100 arrivals, 10.00 %, were left out";
+    assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
     for (connect_errors, severity) in [(1, Severity::Doubtful), (0, Severity::Note)] {
         let row = Claim { connect_errors, connections: Some(10.0), ..base.clone() };
         let any = found(Tool::Wrk, &row).contains(&("connects_failed", severity));
