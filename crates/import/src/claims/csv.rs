@@ -12,7 +12,7 @@ use super::figure::{self, Printed, in_unit};
 use crate::BadFile;
 use model::quote::{plain, quote};
 
-/// Names of columns, without case and what stands between words.
+/// Names of columns, without case and what stands between words; those that can mean something else come last.
 const QPS: [&str; 9] = [
     "qps",
     "rps",
@@ -136,9 +136,11 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// The cell of the first column that is called one of these; none where it is empty.
+    /// The cell of the column that is called by the first of these names that any is called by; none where it is
+    /// empty. `threads` are connections only where no column is called that.
     fn cell<'r>(&self, record: &'r ::csv::StringRecord, names: &[&str]) -> Option<&'r str> {
-        let at = self.names.iter().position(|name| names.contains(&folded(name).as_str()))?;
+        let called = |known: &&str| self.names.iter().position(|name| folded(name) == *known);
+        let at = names.iter().find_map(called)?;
         record.get(at).map(str::trim).filter(|cell| !cell.is_empty())
     }
 
@@ -314,6 +316,14 @@ mod tests {
         assert_eq!((claim.mean_ns, claim.quantiles), (Some(810_000), vec![(0.99, 3_000_000)]));
         let several = read("c,req/s,mean_ms\n1,100,9\n2,200,9\n").unwrap();
         assert_eq!(several.rows.len(), 2);
+    }
+
+    #[test]
+    fn the_plainest_name_is_read_where_several_would_do() {
+        let (_, claim) = only("threads,connections,throughput,qps,mean_ms\n12,1000,4.5,9000,100\n");
+        assert_eq!((claim.connections, claim.qps), (Some(1000.0), 9000.0));
+        let (_, claim) = only("threads,throughput,mean_ms\n12,9000,1\n");
+        assert_eq!((claim.connections, claim.qps), (Some(12.0), 9000.0));
     }
 
     #[test]
