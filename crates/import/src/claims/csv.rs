@@ -13,11 +13,12 @@ use crate::BadFile;
 use model::quote::{plain, quote};
 
 /// Names of columns, without case and what stands between words; those that can mean something else come last.
-const QPS: [&str; 9] = [
+const QPS: [&str; 10] = [
     "qps",
     "rps",
     "requestspersec",
     "requestspersecond",
+    "requestspers",
     "requestss",
     "reqs",
     "reqsec",
@@ -25,11 +26,11 @@ const QPS: [&str; 9] = [
     "throughput",
 ];
 const CONNECTIONS: [&str; 6] = ["connections", "concurrency", "c", "users", "vus", "threads"];
-const RATE: [&str; 4] = ["rate", "targetrate", "offered", "arrivals"];
+const RATE: [&str; 5] = ["rate", "ratepers", "targetrate", "offered", "arrivals"];
 const MEAN: [&str; 7] =
     ["mean", "avg", "average", "meanlatency", "avglatency", "latencymean", "latencyavg"];
-/// Units of times at the end of a column's name.
-const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
+/// Units of times at the end of a column's name; the micro sign is a letter of its own beside the Greek one.
+const UNITS: [&str; 6] = ["ns", "us", "µs", "μs", "ms", "s"];
 /// How Locust calls the row of all requests.
 const ALL_OF_LOCUST: &str = "Aggregated";
 
@@ -80,9 +81,15 @@ fn mean_unit(name: &str) -> Option<&'static str> {
     unit_behind(name, |rest| MEAN.contains(&rest))
 }
 
+/// The unit at the end of a name whose rest is named so. The `s` of a plural, as in `means`, is none.
 fn unit_behind(name: &str, is_named: impl Fn(&str) -> bool) -> Option<&'static str> {
-    let name = folded(name);
-    let known = |unit: &&str| name.strip_suffix(*unit).is_some_and(&is_named);
+    let plural = name.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let plural =
+        plural.strip_suffix(['s', 'S']).is_some_and(|rest| rest.ends_with(char::is_alphanumeric));
+    let folded = folded(name);
+    let known = |unit: &&str| {
+        !(plural && *unit == "s") && folded.strip_suffix(*unit).is_some_and(&is_named)
+    };
     UNITS.into_iter().find(known)
 }
 
@@ -314,6 +321,17 @@ mod tests {
         let (_, claim) = only("Rate;RPS;Avg latency (us);p99_ms\n500;499;810;3\n");
         assert_eq!((claim.rate_per_s, claim.loop_kind), (Some(500.0), LoopKind::Open));
         assert_eq!((claim.mean_ns, claim.quantiles), (Some(810_000), vec![(0.99, 3_000_000)]));
+        let (_, claim) = only("rate_per_s,requests_per_s,Mean (µs),P50 [μs]\n500,499,810,700\n");
+        assert_eq!(
+            (claim.rate_per_s, claim.qps, claim.mean_ns),
+            (Some(500.0), 499.0, Some(810_000))
+        );
+        assert_eq!(claim.quantiles, [(0.5, 700_000)]);
+        let (_, claim) = only("c,qps,mean (s),p99_s\n1,2,0.5,0.75\n");
+        assert_eq!(
+            (claim.mean_ns, claim.quantiles),
+            (Some(500_000_000), vec![(0.99, 750_000_000)])
+        );
         let several = read("c,req/s,mean_ms\n1,100,9\n2,200,9\n").unwrap();
         assert_eq!(several.rows.len(), 2);
     }
@@ -330,6 +348,7 @@ mod tests {
     fn what_has_no_unit_or_no_figure_is_refused() {
         for (text, needle) in [
             ("connections,qps,mean\n1,2,3\n", "unknown format"),
+            ("connections,qps,means\n1,2,3\n", "unknown format"),
             ("connections,qps,mean_ms\n1,x,3\n", "line 2"),
             ("connections,qps,mean_ms\n1,,3\n", "line 2: no requests per second"),
             ("connections,qps,mean_ms\n1,5,-3\n", "negative"),

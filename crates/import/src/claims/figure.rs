@@ -64,7 +64,7 @@ pub(crate) fn in_unit(
 ) -> Result<Printed, BadFile> {
     let scale = match unit {
         "ns" => 1,
-        "us" | "µs" => MICROSECOND,
+        "us" | "µs" | "μs" => MICROSECOND,
         "ms" => MILLISECOND,
         "s" | "sec" | "secs" | "seconds" => SECOND,
         "m" | "min" => 60 * SECOND,
