@@ -222,15 +222,35 @@ impl Table<'_> {
                 claim.quantiles.push((percent / 100.0, printed.ns));
             }
         }
-        claim.min_ns = Some(time("minresponsetime", "Min Response Time")?.ns);
-        claim.max_ns = Some(time("maxresponsetime", "Max Response Time")?.ns);
-        // Percentiles are rounded to two digits.
+        let min_ns = time("minresponsetime", "Min Response Time")?.ns;
+        let max_ns = time("maxresponsetime", "Max Response Time")?.ns;
+        for (_, ns) in &mut claim.quantiles {
+            *ns = within_rounding(*ns, min_ns, max_ns);
+        }
+        (claim.min_ns, claim.max_ns) = (Some(min_ns), Some(max_ns));
         claim.error_ns = MILLISECOND;
         claim.requests = Some(requests as u64);
         claim.success = (requests > 0.0).then(|| 1.0 - (failures / requests).min(1.0));
         (claim.loop_kind, claim.pauses) = (LoopKind::Users, true);
         self.rows.push(claim);
         Ok(())
+    }
+}
+
+/// A percentile of Locust's, which rounds latencies to two digits but the least and greatest: one that lies outside
+/// those by no more than the rounding is the end itself.
+fn within_rounding(ns: Nanos, min_ns: Nanos, max_ns: Nanos) -> Nanos {
+    let half_step = |end: Nanos| match end / MILLISECOND {
+        0..100 => MILLISECOND / 2,
+        100..1_000 => 5 * MILLISECOND,
+        1_000..10_000 => 50 * MILLISECOND,
+        _ => 500 * MILLISECOND,
+    };
+    let near = |end: Nanos| ns.abs_diff(end) <= half_step(end);
+    match ns {
+        _ if ns > max_ns && near(max_ns) => max_ns,
+        _ if ns < min_ns && near(min_ns) => min_ns,
+        _ => ns,
     }
 }
 
@@ -371,6 +391,20 @@ mod tests {
         assert_eq!((claim.qps, claim.mean_ns), (33.3, Some(6_250_000)));
         assert_eq!((claim.requests, claim.success), (Some(1000), Some(0.99)));
         assert_eq!(claim.quantiles, [(0.5, 5_000_000), (0.99, 32_000_000)]);
+    }
+
+    #[test]
+    fn locusts_rounding_contradicts_no_end_of_the_range() {
+        let of = |min: &str, max: &str, p50: &str, p999: &str| {
+            let head = "Type,Name,Request Count,Failure Count,Average Response Time,Min Response Time,Max Response Time,\
+                Requests/s,50%,99.9%,100%\n";
+            only(&format!("{head},Aggregated,1000,0,150,{min},{max},33.3,{p50},{p999},{p999}\n")).1
+        };
+        let rounded = of("144.9", "1460", "140", "1500");
+        let ms = |ms: f64| (ms * 1e6) as Nanos;
+        assert_eq!(rounded.quantiles, [(0.5, ms(144.9)), (0.999, ms(1460.0))]);
+        let edited = of("144.9", "1460", "130", "1600");
+        assert_eq!(edited.quantiles, [(0.5, ms(130.0)), (0.999, ms(1600.0))]);
     }
 
     #[test]
