@@ -143,7 +143,10 @@ impl Tool {
                 "service times of a closed loop (with --latency-correction, response times)"
             }
             Self::K6 => "service times, without connecting, of users who may pause",
-            Self::Vegeta => "service times of an open loop, waiting for a worker left out",
+            Self::Vegeta => {
+                "service times of an open loop, waiting for a worker left out, requests without a response \
+                 included"
+            }
             Self::Jmeter => "service times of threads that may pause",
             Self::Locust => "service times of users who pause between their tasks",
             Self::Csv => "whatever the table holds: service times of a closed loop are assumed",

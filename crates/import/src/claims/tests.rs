@@ -296,6 +296,21 @@ fn vegetas_responses_are_over_the_time_to_the_last_one() {
     assert_eq!((vegeta.mean_ns, vegeta.success), (Some(2_332_671), Some(0.95)));
     assert_eq!(at(&vegeta, 99.0), Some(5_140_813));
     close(vegeta.rate_per_s, 200.207_920_329_836_78);
+    close(vegeta.carried_per_s(), 950.0 / 4.995_025_825);
+}
+
+#[test]
+fn what_vegeta_had_no_response_to_is_none() {
+    let half =
+        VEGETA.replace("\"503\":50", "\"0\":400,\"503\":50").replace("\"200\":950", "\"200\":550");
+    let half = row(&half.replace("\"success\":0.95", "\"success\":0.55"));
+    assert_eq!((half.requests, half.success), (Some(600), Some(0.55)));
+    close(Some(half.qps), 600.0 / 4.995_025_825);
+    close(half.carried_per_s(), 550.0 / 4.995_025_825);
+    let dead = VEGETA.replace("{\"200\":950,\"503\":50}", "{\"0\":1000}").replace("0.95", "0");
+    let dead = row(&dead);
+    assert_eq!((dead.qps, dead.mean_ns, dead.requests), (0.0, None, Some(0)));
+    assert_eq!((dead.success, dead.quantiles.len()), (Some(0.0), 0));
 }
 
 #[test]
