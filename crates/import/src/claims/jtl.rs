@@ -29,7 +29,8 @@ const LATEST_MS: u64 = 100_000_000_000_000;
 struct Sample<'a> {
     began_ms: u64,
     elapsed_ms: u64,
-    succeeded: bool,
+    /// Absent where it was not saved.
+    succeeded: Option<bool>,
     /// The thread's name: begins with its engine's address when there are several engines.
     thread: &'a str,
     /// Threads of that engine at the sample's end.
@@ -50,6 +51,8 @@ enum Target {
 struct Sum {
     latencies: Latencies<u64>,
     succeeded: u64,
+    /// Samples of which it was not saved whether they succeeded.
+    unstated: u64,
     first_ms: Option<u64>,
     last_ms: u64,
     /// The most threads at once of each engine.
@@ -66,7 +69,8 @@ impl Sum {
             return Err(format!("elapsed {} is longer than ten years", sample.elapsed_ms));
         }
         self.latencies.record(sample.elapsed_ms * MILLISECOND);
-        self.succeeded += u64::from(sample.succeeded);
+        self.succeeded += u64::from(sample.succeeded == Some(true));
+        self.unstated += u64::from(sample.succeeded.is_none());
         let first = self.first_ms.unwrap_or(sample.began_ms);
         self.first_ms = Some(first.min(sample.began_ms));
         self.last_ms = self.last_ms.max(sample.began_ms + sample.elapsed_ms);
@@ -117,7 +121,7 @@ impl Sum {
             requests: Some(summary.count),
             duration_ns: Some(duration_ns),
             pauses: true,
-            success: Some(self.succeeded as f64 / summary.count as f64),
+            success: (self.unstated == 0).then(|| self.succeeded as f64 / summary.count as f64),
             ..Claim::new(qps, Some(summary.mean))
         };
         Ok(Claims::new(Tool::Jmeter, vec![row]))

@@ -345,6 +345,14 @@ fn a_jtls_rows_come_in_any_order_and_from_several_engines() {
 }
 
 #[test]
+fn a_jtl_without_success_claims_none() {
+    assert_eq!(row("timeStamp,elapsed\n1000,5\n1100,7\n").success, None);
+    let xml =
+        "<testResults><sample t=\"5\" ts=\"1000\"/><sample t=\"7\" ts=\"1100\"/></testResults>";
+    assert_eq!(row(xml).success, None);
+}
+
+#[test]
 fn tables_keep_their_levels_and_rates_are_open() {
     let table = claims(b"200 1 2 100\n500 2 3 99\n").unwrap();
     let levels: Vec<_> = table.rows.iter().map(|row| row.connections).collect();

@@ -40,8 +40,7 @@ pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
         let sample = Sample {
             began_ms: whole(line, "timeStamp", field(Some(columns.began)))?,
             elapsed_ms: whole(line, "elapsed", field(Some(columns.elapsed)))?,
-            // Without the column all count as succeeded.
-            succeeded: columns.success.is_none() || field(columns.success) == "true",
+            succeeded: columns.success.map(|at| field(Some(at)) == "true"),
             thread: field(columns.thread),
             threads: match columns.threads {
                 Some(at) => whole(line, "allThreads", field(Some(at)))?,

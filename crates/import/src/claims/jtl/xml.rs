@@ -71,7 +71,7 @@ fn take(start: &BytesStart<'_>, sum: &mut Sum) -> Result<bool, String> {
             "t" => sample.elapsed_ms = whole("t", &value)?,
             "ts" => sample.began_ms = whole("ts", &value)?,
             "na" => sample.threads = whole("na", &value)?,
-            "s" => sample.succeeded = &*value == "true",
+            "s" => sample.succeeded = Some(&*value == "true"),
             "tn" => thread = value,
             "rm" if value.starts_with(TRANSACTION) => return Ok(false),
             _ => {}
