@@ -399,6 +399,8 @@ fn refusals_name_line_and_figure() {
         (cut, "line 3: elapsed: `` is not a whole number of ms (is the line cut short?)"),
         ("timeStamp,elapsed\n".into(), "a JTL without any sample"),
         ("<testResults/>".into(), "a JTL without any sample"),
+        ("<testResults><sample t=\"5\"/></testResults>".into(), "without the attribute `ts`"),
+        ("<testResults><sample ts=\"5\"/></testResults>".into(), "without the attribute `t`"),
         (
             "timeStamp,elapsed\n18446744073709551615,5\n".into(),
             "line 2: timeStamp 18446744073709551615 is not a time",
