@@ -8,6 +8,7 @@ mod csv;
 mod xml;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use model::units::{LONGEST, MILLISECOND, SECOND};
 use model::{Claim, Claims, Latencies, Tool};
@@ -80,8 +81,9 @@ impl Sum {
     }
 
     fn engine(&mut self, thread: &str, threads: u64) {
-        let prefix = thread.split('-').next().filter(|prefix| prefix.contains(':'));
-        let engine = prefix.unwrap_or_default();
+        // The address as JMeter was given it, with or without a port. A group's name may have a `-` too.
+        let is_address = |prefix: &&str| prefix.contains(':') || prefix.parse::<IpAddr>().is_ok();
+        let engine = thread.split('-').next().filter(is_address).unwrap_or_default();
         if let Some(most) = self.engines.get_mut(engine) {
             *most = (*most).max(threads);
         } else if self.engines.len() < MOST_ENGINES {
@@ -90,6 +92,8 @@ impl Sum {
     }
 
     fn target(&mut self, url: &str) {
+        // What JMeter writes of a sampler without a URL.
+        let url = if url == "null" { "" } else { url };
         match &self.target {
             Target::NoneYet if !url.is_empty() => self.target = Target::Only(url.to_owned()),
             Target::Only(only) if only != url => self.target = Target::Several,

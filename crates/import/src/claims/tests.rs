@@ -338,6 +338,12 @@ fn a_jtls_rows_come_in_any_order_and_from_several_engines() {
     assert_eq!((claim.connections, claim.duration_ns), (Some(12.0), Some(2500 * MILLISECOND)));
     assert_eq!((claim.qps, claim.mean_ns), (1.2, Some(600 * MILLISECOND)));
     assert_eq!(claim.target.as_deref(), Some("http://a/"));
+    let without_ports = samples.replace(":1099", "");
+    assert_eq!(row(&format!("{HEADER}{without_ports}")).connections, Some(12.0));
+    let local = samples.replace("10.0.0.1:1099", "buy").replace("10.0.0.2:1099", "look");
+    assert_eq!(row(&format!("{HEADER}{local}")).connections, Some(7.0));
+    let unnamed = samples.replace("http://a/", "null");
+    assert_eq!(row(&format!("{HEADER}{unnamed}")).target, None);
     let outer = "<testResults><httpSample t=\"9\" ts=\"5\" s=\"true\" na=\"1\" tn=\"t\">\
                  <httpSample t=\"4\" ts=\"5\" s=\"true\" na=\"1\"/></httpSample>\
                  <sample t=\"1\" ts=\"6\" s=\"true\"/></testResults>";
