@@ -59,6 +59,8 @@ struct Sum {
     /// The most threads at once of each engine.
     engines: BTreeMap<String, u64>,
     target: Target,
+    /// Samples of transactions, which were passed over.
+    transactions: u64,
 }
 
 impl Sum {
@@ -104,7 +106,14 @@ impl Sum {
     fn claims(self) -> Result<Claims, BadFile> {
         let summary = self.latencies.summary();
         let Some(first_ms) = self.first_ms else {
-            return Err(BadFile::whole("a JTL without any sample"));
+            let what = match self.transactions {
+                0 => "a JTL without any sample",
+                _ => {
+                    "a JTL of transactions alone, whose requests were not saved: leave out `Generate parent \
+                     sample`, or save XML"
+                }
+            };
+            return Err(BadFile::whole(what));
         };
         let duration_ns = (self.last_ms - first_ms).saturating_mul(MILLISECOND);
         let seconds = duration_ns as f64 / SECOND as f64;

@@ -405,6 +405,10 @@ fn refusals_name_line_and_figure() {
         (cut, "line 3: elapsed: `` is not a whole number of ms (is the line cut short?)"),
         ("timeStamp,elapsed\n".into(), "a JTL without any sample"),
         ("<testResults/>".into(), "a JTL without any sample"),
+        (
+            "timeStamp,elapsed,responseMessage\n5,5,\"Number of samples in transaction : 2, ...\"\n".into(),
+            "a JTL of transactions alone",
+        ),
         ("<testResults><sample t=\"5\"/></testResults>".into(), "without the attribute `ts`"),
         ("<testResults><sample ts=\"5\"/></testResults>".into(), "without the attribute `t`"),
         (

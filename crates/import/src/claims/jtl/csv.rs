@@ -35,6 +35,7 @@ pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
             std::str::from_utf8(bytes).unwrap_or_default()
         };
         if field(columns.message).starts_with(TRANSACTION) {
+            sum.transactions += 1;
             continue;
         }
         let sample = Sample {

@@ -74,7 +74,10 @@ fn take(start: &BytesStart<'_>, sum: &mut Sum) -> Result<bool, String> {
             "na" => sample.threads = whole("na", &value)?,
             "s" => sample.succeeded = Some(&*value == "true"),
             "tn" => thread = value,
-            "rm" if value.starts_with(TRANSACTION) => return Ok(false),
+            "rm" if value.starts_with(TRANSACTION) => {
+                sum.transactions += 1;
+                return Ok(false);
+            }
             _ => {}
         }
     }
