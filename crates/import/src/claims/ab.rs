@@ -22,6 +22,7 @@ pub(super) struct Ab {
     complete: Option<u64>,
     broken: u64,
     refused: u64,
+    /// Whether it was asked for, with -k, and any request was answered so.
     kept_alive: bool,
     qps: Option<f64>,
     /// Least, mean and greatest total time.
@@ -53,8 +54,8 @@ impl Block for Ab {
             self.complete = Some(count(number, "Complete requests", word)?);
         } else if let Some(word) = after("Non-2xx responses:") {
             self.refused = count(number, "Non-2xx responses", word)?;
-        } else if labelled(line, "Keep-Alive requests:").is_some() {
-            self.kept_alive = true;
+        } else if let Some(word) = after("Keep-Alive requests:") {
+            self.kept_alive = count(number, "Keep-Alive requests", word)? > 0;
         } else if let Some(word) = after("Requests per second:") {
             self.qps = Some(figure::number(number, "Requests per second", word)?);
         } else {
@@ -130,5 +131,6 @@ fn target(
 ) -> Option<String> {
     let (host, port) = (host?, port?);
     let scheme = if tls { "https" } else { "http" };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
     Some(format!("{scheme}://{host}:{port}{}", path.as_deref().unwrap_or("/")))
 }

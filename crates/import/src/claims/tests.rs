@@ -209,6 +209,10 @@ fn abs_means_are_those_it_measured() {
     );
     assert_eq!((closed.mean_ns, closed.keepalive), (Some(23 * MILLISECOND), Some(false)));
     assert_eq!(row(AB_503).success, Some(0.0));
+    let in_vain = "Keep-Alive requests:    0\nTotal transferred:";
+    assert_eq!(row(&AB_CLOSE.replace("Total transferred:", in_vain)).keepalive, Some(false));
+    let v6 = row(&AB_CLOSE.replace("127.0.0.1\nServer", "::1\nServer"));
+    assert_eq!(v6.target.as_deref(), Some("http://[::1]:18080/delay/20ms"));
     let brief = AB_CLOSE
         .replace("Total:         20   23   2.6     22      34", "Total:         20   23   34");
     assert_eq!(row(&brief), closed);
