@@ -233,6 +233,12 @@ fn hey_says_no_connections() {
     let million = row(HEY_MILLION);
     assert_eq!((million.requests.unwrap() + 5) / 10 * 10, 1_010_000);
     close(million.success, 1.0);
+    assert_eq!(hey.requests, Some(68_706));
+    // 200 responses in 0.94 ms, which hey prints as 0.0009.
+    let brief = HEY.replace("3.0019", "0.0009").replace("22887.4583", "212765.9574");
+    let brief = row(&brief.replace("68706 responses", "200 responses"));
+    assert_eq!((brief.requests, brief.success), (Some(200), Some(1.0)));
+    assert_eq!(brief.qps, 212_765.957_4);
     let refused = row(HEY_REFUSED);
     assert_eq!((refused.mean_ns, refused.success), (None, Some(0.0)));
     assert!(refused.qps < 500.0, "{refused:?}");
