@@ -68,6 +68,8 @@ impl Block for Hey {
             self.in_statuses = true;
         } else if line.starts_with("Error distribution:") {
             self.in_errors = true;
+        } else if line.trim().is_empty() {
+            self.in_errors = false;
         } else {
             self.counted(number, line)?;
         }
@@ -116,7 +118,8 @@ impl Hey {
             let latency = in_unit(line, "percentile", value, "secs")?;
             self.quantiles.push((percent / 100.0, latency.ns));
         } else if let Some((inside, rest)) = bracketed(text) {
-            if self.in_errors {
+            // Lines of a log that follow at once are not indented.
+            if self.in_errors && text.starts_with(' ') {
                 self.errors = self.errors.saturating_add(count(line, "errors", inside)?);
             } else if let Some(n) = rest.strip_suffix("responses") {
                 let n = count(line, "responses", n.trim())?;

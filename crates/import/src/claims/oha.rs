@@ -84,6 +84,8 @@ impl Block for Oha {
             self.in_statuses = true;
         } else if line.starts_with("Error distribution:") {
             self.in_errors = true;
+        } else if line.trim().is_empty() {
+            self.in_errors = false;
         } else {
             self.counted(number, line)?;
         }
@@ -120,7 +122,7 @@ impl Oha {
             let latency = in_unit(line, "percentile", value, unit)?;
             self.quantiles.push((percent / 100.0, latency.ns));
         } else if let Some((inside, rest)) = bracketed(text) {
-            if self.in_errors {
+            if self.in_errors && text.starts_with(' ') {
                 self.counts.error(rest, count(line, "errors", inside)?);
             } else if self.in_statuses
                 && let Some(n) = rest.strip_suffix("responses")

@@ -281,6 +281,15 @@ fn what_succeeded_per_second_is_apart_from_attempts_without_response() {
 }
 
 #[test]
+fn what_a_shell_prints_in_brackets_is_no_error_of_a_tool() {
+    for text in [HEY_REFUSED.trim_end(), OHA_REFUSED.trim_end()] {
+        for printed in ["\n\n[1]+  Done  sleep 5\n", "\n[INFO] next\n", "\n[3] 4711\n"] {
+            assert_eq!(row(&format!("{text}{printed}")), row(text), "{printed}");
+        }
+    }
+}
+
+#[test]
 fn both_shapes_of_k6() {
     let export = row(K6_EXPORT);
     assert_eq!((export.connections, export.loop_kind), (Some(20.0), LoopKind::Users));
