@@ -17,6 +17,9 @@ use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_n
 /// How oha names requests that were under way when its time was up.
 const CUT_OFF: &str = "aborted due to deadline";
 
+/// How the percentiles are headed: in older versions as hey heads them.
+const DISTRIBUTIONS: [&str; 2] = ["Response time distribution", "Latency distribution:"];
+
 /// What its statuses and errors add up to.
 #[derive(Debug, Default)]
 struct Counts {
@@ -78,7 +81,7 @@ impl Block for Oha {
             {
                 *place = Some(in_unit(number, label, digits, unit.trim())?);
             }
-        } else if line.starts_with("Response time distribution") {
+        } else if DISTRIBUTIONS.iter().any(|heading| line.starts_with(heading)) {
             self.distributions += 1;
         } else if line.starts_with("Status code distribution:") {
             self.in_statuses = true;

@@ -251,6 +251,8 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     assert_eq!((oha.mean_ns, oha.latency), (Some(8_723_800), Latency::Either));
     assert_eq!((oha.success, oha.requests), (Some(1.0), Some(11_482)));
     assert_eq!((oha.quantiles.len(), at(&oha, 50.0)), (9, Some(1_875_200)));
+    let older = OHA.replace("Response time distribution:", "Latency distribution:");
+    assert_eq!(row(&older), oha);
     let cut = row(OHA_CUT);
     assert_eq!((cut.requests, cut.success), (Some(8), Some(1.0)));
     assert!(cut.in_flight().unwrap() < 8.0, "{cut:?}");
