@@ -25,7 +25,7 @@ use crate::{BadFile, dat, load_run, load_sweep};
 pub(crate) const MOST_ROWS: usize = 100_000;
 /// Bytes of a printout at most; JTL and JSON are bounded by the caller.
 const LARGEST_TEXT: usize = 64 << 20;
-/// How far into a file its marks are looked for.
+/// How far into a text its marks are looked for.
 const HEAD: usize = 64 << 10;
 
 /// Reads a result of any known format.
@@ -92,7 +92,7 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
     }
     let head = &bytes[..bytes.len().min(HEAD)];
     let found = match bytes.trim_ascii_start().first() {
-        Some(b'{' | b'[') => json_form(bytes, head),
+        Some(b'{' | b'[') => json_form(bytes),
         Some(b'<') => has(head, "<testResults").then_some(Form::JtlXml),
         _ => text_form(head),
     };
@@ -105,15 +105,15 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
     })
 }
 
-fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
+fn json_form(bytes: &[u8]) -> Option<Form> {
     match detect(bytes) {
         Kind::Run => return Some(Form::Run),
         Kind::Sweep => return Some(Form::Sweep),
         Kind::Dat | Kind::OtherJson => {}
     }
-    // Marks and not whole documents, so that a truncated file is still recognized.
-    let tail = &bytes[bytes.len() - bytes.len().min(HEAD)..];
-    let names = |name: &str| has(head, name) || has(tail, name);
+    // Marks and not whole documents, so that a truncated file is still recognized. They come in any order: k6 may
+    // write a long list of groups before its figures.
+    let names = |name: &str| has(bytes, name);
     if names("\"latencies\"") && (names("\"throughput\"") || names("\"bytes_in\"")) {
         Some(Form::Vegeta)
     } else if names("\"requestsPerSec\"") || names("\"latencyPercentiles\"") {

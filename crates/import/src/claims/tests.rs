@@ -302,6 +302,10 @@ fn both_shapes_of_k6() {
     assert_eq!((handle.connections, handle.requests), (Some(10.0), Some(510)));
     assert_eq!((handle.success, handle.duration_ns), (Some(1.0), Some(3_057_852_228)));
     assert_eq!(row(K6_RATE).success, Some(0.0));
+    let long = format!("[{}0]", "0,".repeat(50_000));
+    let (figures, _) = K6_EXPORT.trim_start_matches('{').split_once("\"root_group\"").unwrap();
+    let between = format!("{{\"root_group\": {long}, {figures} \"setup_data\": {long}}}");
+    assert_eq!(row(&between), export);
     let dropped =
         K6_RATE.replace("\"iterations\":", "\"dropped_iterations\":{\"count\":55},\"iterations\":");
     assert_eq!((row(&dropped).dropped, row(&dropped).arrivals), (55, row(K6_RATE).arrivals));
