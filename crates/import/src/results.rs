@@ -147,15 +147,14 @@ fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, 
 
 /// The name of the schema that a JSON text declares; empty when it declares none.
 pub(crate) fn schema_of(bytes: &[u8]) -> Result<String, ResultError> {
-    /// A `schema` of another type than text is as good as none.
     #[derive(Deserialize)]
     struct Head {
         #[serde(default)]
-        schema: serde_json::Value,
+        schema: String,
     }
     match serde_json::from_slice::<Head>(bytes) {
-        Ok(Head { schema: serde_json::Value::String(schema) }) => Ok(schema),
-        Ok(_) => Ok(String::new()),
+        Ok(Head { schema }) => Ok(schema),
+        // A `schema` of another type than text is as good as none, and nothing is built of it.
         Err(error) if error.classify() == Category::Data => Ok(String::new()),
         Err(error) => Err(malformed(&error, bytes)),
     }
