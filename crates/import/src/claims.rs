@@ -23,7 +23,7 @@ use crate::{BadFile, dat, load_run, load_sweep};
 
 /// Rows read of one file at most.
 pub(crate) const MOST_ROWS: usize = 100_000;
-/// Bytes of a printout at most; JTL and JSON are bounded by the caller.
+/// Bytes of a printout or of another tool's JSON at most; JTL is bounded by the caller.
 const LARGEST_TEXT: usize = 64 << 20;
 /// How far into a text its marks are looked for.
 const HEAD: usize = 64 << 10;
@@ -44,9 +44,9 @@ pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
             Ok(Claims::of_sweep(&sweep))
         }
         Form::Dat => Ok(of_table(&dat::parse("", bytes)?)),
-        Form::K6 => k6::claims(bytes),
-        Form::Vegeta => vegeta::claims(bytes),
-        Form::OhaJson => oha::from_json(bytes),
+        Form::K6 => k6::claims(bounded(bytes)?),
+        Form::Vegeta => vegeta::claims(bounded(bytes)?),
+        Form::OhaJson => oha::from_json(bounded(bytes)?),
         Form::Csv(kind) => csv::claims(bytes, kind),
         Form::JtlCsv => jtl::from_csv(bytes),
         Form::JtlXml => jtl::from_xml(bytes),
@@ -172,14 +172,16 @@ fn has(bytes: &[u8], mark: &str) -> bool {
     memchr::memmem::find(bytes, mark.as_bytes()).is_some()
 }
 
-fn text(bytes: &[u8]) -> Result<&str, BadFile> {
+fn bounded(bytes: &[u8]) -> Result<&[u8], BadFile> {
     if bytes.len() > LARGEST_TEXT {
-        return Err(BadFile::whole(format!(
-            "{} bytes are too many for a tool's output",
-            bytes.len()
-        )));
+        let what = format!("{} bytes are too many for a tool's output", bytes.len());
+        return Err(BadFile::whole(what));
     }
-    utf8(bytes)
+    Ok(bytes)
+}
+
+fn text(bytes: &[u8]) -> Result<&str, BadFile> {
+    utf8(bounded(bytes)?)
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, BadFile> {

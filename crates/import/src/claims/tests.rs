@@ -306,6 +306,12 @@ fn both_shapes_of_k6() {
     let (figures, _) = K6_EXPORT.trim_start_matches('{').split_once("\"root_group\"").unwrap();
     let between = format!("{{\"root_group\": {long}, {figures} \"setup_data\": {long}}}");
     assert_eq!(row(&between), export);
+    let inside = K6_EXPORT
+        .replace("\"count\": 5761", &format!("\"odd\": {{\"x\": {long}}}, \"count\": 5761"));
+    assert_eq!(row(&inside), export);
+    let many: String = (0..1_001).map(|n| format!("\"{n}\": 0,")).collect();
+    let many = K6_EXPORT.replace("\"count\": 5761", &format!("{many}\"count\": 5761"));
+    assert!(refusal(&many).contains("more than 1000 figures"), "{}", refusal(&many));
     let dropped =
         K6_RATE.replace("\"iterations\":", "\"dropped_iterations\":{\"count\":55},\"iterations\":");
     assert_eq!((row(&dropped).dropped, row(&dropped).arrivals), (55, row(K6_RATE).arrivals));
