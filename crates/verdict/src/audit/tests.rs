@@ -293,6 +293,23 @@ fn files_of_the_same_load_are_set_side_by_side() {
 }
 
 #[test]
+fn what_contradicts_itself_agrees_with_nothing() {
+    let edited =
+        Claim { requests: Some(1000), duration_ns: Some(SECOND), ..closed(100.0, 60_000.0, 1.0) };
+    let sound = || file("sound", Tool::Wrk, closed(100.0, 40_000.0, 2.4));
+    let audit_of = |files| audit(files, false).groups.remove(0);
+    let group = audit_of(vec![file("edited", Tool::Wrk, edited), sound()]);
+    assert_eq!((group.reference, &group.standings[1].why), (1, &None));
+    let why = group.standings[0].why.as_deref().unwrap();
+    assert!(why.contains("not its own requests over its time"), "{why}");
+    let erring = |qps| Claim { success: Some(0.0), ..closed(100.0, qps, 1.0) };
+    let files = [90_000.0, 20_000.0].map(|qps| file("erring", Tool::Wrk, erring(qps)));
+    let group = audit_of(files.to_vec());
+    let whys: Vec<_> = group.standings.iter().map(|of| of.why.as_deref().unwrap()).collect();
+    assert!(whys.iter().all(|why| why.starts_with("no file to be held against")), "{whys:?}");
+}
+
+#[test]
 fn targets_are_compared_as_what_they_mean() {
     for (a, b, same) in [
         ("http://H:80", "http://h/", true),
