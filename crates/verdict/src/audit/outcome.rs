@@ -51,11 +51,13 @@ pub(super) fn connects(_: Tool, claim: &Claim) -> Option<Found> {
         return None;
     }
     let failed = claim.connect_errors as f64;
-    let connections = claim.connections.unwrap_or(0.0);
-    let severity =
-        if failed >= CONNECTS * connections { Severity::Doubtful } else { Severity::Note };
-    let of = grouped(connections, 0);
-    let evidence = format!("{} connects failed, of {of} connections", grouped(failed, 0));
+    let few = claim.connections.is_some_and(|connections| failed < CONNECTS * connections);
+    let severity = if few { Severity::Note } else { Severity::Doubtful };
+    let times = if claim.connect_errors == 1 { "time" } else { "times" };
+    let of = claim
+        .connections
+        .map_or_else(String::new, |n| format!(" for {} connections", grouped(n, 0)));
+    let evidence = format!("connecting failed {} {times}{of}", grouped(failed, 0));
     Some((severity, evidence, None))
 }
 

@@ -220,6 +220,8 @@ fn counts_rates_and_outcomes() {
         let any = found(Tool::Wrk, &row).contains(&("connects_failed", severity));
         assert_eq!(any, connect_errors > 0);
     }
+    let unknown = Claim { connect_errors: 1, connections: None, ..base.clone() };
+    assert_eq!(evidence(Tool::Wrk, &unknown, "connects_failed"), "connecting failed 1 time");
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
     assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };
