@@ -80,6 +80,18 @@ fn long_and_hostile_text_breaks_no_line() {
 }
 
 #[test]
+fn files_of_one_folder_are_told_apart() {
+    let folder = "results/2026-11-26/first-run/";
+    let files = ["wrk.txt", "ab.txt"]
+        .map(|name| printout(&format!("{folder}{name}"), Tool::Wrk, 1000.0, 49.0));
+    let printed = text(&verdict::audit(files.to_vec(), false), Style::default());
+    let (_, table) = printed.split_once("Side by side").unwrap();
+    for name in ["/wrk.txt  wrk", "/ab.txt  wrk"] {
+        assert!(table.contains(name) && table.contains("\n…"), "{table}");
+    }
+}
+
+#[test]
 fn evidence_of_many_rows_is_cut_with_a_note() {
     let rows = (1..=200u32).map(|n| row(f64::from(n), 1000.0 * f64::from(n), 90.0, 1.0)).collect();
     let many = ("x".to_owned(), Claims::new(Tool::Wrktest, rows));
