@@ -126,7 +126,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "rate_contradicts_count",
-        condition: "QPS differs from requests / duration by more than 5 %",
+        condition: "QPS differs from requests / duration by more than 5 % and rounding",
         consequence: "IMPOSSIBLE: the three figures do not belong together",
         advice: "Check whether the file was edited or combined from several runs.",
         check: arithmetic::rate,
