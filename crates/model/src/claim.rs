@@ -215,6 +215,8 @@ pub struct Claim {
     pub latency: Latency,
     /// How far latencies may lie from what was measured, by the digits they are printed with.
     pub error_ns: Nanos,
+    /// The same of the percentiles, where they are printed with fewer digits than the mean.
+    pub quantile_error_ns: Nanos,
     /// Least latency.
     pub min_ns: Option<Nanos>,
     /// Greatest latency.
@@ -261,6 +263,7 @@ impl Claim {
             mean_ns,
             latency: Latency::Service,
             error_ns: 0,
+            quantile_error_ns: 0,
             min_ns: None,
             max_ns: None,
             quantiles: Vec::new(),
@@ -313,6 +316,11 @@ impl Claim {
     /// Requests in flight by Little's law: QPS x mean.
     pub fn in_flight(&self) -> Option<f64> {
         self.mean_ns.map(|mean_ns| self.qps * mean_ns as f64 / 1e9)
+    }
+
+    /// How far apart by their digits alone mean and percentiles may lie.
+    pub fn widest_error_ns(&self) -> Nanos {
+        self.error_ns.max(self.quantile_error_ns)
     }
 
     /// The most requests that can be in flight.

@@ -176,10 +176,12 @@ impl Table<'_> {
                 (None, None) => return Ok(()),
             };
             let Printed { ns, error_ns } = in_unit(line, name, cell, unit)?;
-            claim.error_ns = claim.error_ns.max(error_ns);
             match share {
-                Some(share) => claim.quantiles.push((share, ns)),
-                None => claim.mean_ns = Some(ns),
+                Some(share) => {
+                    claim.quantile_error_ns = claim.quantile_error_ns.max(error_ns);
+                    claim.quantiles.push((share, ns));
+                }
+                None => (claim.mean_ns, claim.error_ns) = (Some(ns), error_ns),
             }
             Ok(())
         };
@@ -347,6 +349,8 @@ mod tests {
             (Some(500.0), 499.0, Some(810_000))
         );
         assert_eq!(claim.quantiles, [(0.5, 700_000)]);
+        let (_, claim) = only("c,qps,mean_us,p99_ms\n50,62937,1200,9\n");
+        assert_eq!((claim.error_ns, claim.quantile_error_ns), (500, 500_000));
         let (_, claim) = only("c,qps,mean (s),p99_s\n1,2,0.5,0.75\n");
         assert_eq!(
             (claim.mean_ns, claim.quantiles),

@@ -22,7 +22,7 @@ fn points(claim: &Claim) -> Vec<(f64, Nanos)> {
 
 pub(super) fn order(_: Tool, claim: &Claim) -> Option<Found> {
     let points = points(claim);
-    let slack = |ns: Nanos| ns as f64 * (1.0 + BUCKETS) + 2.0 * claim.error_ns as f64;
+    let slack = |ns: Nanos| ns as f64 * (1.0 + BUCKETS) + 2.0 * claim.widest_error_ns() as f64;
     let pair = points.windows(2).find(|pair| pair[0].1 as f64 > slack(pair[1].1))?;
     let name = |share: f64| match share {
         0.0 => "the least".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
     let between = |end: usize| {
         points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[end].1 as f64).sum::<f64>()
     };
-    let error = claim.error_ns as f64;
+    let error = claim.widest_error_ns() as f64;
     let least = between(0) * (1.0 - SLACK) - 2.0 * error;
     let most = claim.max_ns.map(|_| between(1) * (1.0 + SLACK) + 2.0 * error);
     let mean = mean_ns as f64;

@@ -79,6 +79,11 @@ fn what_rounding_explains_is_not_held_against_a_row() {
     let mut coarse = closed(50.0, 62_937.61, 1.0);
     coarse.error_ns = MILLISECOND / 2;
     assert_eq!(found(Tool::Ab, &coarse), [("coarse_latency", Severity::Note)]);
+    // A mean in microseconds beside percentiles in whole milliseconds.
+    let mut fine = closed(50.0, 62_937.0, 1.2);
+    (fine.error_ns, fine.quantile_error_ns) = (500, MILLISECOND / 2);
+    (fine.quantiles, fine.max_ns) = (vec![(0.99, 9_400_000)], Some(9 * MILLISECOND));
+    assert_eq!(found(Tool::Csv, &fine), [("little_law", Severity::Impossible)]);
     coarse.mean_ns = Some(2 * MILLISECOND);
     assert_eq!(found(Tool::Ab, &coarse), [("little_law", Severity::Impossible)]);
     let mut idle = closed(50.0, 62_937.61, 0.0);
