@@ -51,6 +51,17 @@ fn tables_findings_and_files_side_by_side() {
 }
 
 #[test]
+fn the_loops_of_all_rows_are_named() {
+    let mut mixed = table();
+    mixed.1.rows[2].loop_kind = LoopKind::Open;
+    let printed = text(&verdict::audit(vec![mixed], false), Style::default());
+    assert!(
+        printed.starts_with("native.dat: wrktest.sh, closed loop and open loop\n"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn without_findings_only_the_counts_are_printed() {
     let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let printed = text(&sound, Style::default());
