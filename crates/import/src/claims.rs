@@ -11,6 +11,7 @@ mod hey;
 mod jtl;
 mod k6;
 mod oha;
+mod records;
 mod vegeta;
 mod wrk;
 
