@@ -116,13 +116,13 @@ impl Block for Oha {
 impl Oha {
     fn counted(&mut self, line: usize, text: &str) -> Result<(), BadFile> {
         let words: Vec<&str> = text.split_whitespace().take(5).collect();
-        if let [share, "in", value, unit] = words.as_slice()
+        if let [share, "in", value, unit @ ..] = words.as_slice()
             && share.ends_with('%')
             && self.distributions == 1
             && *value != "NaN"
         {
             let percent = number(line, "percentile", share.trim_end_matches('%'))?;
-            let latency = in_unit(line, "percentile", value, unit)?;
+            let latency = in_unit(line, "percentile", value, &unit.join(" "))?;
             self.quantiles.push((percent / 100.0, latency.ns));
         } else if let Some((inside, rest)) = bracketed(text) {
             if self.in_errors && text.starts_with(' ') {

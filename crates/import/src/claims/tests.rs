@@ -159,6 +159,8 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     assert_eq!((oha.quantiles.len(), at(&oha, 50.0)), (9, Some(1_875_200)));
     let older = OHA.replace("Response time distribution:", "Latency distribution:");
     assert_eq!(row(&older), oha);
+    let slow = row(&OHA.replace(" ms", " 10 sec"));
+    assert_eq!((slow.mean_ns, at(&slow, 50.0)), (Some(87_238_000_000), Some(18_752_000_000)));
     let cut = row(OHA_CUT);
     assert_eq!((cut.requests, cut.success), (Some(8), Some(1.0)));
     assert!(cut.in_flight().unwrap() < 8.0, "{cut:?}");
