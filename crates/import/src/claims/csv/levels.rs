@@ -27,6 +27,7 @@ const MEAN: [&str; 7] =
     ["mean", "avg", "average", "meanlatency", "avglatency", "latencymean", "latencyavg"];
 /// Units of times at the end of a column's name; the micro sign is a letter of its own beside the Greek one.
 const UNITS: [&str; 6] = ["ns", "us", "µs", "μs", "ms", "s"];
+
 /// Where the columns that matter are.
 pub(super) struct Levels {
     qps: Option<usize>,
