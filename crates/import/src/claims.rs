@@ -11,6 +11,7 @@ mod hey;
 mod jtl;
 mod k6;
 mod oha;
+mod records;
 mod vegeta;
 mod wrk;
 
@@ -23,9 +24,9 @@ use crate::{BadFile, dat, load_run, load_sweep};
 
 /// Rows read of one file at most.
 pub(crate) const MOST_ROWS: usize = 100_000;
-/// Bytes of a printout at most; JTL and JSON are bounded by the caller.
+/// Bytes of a printout or of another tool's JSON at most; JTL is bounded by the caller.
 const LARGEST_TEXT: usize = 64 << 20;
-/// How far into a file its marks are looked for.
+/// How far into a text its marks are looked for.
 const HEAD: usize = 64 << 10;
 
 /// Reads a result of any known format.
@@ -44,9 +45,9 @@ pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
             Ok(Claims::of_sweep(&sweep))
         }
         Form::Dat => Ok(of_table(&dat::parse("", bytes)?)),
-        Form::K6 => k6::claims(bytes),
-        Form::Vegeta => vegeta::claims(bytes),
-        Form::OhaJson => oha::from_json(bytes),
+        Form::K6 => k6::claims(bounded(bytes)?),
+        Form::Vegeta => vegeta::claims(bounded(bytes)?),
+        Form::OhaJson => oha::from_json(bounded(bytes)?),
         Form::Csv(kind) => csv::claims(bytes, kind),
         Form::JtlCsv => jtl::from_csv(bytes),
         Form::JtlXml => jtl::from_xml(bytes),
@@ -92,7 +93,7 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
     }
     let head = &bytes[..bytes.len().min(HEAD)];
     let found = match bytes.trim_ascii_start().first() {
-        Some(b'{' | b'[') => json_form(bytes, head),
+        Some(b'{' | b'[') => json_form(bytes),
         Some(b'<') => has(head, "<testResults").then_some(Form::JtlXml),
         _ => text_form(head),
     };
@@ -105,15 +106,15 @@ fn form(bytes: &[u8]) -> Result<Form, BadFile> {
     })
 }
 
-fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
+fn json_form(bytes: &[u8]) -> Option<Form> {
     match detect(bytes) {
         Kind::Run => return Some(Form::Run),
         Kind::Sweep => return Some(Form::Sweep),
         Kind::Dat | Kind::OtherJson => {}
     }
-    // Marks and not whole documents, so that a truncated file is still recognized.
-    let tail = &bytes[bytes.len() - bytes.len().min(HEAD)..];
-    let names = |name: &str| has(head, name) || has(tail, name);
+    // Marks and not whole documents, so that a truncated file is still recognized. They come in any order: k6 may
+    // write a long list of groups before its figures.
+    let names = |name: &str| has(bytes, name);
     if names("\"latencies\"") && (names("\"throughput\"") || names("\"bytes_in\"")) {
         Some(Form::Vegeta)
     } else if names("\"requestsPerSec\"") || names("\"latencyPercentiles\"") {
@@ -128,7 +129,8 @@ fn json_form(bytes: &[u8], head: &[u8]) -> Option<Form> {
 fn text_form(head: &[u8]) -> Option<Form> {
     let first = String::from_utf8_lossy(head.split(|&byte| byte == b'\n').next().unwrap_or(head));
     if has(head, "Running ") && has(head, " test @ ") {
-        let two = has(head, "Thread calibration:") || has(head, "HdrHistogram");
+        let marks = ["Thread calibration:", "HdrHistogram", "Stdev     99%"];
+        let two = marks.iter().any(|mark| has(head, mark));
         Some(if two { Form::Wrk2 } else { Form::Wrk })
     } else if has(head, "ApacheBench") || has(head, "Concurrency Level:") {
         Some(Form::Ab)
@@ -171,14 +173,16 @@ fn has(bytes: &[u8], mark: &str) -> bool {
     memchr::memmem::find(bytes, mark.as_bytes()).is_some()
 }
 
-fn text(bytes: &[u8]) -> Result<&str, BadFile> {
+fn bounded(bytes: &[u8]) -> Result<&[u8], BadFile> {
     if bytes.len() > LARGEST_TEXT {
-        return Err(BadFile::whole(format!(
-            "{} bytes are too many for a tool's output",
-            bytes.len()
-        )));
+        let what = format!("{} bytes are too many for a tool's output", bytes.len());
+        return Err(BadFile::whole(what));
     }
-    utf8(bytes)
+    Ok(bytes)
+}
+
+fn text(bytes: &[u8]) -> Result<&str, BadFile> {
+    utf8(bounded(bytes)?)
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, BadFile> {

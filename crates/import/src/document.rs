@@ -279,6 +279,16 @@ mod tests {
         for text in ["[".repeat(1_000), "{\"a\":".repeat(1_000), "- ".repeat(1_000)] {
             assert!(parse(&text).unwrap_err().what.contains("deep"), "{}", &text[..4]);
         }
+        // Each anchor holds the one before it, 90 levels deeper.
+        let chain = |of: usize| {
+            let link = |at: usize| {
+                let inside = if at == 0 { "x".to_owned() } else { format!("*a{}", at - 1) };
+                format!("a{at}: &a{at} {}{inside}{}\n", "[".repeat(90), "]".repeat(90))
+            };
+            (0..of).map(link).collect::<String>()
+        };
+        assert!(parse(&chain(1)).is_ok());
+        assert!(parse(&chain(60)).unwrap_err().what.contains("deep"));
         let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for (name, of) in "bcdefghi".chars().zip("abcdefgh".chars()) {
             bomb += &format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "));

@@ -22,5 +22,5 @@ pub mod workload;
 pub use bad_file::BadFile;
 pub use claims::{claims, known_formats};
 pub use results::{
-    Kind, ResultError, dat, detect, load_run, load_search, load_sweep, within_reach,
+    Kind, ResultError, dat, declares, detect, load_run, load_search, load_sweep, within_reach,
 };

@@ -136,26 +136,31 @@ fn load<T: DeserializeOwned>(bytes: &[u8], readable: &'static str) -> Result<T, 
         let what = format!("not a JSON object; expected {readable}");
         return Err(ResultError::Malformed { line: 1, column: 1, what });
     }
-    let schema = schema_of(bytes)?;
-    if schema != readable {
-        return Err(refusal(schema, readable));
-    }
+    declares(bytes, readable)?;
     // Before anything is made of it: long lists would take far more memory than their text.
     within_reach(bytes).map_err(ResultError::Beyond)?;
     serde_json::from_slice(bytes).map_err(|error| malformed(&error, bytes))
 }
 
+/// That a JSON text declares the schema that is read here.
+///
+/// # Errors
+/// See [`ResultError`]: where it declares none, another or a newer one.
+pub fn declares(bytes: &[u8], readable: &'static str) -> Result<(), ResultError> {
+    let schema = schema_of(bytes)?;
+    if schema == readable { Ok(()) } else { Err(refusal(schema, readable)) }
+}
+
 /// The name of the schema that a JSON text declares; empty when it declares none.
 pub(crate) fn schema_of(bytes: &[u8]) -> Result<String, ResultError> {
-    /// A `schema` of another type than text is as good as none.
     #[derive(Deserialize)]
     struct Head {
         #[serde(default)]
-        schema: serde_json::Value,
+        schema: String,
     }
     match serde_json::from_slice::<Head>(bytes) {
-        Ok(Head { schema: serde_json::Value::String(schema) }) => Ok(schema),
-        Ok(_) => Ok(String::new()),
+        Ok(Head { schema }) => Ok(schema),
+        // A `schema` of another type than text is as good as none, and nothing is built of it.
         Err(error) if error.classify() == Category::Data => Ok(String::new()),
         Err(error) => Err(malformed(&error, bytes)),
     }

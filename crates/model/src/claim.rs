@@ -6,9 +6,9 @@
 //! never guessed.
 
 use crate::percentile::PERCENTILES;
-use crate::run::Run;
+use crate::run::{Run, Totals};
 use crate::sweep::Sweep;
-use crate::units::Nanos;
+use crate::units::{Nanos, SECOND};
 use crate::validity::Validity;
 
 /// The tool that made a result, in the form that was read.
@@ -101,7 +101,11 @@ impl Tool {
             Self::Wrktest => {
                 "requests less socket errors and time-outs, over requests: 5xx responses succeed"
             }
-            Self::Wrk | Self::Wrk2 => {
+            Self::Wrk => {
+                "responses in time with status 2xx or 3xx, over responses and socket errors (wrk's time-outs \
+                 are responses that came late)"
+            }
+            Self::Wrk2 => {
                 "responses with status 2xx or 3xx, over responses, socket errors and time-outs"
             }
             Self::Ab => {
@@ -139,7 +143,10 @@ impl Tool {
                 "service times of a closed loop (with --latency-correction, response times)"
             }
             Self::K6 => "service times, without connecting, of users who may pause",
-            Self::Vegeta => "service times of an open loop, waiting for a worker left out",
+            Self::Vegeta => {
+                "service times of an open loop, waiting for a worker left out, requests without a response \
+                 included"
+            }
             Self::Jmeter => "service times of threads that may pause",
             Self::Locust => "service times of users who pause between their tasks",
             Self::Csv => "whatever the table holds: service times of a closed loop are assumed",
@@ -200,12 +207,16 @@ pub struct Claim {
     pub rate_per_s: Option<f64>,
     /// Responses per second.
     pub qps: f64,
+    /// Successes per second, where they are not QPS x success because some attempts had no response.
+    pub succeeded_per_s: Option<f64>,
     /// Mean latency; absent when nothing was timed.
     pub mean_ns: Option<Nanos>,
     /// What mean and percentiles are of.
     pub latency: Latency,
     /// How far latencies may lie from what was measured, by the digits they are printed with.
     pub error_ns: Nanos,
+    /// The same of the percentiles, where they are printed with fewer digits than the mean.
+    pub quantile_error_ns: Nanos,
     /// Least latency.
     pub min_ns: Option<Nanos>,
     /// Greatest latency.
@@ -216,12 +227,16 @@ pub struct Claim {
     pub requests: Option<u64>,
     /// The time they took.
     pub duration_ns: Option<Nanos>,
+    /// How far that may lie from what was measured, by the digits it is printed with.
+    pub duration_error_ns: Nanos,
     /// Successes / attempts by the tool's count, 0..=1.
     pub success: Option<f64>,
     /// Connections that could not be opened.
     pub connect_errors: u64,
     /// Arrivals of a schedule that the generator left out.
     pub dropped: u64,
+    /// Arrivals that it made, each of one or more requests; where absent, they are the requests.
+    pub arrivals: Option<u64>,
     /// Whether connections were kept for further requests, where the file says so.
     pub keepalive: Option<bool>,
     /// Whether users paused between requests (pace, think time), or may have.
@@ -244,17 +259,21 @@ impl Claim {
             most_in_flight: None,
             rate_per_s: None,
             qps,
+            succeeded_per_s: None,
             mean_ns,
             latency: Latency::Service,
             error_ns: 0,
+            quantile_error_ns: 0,
             min_ns: None,
             max_ns: None,
             quantiles: Vec::new(),
             requests: None,
             duration_ns: None,
+            duration_error_ns: 0,
             success: None,
             connect_errors: 0,
             dropped: 0,
+            arrivals: None,
             keepalive: None,
             pauses: false,
             edges: 1.0,
@@ -278,7 +297,9 @@ impl Claim {
             max_ns: timed.then_some(service.max),
             quantiles: percentiles.filter(|_| timed).collect(),
             requests: Some(run.totals.requests),
+            duration_ns: Some(run.totals.duration_ns),
             success: run.rates.success_ratio,
+            succeeded_per_s: succeeded_per_s(run),
             keepalive: Some(plan.keepalive),
             pauses: plan.pace_ns.is_some() || plan.think_ns.is_some(),
             edges: window_edges(run),
@@ -287,9 +308,19 @@ impl Claim {
         }
     }
 
+    /// Successes per second, where the file says what succeeded.
+    pub fn carried_per_s(&self) -> Option<f64> {
+        self.succeeded_per_s.or_else(|| Some(self.qps * self.success?))
+    }
+
     /// Requests in flight by Little's law: QPS x mean.
     pub fn in_flight(&self) -> Option<f64> {
         self.mean_ns.map(|mean_ns| self.qps * mean_ns as f64 / 1e9)
+    }
+
+    /// How far apart by their digits alone mean and percentiles may lie.
+    pub fn widest_error_ns(&self) -> Nanos {
+        self.error_ns.max(self.quantile_error_ns)
     }
 
     /// The most requests that can be in flight.
@@ -301,6 +332,12 @@ impl Claim {
     pub fn ratio(&self) -> Option<f64> {
         Some(self.in_flight()? / self.in_flight_cap()?)
     }
+}
+
+/// Attempts due in the window that succeeded, per second of it.
+fn succeeded_per_s(run: &Run) -> Option<f64> {
+    let Totals { succeeded, duration_ns, .. } = &run.totals;
+    (*duration_ns > 0).then(|| *succeeded as f64 * SECOND as f64 / *duration_ns as f64)
 }
 
 /// By what factor QPS x mean service time of a run may exceed its connections honestly: up to

@@ -35,7 +35,9 @@ fn of_file(file: &Audited, style: Style) -> String {
     let rows = &file.claims.rows;
     let mut head = format!("{}: {}", clean(&file.name, NAME), file.claims.tool.name());
     if let Some(first) = rows.first() {
+        let other = rows.iter().find(|row| row.loop_kind != first.loop_kind);
         head += &format!(", {}", first.loop_kind.name());
+        head += &other.map_or_else(String::new, |row| format!(" and {}", row.loop_kind.name()));
         let same = rows.iter().all(|row| row.target == first.target);
         if let Some(target) = first.target.as_ref().filter(|_| same) {
             head += &format!(", {}", clean(target, NAME));

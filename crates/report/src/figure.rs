@@ -89,6 +89,12 @@ pub(crate) fn clean(text: &str, most: usize) -> String {
     out
 }
 
+/// As [`clean`], but what is too wide loses its beginning, as `…`.
+pub(crate) fn clean_end(text: &str, most: usize) -> String {
+    let backwards: String = text.chars().rev().collect();
+    clean(&backwards, most).chars().rev().collect()
+}
+
 /// How many columns a character takes; one that joins the character before it counts as one too, so that they are
 /// bounded.
 fn columns_of(c: char) -> usize {

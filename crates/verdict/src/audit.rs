@@ -126,7 +126,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "rate_contradicts_count",
-        condition: "QPS differs from requests / duration by more than 5 %",
+        condition: "QPS differs from requests / duration by more than 5 % and rounding",
         consequence: "IMPOSSIBLE: the three figures do not belong together",
         advice: "Check whether the file was edited or combined from several runs.",
         check: arithmetic::rate,
@@ -151,7 +151,7 @@ pub const RULES: &[Rule] = &[
         condition: "fewer than nine in ten requests succeeded, by what the file counts as \
                     success",
         consequence: "doubtful: errors are often faster than successes, and QPS counts them",
-        advice: "Read QPS x success as the load carried.",
+        advice: "Read what succeeded per second as the load carried.",
         check: outcome::failing,
     },
     Rule {

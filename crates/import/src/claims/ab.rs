@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, Nanos};
 
 use super::blocks::{Block, labelled, word_after};
 use crate::BadFile;
-use crate::claims::figure::{self, count, in_unit};
+use crate::claims::figure::{self, Printed, count, in_unit};
 
 #[derive(Debug, Default)]
 pub(super) struct Ab {
@@ -18,10 +18,11 @@ pub(super) struct Ab {
     tls: bool,
     path: Option<String>,
     connections: Option<u64>,
-    duration_ns: Option<Nanos>,
+    duration: Option<Printed>,
     complete: Option<u64>,
     broken: u64,
     refused: u64,
+    /// Whether it was asked for, with -k, and any request was answered so.
     kept_alive: bool,
     qps: Option<f64>,
     /// Least, mean and greatest total time.
@@ -48,13 +49,13 @@ impl Block for Ab {
         } else if let Some(word) = after("Concurrency Level:") {
             self.connections = Some(count(number, "Concurrency Level", word)?);
         } else if let Some(word) = after("Time taken for tests:") {
-            self.duration_ns = Some(in_unit(number, "Time taken for tests", word, "s")?.ns);
+            self.duration = Some(in_unit(number, "Time taken for tests", word, "s")?);
         } else if let Some(word) = after("Complete requests:") {
             self.complete = Some(count(number, "Complete requests", word)?);
         } else if let Some(word) = after("Non-2xx responses:") {
             self.refused = count(number, "Non-2xx responses", word)?;
-        } else if labelled(line, "Keep-Alive requests:").is_some() {
-            self.kept_alive = true;
+        } else if let Some(word) = after("Keep-Alive requests:") {
+            self.kept_alive = count(number, "Keep-Alive requests", word)? > 0;
         } else if let Some(word) = after("Requests per second:") {
             self.qps = Some(figure::number(number, "Requests per second", word)?);
         } else {
@@ -80,7 +81,8 @@ impl Block for Ab {
             max_ns: self.total.map(|(_, _, max)| max),
             quantiles: self.quantiles,
             requests: Some(complete),
-            duration_ns: self.duration_ns,
+            duration_ns: self.duration.map(|time| time.ns),
+            duration_error_ns: self.duration.map_or(0, |time| time.error_ns),
             success: (complete > 0).then(|| succeeded as f64 / complete as f64),
             keepalive: Some(self.kept_alive),
             ..Claim::new(qps, self.total.map(|(_, mean, _)| mean))
@@ -129,5 +131,6 @@ fn target(
 ) -> Option<String> {
     let (host, port) = (host?, port?);
     let scheme = if tls { "https" } else { "http" };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
     Some(format!("{scheme}://{host}:{port}{}", path.as_deref().unwrap_or("/")))
 }

@@ -1,37 +1,20 @@
-//! CSVs whose header says what their columns are: tables of levels, Locust's statistics, and hey's samples.
+//! CSVs whose header says what their columns are: tables of levels ([`levels`]), Locust's statistics ([`locust`]), and
+//! hey's samples ([`samples`]).
 //!
-//! Owns the names that columns go by, and their units: a mean without one is refused, not guessed. JTL, which is CSV
-//! too, has its own marks.
+//! Owns telling them apart by their header. JTL, which is CSV too, has its own marks.
 
-use model::histogram::Latencies;
-use model::units::{LONGEST, MICROSECOND, MILLISECOND, Nanos, SECOND};
-use model::{Claim, Claims, LoopKind, Tool};
+mod levels;
+mod locust;
+mod samples;
+
+use model::{Claim, Claims, Tool};
 
 use super::MOST_ROWS;
-use super::figure::{self, Printed, in_unit};
+use super::records::Records;
 use crate::BadFile;
-use model::quote::{plain, quote};
 
-/// Names of columns, without case and what stands between words.
-const QPS: [&str; 9] = [
-    "qps",
-    "rps",
-    "requestspersec",
-    "requestspersecond",
-    "requestss",
-    "reqs",
-    "reqsec",
-    "requestssec",
-    "throughput",
-];
-const CONNECTIONS: [&str; 6] = ["connections", "concurrency", "c", "users", "vus", "threads"];
-const RATE: [&str; 4] = ["rate", "targetrate", "offered", "arrivals"];
-const MEAN: [&str; 7] =
-    ["mean", "avg", "average", "meanlatency", "avglatency", "latencymean", "latencyavg"];
-/// Units of times at the end of a column's name.
-const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
-/// How Locust calls the row of all requests.
-const ALL_OF_LOCUST: &str = "Aggregated";
+/// Columns at most.
+const MOST_COLUMNS: usize = 200;
 
 /// What a header says that a CSV is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +35,9 @@ pub(super) fn kind(first: &str) -> Option<Kind> {
     match () {
         () if has("response-time") && has("status-code") && has("offset") => Some(Kind::HeySamples),
         () if has("Average Response Time") && has("Request Count") => Some(Kind::Locust),
-        () if is_any(&QPS) && cells.iter().any(|cell| mean_unit(cell).is_some()) => {
+        () if is_any(&levels::QPS)
+            && cells.iter().any(|cell| levels::mean_unit(cell).is_some()) =>
+        {
             Some(Kind::Table)
         }
         () => None,
@@ -75,286 +60,70 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The unit of a column of means, by its name: `mean_ms`, `Average (us)`.
-fn mean_unit(name: &str) -> Option<&'static str> {
-    unit_behind(name, |rest| MEAN.contains(&rest))
-}
-
-fn unit_behind(name: &str, is_named: impl Fn(&str) -> bool) -> Option<&'static str> {
-    let name = folded(name);
-    let known = |unit: &&str| name.strip_suffix(*unit).is_some_and(&is_named);
-    UNITS.into_iter().find(known)
-}
-
-/// The share of a column of percentiles and its unit: `p99_ms`, `99%` with the unit of the whole.
-fn percentile(name: &str) -> Option<(f64, &'static str)> {
-    let text = name.trim().strip_prefix(['p', 'P'])?;
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let percent: f64 = text[..end].parse().ok()?;
-    let unit = unit_behind(&text[end..], str::is_empty)?;
-    (percent > 0.0 && percent < 100.0).then_some((percent / 100.0, unit))
-}
-
 /// Reads a CSV of this kind.
 ///
 /// # Errors
 /// On a line whose figures are invalid, or where there is none.
 pub(super) fn claims(bytes: &[u8], kind: Kind) -> Result<Claims, BadFile> {
-    let separator = separator(bytes);
-    let mut reader =
-        ::csv::ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(bytes);
-    let header = reader.headers().map_err(|error| unreadable(&error))?.clone();
-    let names: Vec<&str> = header.iter().map(str::trim).collect();
-    let mut table = Table { names, rows: Vec::new() };
-    let mut samples = Samples::default();
-    let mut record = ::csv::StringRecord::new();
-    while reader.read_record(&mut record).map_err(|error| unreadable(&error))? {
-        let line = record.position().map_or(0, |position| position.line() as usize);
-        match kind {
-            Kind::Table => table.level(line, &record)?,
-            Kind::Locust => table.locust(line, &record)?,
-            Kind::HeySamples => samples.add(line, &table.names, &record)?,
+    let mut records = Records::new(bytes, separator(bytes));
+    let header = Header::of(&records.header()?)?;
+    let mut rows = Vec::new();
+    match kind {
+        Kind::HeySamples => {
+            let mut samples = samples::Samples::new(&header);
+            records.each(|line, record| samples.add(line, record))?;
+            return samples.claims();
         }
-        if table.rows.len() > MOST_ROWS {
-            return Err(BadFile::at(line, format!("more than {MOST_ROWS} rows")));
+        Kind::Locust => {
+            let locust = locust::Locust::new(&header);
+            records.each(|line, record| push(&mut rows, line, locust.row(line, record)?))?;
+        }
+        Kind::Table => {
+            let levels = levels::Levels::new(&header);
+            records.each(|line, record| push(&mut rows, line, Some(levels.row(line, record)?)))?;
         }
     }
-    if kind == Kind::HeySamples {
-        return samples.claims();
-    }
-    if table.rows.is_empty() {
+    if rows.is_empty() {
         return Err(BadFile::whole("a table without any row"));
     }
     let tool = if kind == Kind::Locust { Tool::Locust } else { Tool::Csv };
-    Ok(Claims::new(tool, table.rows))
+    Ok(Claims::new(tool, rows))
 }
 
-#[derive(Debug)]
-struct Table<'a> {
-    names: Vec<&'a str>,
-    rows: Vec<Claim>,
+fn push(rows: &mut Vec<Claim>, line: usize, row: Option<Claim>) -> Result<(), BadFile> {
+    if rows.len() >= MOST_ROWS {
+        return Err(BadFile::at(line, format!("more than {MOST_ROWS} rows")));
+    }
+    rows.extend(row);
+    Ok(())
 }
 
-impl Table<'_> {
-    /// The cell of the first column that is called one of these; none where it is empty.
-    fn cell<'r>(&self, record: &'r ::csv::StringRecord, names: &[&str]) -> Option<&'r str> {
-        let at = self.names.iter().position(|name| names.contains(&folded(name).as_str()))?;
-        record.get(at).map(str::trim).filter(|cell| !cell.is_empty())
+/// The names of the columns.
+struct Header {
+    names: Vec<String>,
+    /// As [`folded`].
+    folded: Vec<String>,
+}
+
+impl Header {
+    fn of(record: &::csv::StringRecord) -> Result<Self, BadFile> {
+        if record.len() > MOST_COLUMNS {
+            return Err(BadFile::at(1, format!("more than {MOST_COLUMNS} columns")));
+        }
+        let names: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
+        Ok(Self { folded: names.iter().map(|name| folded(name)).collect(), names })
     }
 
-    fn number(
-        &self,
-        line: usize,
-        record: &::csv::StringRecord,
-        names: &[&str],
-    ) -> Result<Option<f64>, BadFile> {
-        let cell = self.cell(record, names);
-        cell.map(|cell| figure::number(line, names[0], cell)).transpose()
-    }
-
-    /// A row of a table of levels.
-    fn level(&mut self, line: usize, record: &::csv::StringRecord) -> Result<(), BadFile> {
-        let Some(qps) = self.number(line, record, &QPS)? else {
-            return Err(BadFile::at(line, "no requests per second (is the line cut short?)"));
-        };
-        let connections = self.number(line, record, &CONNECTIONS)?.filter(|number| *number > 0.0);
-        let rate_per_s = self.number(line, record, &RATE)?.filter(|number| *number > 0.0);
-        let mut claim = Claim::new(qps, None);
-        let mut timed = |name: &str, cell: &str| -> Result<(), BadFile> {
-            let (share, unit) = match (mean_unit(name), percentile(name)) {
-                (Some(unit), _) => (None, unit),
-                (None, Some((share, unit))) => (Some(share), unit),
-                (None, None) => return Ok(()),
-            };
-            let Printed { ns, error_ns } = in_unit(line, name, cell, unit)?;
-            claim.error_ns = claim.error_ns.max(error_ns);
-            match share {
-                Some(share) => claim.quantiles.push((share, ns)),
-                None => claim.mean_ns = Some(ns),
-            }
-            Ok(())
-        };
-        for (name, cell) in self.names.iter().zip(record) {
-            if !cell.trim().is_empty() {
-                timed(name, cell.trim())?;
-            }
-        }
-        claim.quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
-        claim.connections = connections;
-        if rate_per_s.is_some() {
-            (claim.loop_kind, claim.rate_per_s) = (LoopKind::Open, rate_per_s);
-        }
-        self.rows.push(claim);
-        Ok(())
-    }
-
-    /// A row of Locust's statistics: that of all requests is the one that counts. Times are in milliseconds.
-    fn locust(&mut self, line: usize, record: &::csv::StringRecord) -> Result<(), BadFile> {
-        if self.cell(record, &["name"]) != Some(ALL_OF_LOCUST) {
-            return Ok(());
-        }
-        let needed = |name: &str, column: &str| {
-            self.cell(record, &[name]).map(str::to_owned).ok_or_else(|| {
-                BadFile::at(line, format!("no {} (is the line cut short?)", quote(column)))
-            })
-        };
-        let number =
-            |name: &str, column: &str| figure::number(line, column, &needed(name, column)?);
-        let time = |name: &str, column: &str| in_unit(line, column, &needed(name, column)?, "ms");
-        let requests = number("requestcount", "Request Count")?;
-        let failures = number("failurecount", "Failure Count")?;
-        let mean = time("averageresponsetime", "Average Response Time")?;
-        let mut claim = Claim::new(number("requestss", "Requests/s")?, Some(mean.ns));
-        for (name, cell) in self.names.iter().zip(record) {
-            let percent = name.strip_suffix('%').and_then(|percent| percent.parse::<f64>().ok());
-            if let Some(percent) = percent.filter(|percent| *percent < 100.0)
-                && let Ok(printed) = in_unit(line, name, cell.trim(), "ms")
-            {
-                claim.quantiles.push((percent / 100.0, printed.ns));
-            }
-        }
-        claim.min_ns = Some(time("minresponsetime", "Min Response Time")?.ns);
-        claim.max_ns = Some(time("maxresponsetime", "Max Response Time")?.ns);
-        // Percentiles are rounded to two digits.
-        claim.error_ns = MILLISECOND;
-        claim.requests = Some(requests as u64);
-        claim.success = (requests > 0.0).then(|| 1.0 - (failures / requests).min(1.0));
-        (claim.loop_kind, claim.pauses) = (LoopKind::Users, true);
-        self.rows.push(claim);
-        Ok(())
+    /// The place of the column that is called by the first of these names that any is called by.
+    fn place(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|known| self.folded.iter().position(|name| name == known))
     }
 }
 
-/// hey's samples summed up.
-#[derive(Debug, Default)]
-struct Samples {
-    latencies: Latencies,
-    succeeded: u64,
-    first_ns: Option<Nanos>,
-    last_ns: Nanos,
-}
-
-impl Samples {
-    fn add(
-        &mut self,
-        line: usize,
-        names: &[&str],
-        record: &::csv::StringRecord,
-    ) -> Result<(), BadFile> {
-        let cell = |name: &str| {
-            let at = names.iter().position(|other| *other == name);
-            at.and_then(|at| record.get(at)).map(str::trim).unwrap_or_default()
-        };
-        let took = in_unit(line, "response-time", cell("response-time"), "secs")?.ns;
-        let began = in_unit(line, "offset", cell("offset"), "secs")?.ns;
-        if began.max(took) > LONGEST / 2 {
-            return Err(BadFile::at(line, "longer than ten years"));
-        }
-        let status = figure::count(line, "status-code", cell("status-code"))?;
-        self.latencies.record(took);
-        self.succeeded += u64::from(status < 400);
-        self.first_ns = Some(self.first_ns.map_or(began, |first| first.min(began)));
-        self.last_ns = self.last_ns.max(began + took);
-        Ok(())
-    }
-
-    fn claims(self) -> Result<Claims, BadFile> {
-        let Some(first_ns) = self.first_ns else {
-            return Err(BadFile::whole("a CSV of hey without any response"));
-        };
-        let summary = self.latencies.summary();
-        let duration_ns = self.last_ns - first_ns;
-        let seconds = duration_ns as f64 / SECOND as f64;
-        let qps = if seconds > 0.0 { summary.count as f64 / seconds } else { 0.0 };
-        let row = Claim {
-            // Four decimals of a second.
-            error_ns: 50 * MICROSECOND,
-            min_ns: Some(summary.min),
-            max_ns: Some(summary.max),
-            quantiles: vec![(0.5, summary.p50), (0.9, summary.p90), (0.99, summary.p99)],
-            requests: Some(summary.count),
-            duration_ns: Some(duration_ns),
-            // hey leaves requests that failed out of it.
-            success: Some(self.succeeded as f64 / summary.count as f64),
-            ..Claim::new(qps, Some(summary.mean))
-        };
-        Ok(Claims::new(Tool::Hey, vec![row]))
-    }
-}
-
-fn unreadable(error: &::csv::Error) -> BadFile {
-    BadFile::whole(plain(&error.to_string(), 200))
+/// The cell at a place; none where it is empty.
+fn cell(record: &::csv::StringRecord, place: Option<usize>) -> Option<&str> {
+    record.get(place?).map(str::trim).filter(|cell| !cell.is_empty())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Claims, BadFile> {
-        crate::claims(text.as_bytes())
-    }
-
-    fn only(text: &str) -> (Tool, Claim) {
-        let mut claims = read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-        assert_eq!(claims.rows.len(), 1, "{text}");
-        (claims.tool, claims.rows.remove(0))
-    }
-
-    #[test]
-    fn a_table_is_read_by_the_names_of_its_columns() {
-        let (tool, claim) = only("connections,qps,mean_ms\n200,1000.5,2.5\n");
-        assert_eq!(tool, Tool::Csv);
-        assert_eq!(
-            (claim.connections, claim.qps, claim.mean_ns),
-            (Some(200.0), 1000.5, Some(2_500_000))
-        );
-        assert_eq!(claim.error_ns, 50_000);
-        let (_, claim) = only("Rate;RPS;Avg latency (us);p99_ms\n500;499;810;3\n");
-        assert_eq!((claim.rate_per_s, claim.loop_kind), (Some(500.0), LoopKind::Open));
-        assert_eq!((claim.mean_ns, claim.quantiles), (Some(810_000), vec![(0.99, 3_000_000)]));
-        let several = read("c,req/s,mean_ms\n1,100,9\n2,200,9\n").unwrap();
-        assert_eq!(several.rows.len(), 2);
-    }
-
-    #[test]
-    fn what_has_no_unit_or_no_figure_is_refused() {
-        for (text, needle) in [
-            ("connections,qps,mean\n1,2,3\n", "unknown format"),
-            ("connections,qps,mean_ms\n1,x,3\n", "line 2"),
-            ("connections,qps,mean_ms\n1,,3\n", "line 2: no requests per second"),
-            ("connections,qps,mean_ms\n1,5,-3\n", "negative"),
-            ("connections,qps,mean_ms\n", "without any row"),
-            ("response-time,status-code,offset\n", "without any response"),
-        ] {
-            let error = read(text).unwrap_err().to_string();
-            assert!(error.contains(needle), "{text}: {error}");
-        }
-    }
-
-    #[test]
-    fn locusts_row_of_all_requests_counts() {
-        let text = "Type,Name,Request Count,Failure Count,Median Response Time,Average Response Time,Min Response Time,\
-            Max Response Time,Average Content Size,Requests/s,Failures/s,50%,99%,100%\n\
-            GET,/a,600,0,5,6.1,1.2,40.5,10,20.0,0.0,5,30,41\n\
-            ,Aggregated,1000,10,5,6.25,1.2,50.5,10,33.3,0.3,5,32,51\n";
-        let (tool, claim) = only(text);
-        assert_eq!((tool, claim.loop_kind, claim.pauses), (Tool::Locust, LoopKind::Users, true));
-        assert_eq!((claim.qps, claim.mean_ns), (33.3, Some(6_250_000)));
-        assert_eq!((claim.requests, claim.success), (Some(1000), Some(0.99)));
-        assert_eq!(claim.quantiles, [(0.5, 5_000_000), (0.99, 32_000_000)]);
-    }
-
-    #[test]
-    fn heys_samples_are_summed_up() {
-        let text = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n\
-            0.0100,0.0001,0.0000,0.0000,0.0099,0.0000,200,0.0000\n\
-            0.0300,0.0001,0.0000,0.0000,0.0299,0.0000,503,0.4700\n";
-        let (tool, claim) = only(text);
-        assert_eq!(
-            (tool, claim.requests, claim.duration_ns),
-            (Tool::Hey, Some(2), Some(500_000_000))
-        );
-        assert_eq!((claim.qps, claim.success), (4.0, Some(0.5)));
-        assert_eq!(claim.mean_ns, Some(20_000_000));
-    }
-}
+mod tests;

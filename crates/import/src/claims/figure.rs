@@ -64,10 +64,13 @@ pub(crate) fn in_unit(
 ) -> Result<Printed, BadFile> {
     let scale = match unit {
         "ns" => 1,
-        "us" | "µs" => MICROSECOND,
+        "us" | "µs" | "μs" => MICROSECOND,
         "ms" => MILLISECOND,
         "s" | "sec" | "secs" | "seconds" => SECOND,
+        // oha counts in tens where its slowest response took more than ten.
+        "10 sec" => 10 * SECOND,
         "m" | "min" => 60 * SECOND,
+        "10 min" => 600 * SECOND,
         "h" | "hr" => 3600 * SECOND,
         _ => {
             let what = format!("{what}: {} is not a unit of time", quote(unit));
@@ -110,6 +113,8 @@ mod tests {
         ] {
             assert_eq!(duration(1, "x", word), Ok(Printed { ns, error_ns }), "{word}");
         }
+        let tens = in_unit(1, "x", "1.2345", "10 sec");
+        assert_eq!(tens, Ok(Printed { ns: 12_345_000_000, error_ns: 500_000 }));
         let apart = in_unit(1, "x", "0.0022", "secs");
         assert_eq!(apart, Ok(Printed { ns: 2_200_000, error_ns: 50_000 }));
     }

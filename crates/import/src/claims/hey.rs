@@ -1,6 +1,7 @@
 //! hey's printout. It does not say how many connections there were.
 //!
-//! hey keeps a million results and counts statuses among those only, but its rate counts all.
+//! hey keeps a million results and counts statuses among those only, but its rate counts all: the responses are the
+//! statuses, and of more than a million what rate and time come to.
 
 use model::Claim;
 use model::units::Nanos;
@@ -8,6 +9,9 @@ use model::units::Nanos;
 use super::blocks::{Block, word_after};
 use crate::BadFile;
 use crate::claims::figure::{self, Printed, count, in_unit};
+
+/// Results that hey keeps.
+const MOST_KEPT: u64 = 1_000_000;
 
 /// The times at the head of the summary, which oha prints under the same labels.
 #[derive(Debug, Default)]
@@ -64,6 +68,8 @@ impl Block for Hey {
             self.in_statuses = true;
         } else if line.starts_with("Error distribution:") {
             self.in_errors = true;
+        } else if line.trim().is_empty() {
+            self.in_errors = false;
         } else {
             self.counted(number, line)?;
         }
@@ -80,20 +86,26 @@ impl Block for Hey {
         if !self.in_statuses {
             return Err("`Status code distribution:`");
         }
-        // The file has the rate and not the count, which is whole.
-        let attempts = (rate * total.ns as f64 / 1e9).round();
-        let responses = (attempts - self.errors as f64).max(0.0);
+        let (kept, errors) = (self.statuses as f64, self.errors as f64);
+        let responses = if self.statuses < MOST_KEPT {
+            kept
+        } else {
+            (rate * total.ns as f64 / 1e9 - errors).round().max(kept)
+        };
+        let attempts = responses + errors;
         let answered = if attempts > 0.0 { responses / attempts } else { 0.0 };
-        let good = self.succeeded as f64 / (self.statuses as f64).max(1.0);
+        let good = self.succeeded as f64 / kept.max(1.0);
         let timed = average.filter(|_| self.statuses > 0);
         Ok(Claim {
             min_ns: timed.and(fastest).map(|printed| printed.ns),
             max_ns: timed.and(slowest).map(|printed| printed.ns),
             error_ns: timed.map_or(0, |printed| printed.error_ns),
             quantiles: self.quantiles,
-            requests: Some(responses.round() as u64),
+            requests: Some(responses as u64),
             duration_ns: Some(total.ns),
+            duration_error_ns: total.error_ns,
             success: (attempts > 0.0).then_some(answered * good),
+            succeeded_per_s: Some(rate * answered * good),
             ..Claim::new(rate * answered, timed.map(|printed| printed.ns))
         })
     }
@@ -106,7 +118,8 @@ impl Hey {
             let latency = in_unit(line, "percentile", value, "secs")?;
             self.quantiles.push((percent / 100.0, latency.ns));
         } else if let Some((inside, rest)) = bracketed(text) {
-            if self.in_errors {
+            // Lines of a log that follow at once are not indented.
+            if self.in_errors && text.starts_with(' ') {
                 self.errors = self.errors.saturating_add(count(line, "errors", inside)?);
             } else if let Some(n) = rest.strip_suffix("responses") {
                 let n = count(line, "responses", n.trim())?;

@@ -8,6 +8,7 @@ mod csv;
 mod xml;
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use model::units::{LONGEST, MILLISECOND, SECOND};
 use model::{Claim, Claims, Latencies, Tool};
@@ -29,7 +30,8 @@ const LATEST_MS: u64 = 100_000_000_000_000;
 struct Sample<'a> {
     began_ms: u64,
     elapsed_ms: u64,
-    succeeded: bool,
+    /// Absent where it was not saved.
+    succeeded: Option<bool>,
     /// The thread's name: begins with its engine's address when there are several engines.
     thread: &'a str,
     /// Threads of that engine at the sample's end.
@@ -50,11 +52,15 @@ enum Target {
 struct Sum {
     latencies: Latencies<u64>,
     succeeded: u64,
+    /// Samples of which it was not saved whether they succeeded.
+    unstated: u64,
     first_ms: Option<u64>,
     last_ms: u64,
     /// The most threads at once of each engine.
     engines: BTreeMap<String, u64>,
     target: Target,
+    /// Samples of transactions, which were passed over.
+    transactions: u64,
 }
 
 impl Sum {
@@ -66,7 +72,8 @@ impl Sum {
             return Err(format!("elapsed {} is longer than ten years", sample.elapsed_ms));
         }
         self.latencies.record(sample.elapsed_ms * MILLISECOND);
-        self.succeeded += u64::from(sample.succeeded);
+        self.succeeded += u64::from(sample.succeeded == Some(true));
+        self.unstated += u64::from(sample.succeeded.is_none());
         let first = self.first_ms.unwrap_or(sample.began_ms);
         self.first_ms = Some(first.min(sample.began_ms));
         self.last_ms = self.last_ms.max(sample.began_ms + sample.elapsed_ms);
@@ -76,8 +83,9 @@ impl Sum {
     }
 
     fn engine(&mut self, thread: &str, threads: u64) {
-        let prefix = thread.split('-').next().filter(|prefix| prefix.contains(':'));
-        let engine = prefix.unwrap_or_default();
+        // The address as JMeter was given it, with or without a port. A group's name may have a `-` too.
+        let is_address = |prefix: &&str| prefix.contains(':') || prefix.parse::<IpAddr>().is_ok();
+        let engine = thread.split('-').next().filter(is_address).unwrap_or_default();
         if let Some(most) = self.engines.get_mut(engine) {
             *most = (*most).max(threads);
         } else if self.engines.len() < MOST_ENGINES {
@@ -86,6 +94,8 @@ impl Sum {
     }
 
     fn target(&mut self, url: &str) {
+        // What JMeter writes of a sampler without a URL.
+        let url = if url == "null" { "" } else { url };
         match &self.target {
             Target::NoneYet if !url.is_empty() => self.target = Target::Only(url.to_owned()),
             Target::Only(only) if only != url => self.target = Target::Several,
@@ -96,7 +106,14 @@ impl Sum {
     fn claims(self) -> Result<Claims, BadFile> {
         let summary = self.latencies.summary();
         let Some(first_ms) = self.first_ms else {
-            return Err(BadFile::whole("a JTL without any sample"));
+            let what = match self.transactions {
+                0 => "a JTL without any sample",
+                _ => {
+                    "a JTL of transactions alone, whose requests were not saved: leave out `Generate parent \
+                     sample`, or save XML"
+                }
+            };
+            return Err(BadFile::whole(what));
         };
         let duration_ns = (self.last_ms - first_ms).saturating_mul(MILLISECOND);
         let seconds = duration_ns as f64 / SECOND as f64;
@@ -117,7 +134,7 @@ impl Sum {
             requests: Some(summary.count),
             duration_ns: Some(duration_ns),
             pauses: true,
-            success: Some(self.succeeded as f64 / summary.count as f64),
+            success: (self.unstated == 0).then(|| self.succeeded as f64 / summary.count as f64),
             ..Claim::new(qps, Some(summary.mean))
         };
         Ok(Claims::new(Tool::Jmeter, vec![row]))

@@ -17,6 +17,9 @@ use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_n
 /// How oha names requests that were under way when its time was up.
 const CUT_OFF: &str = "aborted due to deadline";
 
+/// How the percentiles are headed: in older versions as hey heads them.
+const DISTRIBUTIONS: [&str; 2] = ["Response time distribution", "Latency distribution:"];
+
 /// What its statuses and errors add up to.
 #[derive(Debug, Default)]
 struct Counts {
@@ -42,14 +45,15 @@ impl Counts {
     /// Responses over a time, with latencies that the file says.
     fn claim(&self, total_ns: Nanos, mean_ns: Nanos) -> Claim {
         let seconds = total_ns as f64 / SECOND as f64;
-        let qps = if seconds > 0.0 { self.responses as f64 / seconds } else { 0.0 };
+        let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
         let attempts = self.responses as f64 + self.errors as f64;
         Claim {
             latency: Latency::Either,
             requests: Some(self.responses),
             duration_ns: Some(total_ns),
             success: (attempts > 0.0).then(|| self.succeeded as f64 / attempts),
-            ..Claim::new(qps, (self.responses > 0).then_some(mean_ns))
+            succeeded_per_s: Some(per_s(self.succeeded)),
+            ..Claim::new(per_s(self.responses), (self.responses > 0).then_some(mean_ns))
         }
     }
 }
@@ -77,12 +81,14 @@ impl Block for Oha {
             {
                 *place = Some(in_unit(number, label, digits, unit.trim())?);
             }
-        } else if line.starts_with("Response time distribution") {
+        } else if DISTRIBUTIONS.iter().any(|heading| line.starts_with(heading)) {
             self.distributions += 1;
         } else if line.starts_with("Status code distribution:") {
             self.in_statuses = true;
         } else if line.starts_with("Error distribution:") {
             self.in_errors = true;
+        } else if line.trim().is_empty() {
+            self.in_errors = false;
         } else {
             self.counted(number, line)?;
         }
@@ -110,16 +116,16 @@ impl Block for Oha {
 impl Oha {
     fn counted(&mut self, line: usize, text: &str) -> Result<(), BadFile> {
         let words: Vec<&str> = text.split_whitespace().take(5).collect();
-        if let [share, "in", value, unit] = words.as_slice()
+        if let [share, "in", value, unit @ ..] = words.as_slice()
             && share.ends_with('%')
             && self.distributions == 1
             && *value != "NaN"
         {
             let percent = number(line, "percentile", share.trim_end_matches('%'))?;
-            let latency = in_unit(line, "percentile", value, unit)?;
+            let latency = in_unit(line, "percentile", value, &unit.join(" "))?;
             self.quantiles.push((percent / 100.0, latency.ns));
         } else if let Some((inside, rest)) = bracketed(text) {
-            if self.in_errors {
+            if self.in_errors && text.starts_with(' ') {
                 self.counts.error(rest, count(line, "errors", inside)?);
             } else if self.in_statuses
                 && let Some(n) = rest.strip_suffix("responses")

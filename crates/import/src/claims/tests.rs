@@ -3,6 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod wrk;
+
 const WRK_S1: &str = include_str!("../../tests/data/wrk_s1.txt");
 const WRK_S2: &str = include_str!("../../tests/data/wrk_s2.txt");
 const WRK_S5: &str = include_str!("../../tests/data/wrk_s5.txt");
@@ -99,48 +101,6 @@ fn what_tools_print_for_people_names_the_option_for_programs() {
 }
 
 #[test]
-fn wrks_block() {
-    let s1 = row(WRK_S1);
-    assert_eq!(s1.target.as_deref(), Some("http://10.0.4.57:8080/healthz"));
-    assert_eq!((s1.connections, s1.qps), (Some(30_000.0), 75_613.16));
-    assert_eq!(
-        (s1.mean_ns, s1.error_ns, s1.max_ns),
-        (Some(508_770_000), 5_000, Some(9_270_000_000))
-    );
-    assert_eq!((at(&s1, 50.0), at(&s1, 99.0)), (Some(413_350_000), Some(2_440_000_000)));
-    assert_eq!((s1.requests, s1.duration_ns), (Some(2_276_265), Some(30_100_000_000)));
-    assert_eq!(s1.connect_errors, 1754);
-    close(s1.success, 2_276_265.0 / (2_276_265.0 + 1754.0 + 40.0));
-    close(s1.ratio(), 75_613.16 * 0.50877 / 30_000.0);
-    assert_eq!(format!("{:.2}", row(WRK_S2).ratio().unwrap()), "1.53");
-    assert_eq!(format!("{:.2}", row(WRK_S5).ratio().unwrap()), "1.36");
-    assert_eq!((row(WRK_503).success, row(WRK_503).quantiles.len()), (Some(0.0), 0));
-}
-
-#[test]
-fn a_log_of_several_printouts_is_several_rows() {
-    let log = format!("$ ./all.sh\n{WRK_S2}\nnow the next\n{WRK}{WRK_503}");
-    let rows = claims(log.as_bytes()).unwrap().rows;
-    let connections: Vec<_> = rows.iter().map(|row| row.connections.unwrap()).collect();
-    assert_eq!(connections, [3000.0, 50.0, 8.0]);
-    assert_eq!(rows[1], row(WRK));
-    let both = format!("{AB_CLOSE}\n{AB_503}");
-    assert_eq!(claims(both.as_bytes()).unwrap().rows, [row(AB_CLOSE), row(AB_503)]);
-}
-
-#[test]
-fn wrk2_and_our_own_open_loop_are_open() {
-    let wrk2 = row(WRK2);
-    assert_eq!((wrk2.loop_kind, wrk2.latency), (LoopKind::Open, Latency::Response));
-    assert_eq!((wrk2.qps, wrk2.mean_ns), (2000.4, Some(180_200_000)));
-    assert_eq!((at(&wrk2, 99.9), wrk2.quantiles.len()), (Some(620_000_000), 7));
-    let brief = WRK2.replace("(HdrHistogram - Recorded Latency)", "");
-    assert_eq!(row(&brief).loop_kind, LoopKind::Open);
-    let ours = format!("{WRK}\nLoad         open loop, 5,000/s uniform, 3s\n");
-    assert_eq!((row(&ours).loop_kind, row(WRK).loop_kind), (LoopKind::Open, LoopKind::Closed));
-}
-
-#[test]
 fn abs_means_are_those_it_measured() {
     let kept = row(AB_KEEPALIVE);
     assert_eq!(kept.target.as_deref(), Some("http://127.0.0.1:18080/healthz"));
@@ -149,8 +109,16 @@ fn abs_means_are_those_it_measured() {
     assert_eq!((kept.keepalive, kept.success), (Some(true), Some(1.0)));
     assert_eq!((at(&kept, 99.0), kept.max_ns), (Some(9 * MILLISECOND), Some(17 * MILLISECOND)));
     let closed = row(AB_CLOSE);
+    assert_eq!(
+        (closed.duration_ns, closed.duration_error_ns),
+        (Some(2_322 * MILLISECOND), MILLISECOND / 2)
+    );
     assert_eq!((closed.mean_ns, closed.keepalive), (Some(23 * MILLISECOND), Some(false)));
     assert_eq!(row(AB_503).success, Some(0.0));
+    let in_vain = "Keep-Alive requests:    0\nTotal transferred:";
+    assert_eq!(row(&AB_CLOSE.replace("Total transferred:", in_vain)).keepalive, Some(false));
+    let v6 = row(&AB_CLOSE.replace("127.0.0.1\nServer", "::1\nServer"));
+    assert_eq!(v6.target.as_deref(), Some("http://[::1]:18080/delay/20ms"));
     let brief = AB_CLOSE
         .replace("Total:         20   23   2.6     22      34", "Total:         20   23   34");
     assert_eq!(row(&brief), closed);
@@ -171,6 +139,12 @@ fn hey_says_no_connections() {
     let million = row(HEY_MILLION);
     assert_eq!((million.requests.unwrap() + 5) / 10 * 10, 1_010_000);
     close(million.success, 1.0);
+    assert_eq!(hey.requests, Some(68_706));
+    // 200 responses in 0.94 ms, which hey prints as 0.0009.
+    let brief = HEY.replace("3.0019", "0.0009").replace("22887.4583", "212765.9574");
+    let brief = row(&brief.replace("68706 responses", "200 responses"));
+    assert_eq!((brief.requests, brief.success), (Some(200), Some(1.0)));
+    assert_eq!(brief.qps, 212_765.957_4);
     let refused = row(HEY_REFUSED);
     assert_eq!((refused.mean_ns, refused.success), (None, Some(0.0)));
     assert!(refused.qps < 500.0, "{refused:?}");
@@ -183,6 +157,10 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     assert_eq!((oha.mean_ns, oha.latency), (Some(8_723_800), Latency::Either));
     assert_eq!((oha.success, oha.requests), (Some(1.0), Some(11_482)));
     assert_eq!((oha.quantiles.len(), at(&oha, 50.0)), (9, Some(1_875_200)));
+    let older = OHA.replace("Response time distribution:", "Latency distribution:");
+    assert_eq!(row(&older), oha);
+    let slow = row(&OHA.replace(" ms", " 10 sec"));
+    assert_eq!((slow.mean_ns, at(&slow, 50.0)), (Some(87_238_000_000), Some(18_752_000_000)));
     let cut = row(OHA_CUT);
     assert_eq!((cut.requests, cut.success), (Some(8), Some(1.0)));
     assert!(cut.in_flight().unwrap() < 8.0, "{cut:?}");
@@ -197,6 +175,31 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
 }
 
 #[test]
+fn what_succeeded_per_second_is_apart_from_attempts_without_response() {
+    let hey = row(&HEY.replace("22887.4583", "45774.9166").replace(
+        "[200]\t68706 responses\n",
+        "[200]\t68706 responses\n\nError distribution:\n  [68706]\tconnection refused\n",
+    ));
+    assert!((hey.success.unwrap() - 0.5).abs() < 1e-4, "{hey:?}");
+    assert!((hey.carried_per_s().unwrap() / 22_887.458_3 - 1.0).abs() < 1e-4, "{hey:?}");
+    let oha = row(&OHA.replace("[50] aborted due to deadline", "[11482] connection closed"));
+    assert_eq!(oha.success, Some(0.5));
+    close(oha.carried_per_s(), oha.qps);
+    let wrk = row(WRK_S1);
+    close(wrk.carried_per_s(), wrk.qps);
+    assert_eq!(row(WRK_503).carried_per_s(), Some(0.0));
+}
+
+#[test]
+fn what_a_shell_prints_in_brackets_is_no_error_of_a_tool() {
+    for text in [HEY_REFUSED.trim_end(), OHA_REFUSED.trim_end()] {
+        for printed in ["\n\n[1]+  Done  sleep 5\n", "\n[INFO] next\n", "\n[3] 4711\n"] {
+            assert_eq!(row(&format!("{text}{printed}")), row(text), "{printed}");
+        }
+    }
+}
+
+#[test]
 fn both_shapes_of_k6() {
     let export = row(K6_EXPORT);
     assert_eq!((export.connections, export.loop_kind), (Some(20.0), LoopKind::Users));
@@ -207,9 +210,20 @@ fn both_shapes_of_k6() {
     assert_eq!((handle.connections, handle.requests), (Some(10.0), Some(510)));
     assert_eq!((handle.success, handle.duration_ns), (Some(1.0), Some(3_057_852_228)));
     assert_eq!(row(K6_RATE).success, Some(0.0));
+    let long = format!("[{}0]", "0,".repeat(50_000));
+    let (figures, _) = K6_EXPORT.trim_start_matches('{').split_once("\"root_group\"").unwrap();
+    let between = format!("{{\"root_group\": {long}, {figures} \"setup_data\": {long}}}");
+    assert_eq!(row(&between), export);
+    let inside = K6_EXPORT
+        .replace("\"count\": 5761", &format!("\"odd\": {{\"x\": {long}}}, \"count\": 5761"));
+    assert_eq!(row(&inside), export);
+    let many: String = (0..1_001).map(|n| format!("\"{n}\": 0,")).collect();
+    let many = K6_EXPORT.replace("\"count\": 5761", &format!("{many}\"count\": 5761"));
+    assert!(refusal(&many).contains("more than 1000 figures"), "{}", refusal(&many));
     let dropped =
         K6_RATE.replace("\"iterations\":", "\"dropped_iterations\":{\"count\":55},\"iterations\":");
-    assert_eq!(row(&dropped).dropped, 55);
+    assert_eq!((row(&dropped).dropped, row(&dropped).arrivals), (55, row(K6_RATE).arrivals));
+    assert_eq!(export.arrivals, Some(5761));
 }
 
 #[test]
@@ -221,6 +235,21 @@ fn vegetas_responses_are_over_the_time_to_the_last_one() {
     assert_eq!((vegeta.mean_ns, vegeta.success), (Some(2_332_671), Some(0.95)));
     assert_eq!(at(&vegeta, 99.0), Some(5_140_813));
     close(vegeta.rate_per_s, 200.207_920_329_836_78);
+    close(vegeta.carried_per_s(), 950.0 / 4.995_025_825);
+}
+
+#[test]
+fn what_vegeta_had_no_response_to_is_none() {
+    let half =
+        VEGETA.replace("\"503\":50", "\"0\":400,\"503\":50").replace("\"200\":950", "\"200\":550");
+    let half = row(&half.replace("\"success\":0.95", "\"success\":0.55"));
+    assert_eq!((half.requests, half.success), (Some(600), Some(0.55)));
+    close(Some(half.qps), 600.0 / 4.995_025_825);
+    close(half.carried_per_s(), 550.0 / 4.995_025_825);
+    let dead = VEGETA.replace("{\"200\":950,\"503\":50}", "{\"0\":1000}").replace("0.95", "0");
+    let dead = row(&dead);
+    assert_eq!((dead.qps, dead.mean_ns, dead.requests), (0.0, None, Some(0)));
+    assert_eq!((dead.success, dead.quantiles.len()), (Some(0.0), 0));
 }
 
 #[test]
@@ -248,10 +277,24 @@ fn a_jtls_rows_come_in_any_order_and_from_several_engines() {
     assert_eq!((claim.connections, claim.duration_ns), (Some(12.0), Some(2500 * MILLISECOND)));
     assert_eq!((claim.qps, claim.mean_ns), (1.2, Some(600 * MILLISECOND)));
     assert_eq!(claim.target.as_deref(), Some("http://a/"));
+    let without_ports = samples.replace(":1099", "");
+    assert_eq!(row(&format!("{HEADER}{without_ports}")).connections, Some(12.0));
+    let local = samples.replace("10.0.0.1:1099", "buy").replace("10.0.0.2:1099", "look");
+    assert_eq!(row(&format!("{HEADER}{local}")).connections, Some(7.0));
+    let unnamed = samples.replace("http://a/", "null");
+    assert_eq!(row(&format!("{HEADER}{unnamed}")).target, None);
     let outer = "<testResults><httpSample t=\"9\" ts=\"5\" s=\"true\" na=\"1\" tn=\"t\">\
                  <httpSample t=\"4\" ts=\"5\" s=\"true\" na=\"1\"/></httpSample>\
                  <sample t=\"1\" ts=\"6\" s=\"true\"/></testResults>";
     assert_eq!(row(outer).requests, Some(2));
+}
+
+#[test]
+fn a_jtl_without_success_claims_none() {
+    assert_eq!(row("timeStamp,elapsed\n1000,5\n1100,7\n").success, None);
+    let xml =
+        "<testResults><sample t=\"5\" ts=\"1000\"/><sample t=\"7\" ts=\"1100\"/></testResults>";
+    assert_eq!(row(xml).success, None);
 }
 
 #[test]
@@ -301,6 +344,12 @@ fn refusals_name_line_and_figure() {
         (cut, "line 3: elapsed: `` is not a whole number of ms (is the line cut short?)"),
         ("timeStamp,elapsed\n".into(), "a JTL without any sample"),
         ("<testResults/>".into(), "a JTL without any sample"),
+        (
+            "timeStamp,elapsed,responseMessage\n5,5,\"Number of samples in transaction : 2, ...\"\n".into(),
+            "a JTL of transactions alone",
+        ),
+        ("<testResults><sample t=\"5\"/></testResults>".into(), "without the attribute `ts`"),
+        ("<testResults><sample ts=\"5\"/></testResults>".into(), "without the attribute `t`"),
         (
             "timeStamp,elapsed\n18446744073709551615,5\n".into(),
             "line 2: timeStamp 18446744073709551615 is not a time",

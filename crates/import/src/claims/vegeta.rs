@@ -1,7 +1,8 @@
 //! vegeta's JSON report. It says neither how many connections nor how many workers there were.
 //!
 //! Its `rate` is what was sent, over the time of sending; the responses per second read here are over
-//! the time until the last response.
+//! the time until the last response. A request without a response has the status 0, and its time is among the
+//! latencies.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,17 @@ struct Document {
     /// From the last request to its response, in nanoseconds.
     wait: f64,
     success: f64,
+    /// Requests by status.
+    #[serde(default)]
+    status_codes: BTreeMap<String, f64>,
+}
+
+impl Document {
+    /// Requests that had no response.
+    fn unanswered(&self) -> Result<f64, BadFile> {
+        let status_0 = self.status_codes.get("0").copied().unwrap_or(0.0);
+        plain_number("status_codes", status_0)
+    }
 }
 
 /// Percentiles by vegeta's names.
@@ -47,18 +59,20 @@ pub(super) fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
     for (name, share) in QUANTILES {
         quantiles.extend(latency(name)?.map(|ns| (share, ns)));
     }
-    let timed = |value| if requests > 0.0 { value } else { None };
-    let qps = if duration_ns > 0 { requests / (duration_ns as f64 / 1e9) } else { 0.0 };
+    let responses = (requests - document.unanswered()?).max(0.0);
+    let timed = |value| if responses > 0.0 { value } else { None };
+    let per_s = |n: f64| if duration_ns > 0 { n / (duration_ns as f64 / 1e9) } else { 0.0 };
     let row = Claim {
         loop_kind: LoopKind::Open,
         rate_per_s: Some(plain_number("rate", document.rate)?).filter(|&rate| rate > 0.0),
         min_ns: timed(latency("min")?),
         max_ns: timed(latency("max")?),
-        quantiles: if requests > 0.0 { quantiles } else { Vec::new() },
-        requests: Some(requests as u64),
+        quantiles: if responses > 0.0 { quantiles } else { Vec::new() },
+        requests: Some(responses as u64),
         duration_ns: Some(duration_ns),
         success: (requests > 0.0).then_some(document.success),
-        ..Claim::new(qps, timed(latency("mean")?))
+        succeeded_per_s: Some(per_s(requests * document.success)),
+        ..Claim::new(per_s(responses), timed(latency("mean")?))
     };
     Ok(Claims::new(Tool::Vegeta, vec![row]))
 }

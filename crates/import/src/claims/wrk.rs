@@ -11,17 +11,23 @@ use crate::claims::figure::{Printed, count, duration, number};
 pub(super) struct Wrk {
     target: Option<String>,
     connections: Option<u64>,
-    latency: Option<(Printed, Printed)>,
+    /// The mean, and the greatest latency or the 99th percentile; none inside where nothing was timed.
+    latency: Option<Option<(Printed, Printed)>>,
+    /// Newer wrk2 prints p99 where wrk has the greatest latency, and says so at the head.
+    p99_for_max: bool,
     quantiles: Vec<(f64, Nanos)>,
-    /// wrk2 prints a second distribution, without the wait for a connection, which is not read.
-    distributions: u32,
+    /// Whether lines of per cent are the distribution's: not after the requests, where a script prints its own.
+    in_distribution: bool,
     requests: Option<u64>,
     duration: Option<Printed>,
     refused: u64,
     connect_errors: u64,
+    timeouts: u64,
     other_errors: u64,
     qps: Option<f64>,
     open: bool,
+    /// Whether Plimsoll printed it.
+    ours: bool,
 }
 
 impl Block for Wrk {
@@ -37,25 +43,35 @@ impl Block for Wrk {
                 self.connections = Some(count(number, "connections", n)?);
             }
             ["Latency", "Distribution", rest @ ..] => {
-                self.distributions += 1;
+                // wrk2 prints a second one, without the wait for a connection, which is not read.
+                self.in_distribution = self.quantiles.is_empty();
                 self.open |= rest.first() == Some(&"(HdrHistogram");
             }
             // Only wrk2 calibrates; its other lines are the same as wrk's.
             ["Thread", "calibration:", ..] => self.open = true,
+            ["Thread", "Stats", "Avg", "Stdev", "99%", ..] => {
+                (self.open, self.p99_for_max) = (true, true);
+            }
+            // wrk2's mean of nothing.
+            ["Latency", "-nanus" | "nanus", ..] => self.latency = Some(None),
             ["Latency", mean, _, max, _] if self.latency.is_none() => {
                 let mean = duration(number, "mean latency", mean)?;
-                self.latency = Some((mean, duration(number, "greatest latency", max)?));
+                let what = if self.p99_for_max { "99%" } else { "greatest latency" };
+                self.latency = Some(Some((mean, duration(number, what, max)?)));
             }
-            [share, value] if self.distributions == 1 && share.ends_with('%') => {
+            [share, value] if self.in_distribution && share.ends_with('%') => {
                 self.quantile(number, share, value)?;
             }
             [n, "requests", "in", time, ..] => {
+                self.in_distribution = false;
                 self.requests = Some(count(number, "requests", n)?);
                 self.duration = Some(duration(number, "duration", time.trim_end_matches(','))?);
             }
             ["Socket", "errors:", ..] => self.socket_errors(number, line)?,
             // Plimsoll's own text continues with what drove the load.
-            ["Load", "open", "loop,", ..] => self.open = true,
+            ["Load", kind @ ("open" | "closed"), "loop,", ..] => {
+                (self.ours, self.open) = (true, *kind == "open");
+            }
             _ => self.totals(number, line)?,
         }
         Ok(())
@@ -63,30 +79,49 @@ impl Block for Wrk {
 
     fn finish(self) -> Result<Claim, &'static str> {
         let qps = self.qps.ok_or("`Requests/sec:` line")?;
-        let (mean, max) = self.latency.ok_or("`Latency` line")?;
+        let latency = self.latency.ok_or("`Latency` line")?;
         let requests = self.requests.ok_or("line of requests")?;
         let connections = self.connections.ok_or("line of threads and connections")?;
-        let attempts = requests as f64 + self.connect_errors as f64 + self.other_errors as f64;
-        let succeeded = requests.saturating_sub(self.refused) as f64;
-        let timed = (requests > 0).then_some(mean.ns);
+        let (late, unanswered) = match self.times_out_responses(requests) {
+            true => (self.timeouts, 0),
+            false => (0, self.timeouts),
+        };
+        let failed = [self.connect_errors, self.other_errors, unanswered];
+        let attempts = failed.into_iter().fold(requests, u64::saturating_add) as f64;
+        let succeeded = requests.saturating_sub(self.refused).saturating_sub(late) as f64;
+        let answered = requests as f64;
+        let timed = latency.filter(|_| requests > 0);
+        let (mut quantiles, mut max_ns) = (self.quantiles, timed.map(|(_, last)| last.ns));
+        if self.p99_for_max {
+            let p99 = max_ns.take().filter(|_| quantiles.is_empty());
+            quantiles.extend(p99.map(|ns| (0.99, ns)));
+        }
         Ok(Claim {
             target: self.target,
             connections: Some(connections as f64).filter(|&n| n > 0.0),
             loop_kind: if self.open { LoopKind::Open } else { LoopKind::Closed },
-            latency: if self.open { Latency::Response } else { Latency::Service },
-            error_ns: mean.error_ns,
-            max_ns: timed.map(|_| max.ns),
-            quantiles: self.quantiles,
+            latency: if self.open && !self.ours { Latency::Response } else { Latency::Service },
+            error_ns: timed.map_or(0, |(mean, _)| mean.error_ns),
+            max_ns,
+            quantiles,
             requests: Some(requests),
             duration_ns: self.duration.map(|time| time.ns),
+            duration_error_ns: self.duration.map_or(0, |time| time.error_ns),
             success: (attempts > 0.0).then(|| succeeded / attempts),
+            succeeded_per_s: (answered > 0.0).then(|| qps * succeeded / answered),
             connect_errors: self.connect_errors,
-            ..Claim::new(qps, timed)
+            ..Claim::new(qps, timed.map(|(mean, _)| mean.ns))
         })
     }
 }
 
 impl Wrk {
+    /// Whether time-outs are among the requests. wrk 4 calls a response late that it counts as a request; wrk2 and
+    /// Plimsoll count what had no response yet.
+    fn times_out_responses(&self, requests: u64) -> bool {
+        !self.open && !self.ours && self.timeouts <= requests
+    }
+
     fn quantile(&mut self, line: usize, share: &str, value: &str) -> Result<(), BadFile> {
         let percent = number(line, "percentile", share.trim_end_matches('%'))?;
         // The hundredth is the greatest latency, which another line has.
@@ -101,8 +136,11 @@ impl Wrk {
         for part in text.split(',').take(8) {
             let Some((class, n)) = part.trim().split_once(' ') else { continue };
             let n = count(line, "socket errors", n.trim())?;
-            let sum =
-                if class == "connect" { &mut self.connect_errors } else { &mut self.other_errors };
+            let sum = match class {
+                "connect" => &mut self.connect_errors,
+                "timeout" => &mut self.timeouts,
+                _ => &mut self.other_errors,
+            };
             *sum = sum.saturating_add(n);
         }
         Ok(())

@@ -109,6 +109,9 @@ impl<'a> Builder<'a> {
                 let Some(&(_, size)) = self.anchors.get(&anchor) else {
                     return Err(Fault::new(at, "this alias refers to a value that contains it"));
                 };
+                if self.open.len() + size.depth > DEEPEST {
+                    return Err(too_deep(at));
+                }
                 self.copy(size, at)?;
                 let node = self.anchors[&anchor].0.clone();
                 self.finished(node, 0)
@@ -126,8 +129,7 @@ impl<'a> Builder<'a> {
     fn begin(&mut self, value: Value, anchor: usize, span: &Span) -> Result<(), Fault> {
         let mark = self.mark(span);
         if self.open.len() >= DEEPEST {
-            let what = format!("values are nested more than {DEEPEST} deep");
-            return Err(Fault::new(mark.start as usize, what));
+            return Err(too_deep(mark.start as usize));
         }
         self.open.push(Open { mark, value, anchor, key: None });
         Ok(())
@@ -182,6 +184,10 @@ impl<'a> Builder<'a> {
     }
 }
 
+fn too_deep(at: usize) -> Fault {
+    Fault::new(at, format!("values are nested more than {DEEPEST} deep"))
+}
+
 fn too_many(at: usize) -> Fault {
     Fault::new(at, format!("more than {MOST_VALUES} values, aliases included"))
 }
@@ -192,25 +198,28 @@ struct Size {
     values: usize,
     /// Memory, texts and keys included.
     bytes: usize,
+    /// Lists and maps inside one another.
+    depth: usize,
 }
 
 impl Size {
     fn of(node: &Node) -> Self {
         let mut size = Self::default();
-        size.add(node, 0);
+        size.add(node, 0, 0);
         size
     }
 
-    /// Adds a value and `more` bytes around it.
-    fn add(&mut self, node: &Node, more: usize) {
+    /// Adds a value that stands `above` levels deep, and `more` bytes around it.
+    fn add(&mut self, node: &Node, above: usize, more: usize) {
         self.values += 1;
         self.bytes += size_of::<Node>() + more;
+        let depth = above + usize::from(!matches!(node.value, Value::Scalar { .. }));
+        self.depth = self.depth.max(depth);
         match &node.value {
-            Value::List(items) => items.iter().for_each(|item| self.add(item, 0)),
-            Value::Map(entries) => {
-                let around = size_of::<Entry>() - size_of::<Node>();
-                entries.iter().for_each(|entry| self.add(&entry.value, around + entry.key.len()));
-            }
+            Value::List(items) => items.iter().for_each(|item| self.add(item, depth, 0)),
+            Value::Map(entries) => entries
+                .iter()
+                .for_each(|entry| self.add(&entry.value, depth, KEY + entry.key.len())),
             Value::Scalar { text, .. } => self.bytes += text.len(),
         }
     }

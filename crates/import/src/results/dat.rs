@@ -2,9 +2,10 @@
 //! success rate in per cent, separated by blanks. Read into a [`Curve`] and printed from one.
 //!
 //! Besides the script's own form, `#` comments, blank lines, CRLF and a byte order mark are
-//! accepted. Levels rise from line to line, as in a table that was not put together by hand. A table
-//! of an open-loop sweep has rates in its first column; those that Plimsoll writes open with
-//! [`RATE_HEADING`], a comment to gnuplot.
+//! accepted. A success rate below zero, which the script prints where errors outnumber requests, is
+//! none. Levels rise from line to line, as in a table that was not put together by hand. A table of an
+//! open-loop sweep has rates in its first column; those that Plimsoll writes open with [`RATE_HEADING`],
+//! a comment to gnuplot.
 
 use std::fmt::Write as _;
 
@@ -23,6 +24,8 @@ const MOST_LEVELS: usize = 100_000;
 /// The highest level or QPS accepted: more than a machine can be asked for.
 const HIGHEST: f64 = 1e12;
 
+/// The place of the success rate among the columns.
+const SUCCESS: usize = 3;
 const COLUMNS: [&str; 4] = ["concurrency", "QPS", "mean latency in ms", "success in %"];
 
 /// Reads a table as the curve `name`.
@@ -89,7 +92,10 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Ba
     let words: Vec<&str> = line.split_whitespace().take(COLUMNS.len() + 1).collect();
     let values = words.iter().zip(0..COLUMNS.len());
     let values: Vec<f64> = values
-        .map(|(word, column)| parse_number(number, column, word))
+        .map(|(word, column)| match word.strip_prefix('-') {
+            Some(n) if column == SUCCESS && parse_number(number, column, n).is_ok() => Ok(0.0),
+            _ => parse_number(number, column, word),
+        })
         .collect::<Result<_, _>>()?;
     let &[level, qps, mean_ms, success] = values.as_slice() else {
         let what = format!(
@@ -111,7 +117,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Ba
         (0, level <= HIGHEST, "is too large"),
         (1, qps <= HIGHEST, "is too large"),
         (2, mean_ms * MILLISECOND as f64 <= LONGEST as f64, "is longer than ten years"),
-        (3, success <= 100.0, "is over 100"),
+        (SUCCESS, success <= 100.0, "is over 100"),
     ];
     if let Some((column, _, what)) = limits.into_iter().find(|&(_, kept, _)| !kept) {
         return Err(out_of_range(number, column, words[column], what));

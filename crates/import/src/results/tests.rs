@@ -68,6 +68,9 @@ fn refusals_say_what_the_file_is() {
         ("{}", "JSON without a `schema`"),
         ("[]", "not a JSON object"),
         (r#"{"schema":7}"#, "JSON without a `schema`"),
+        (r#"{"schema":[{"a":[]}]}"#, "JSON without a `schema`"),
+        // Read no further than to what is no text.
+        (r#"{"schema":[0,"#, "JSON without a `schema`"),
         (r#"{"schema":"k6/1"}"#, "its schema is `k6/1`, not plimsoll.run/1"),
         (r#"{"schema":"plimsoll.run/0"}"#, "its schema is `plimsoll.run/0`"),
         (r#"{"schema":"plimsoll.run/1"}"#, "missing field"),

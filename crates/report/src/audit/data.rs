@@ -88,7 +88,7 @@ struct FileOf<'a> {
 struct RowOf<'a> {
     /// What was measured.
     target: Option<&'a str>,
-    /// `closed`, `open` or `unknown`.
+    /// `closed loop`, `users` or `open loop`.
     #[serde(rename = "loop")]
     loop_kind: &'static str,
     /// Connections, or users.
@@ -117,7 +117,7 @@ struct RowOf<'a> {
     in_flight: Option<f64>,
     /// The most that can be in flight.
     in_flight_cap: Option<f64>,
-    /// `in_flight` over the connections.
+    /// `in_flight` over `in_flight_cap`.
     in_flight_ratio: Option<f64>,
     /// `possible`, `doubtful` or `impossible`.
     verdict: &'static str,

@@ -5,11 +5,11 @@ use verdict::audit::side::Group;
 use verdict::figures::times;
 
 use super::{NAME, in_flight, indented, mean, missing};
-use crate::figure::{clean, level, rate, share, wrap};
+use crate::figure::{clean, clean_end, level, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
-/// Longest a file's name is shown in the table.
+/// Longest a file's name is shown in the table: its end, which is what files of one folder differ in.
 const SHORT: usize = 30;
 
 pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
@@ -21,7 +21,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
         let file = &audit.files[standing.file];
         let row = &file.claims.rows[standing.row];
         grid.row([
-            clean(&file.name, SHORT),
+            clean_end(&file.name, SHORT),
             file.claims.tool.name().to_owned(),
             rate(row.qps),
             times(standing.qps_ratio),
@@ -38,7 +38,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
         let file = &audit.files[standing.file];
         let row = &file.claims.rows[standing.row];
         if group.assumed && row.target.is_none() {
-            let name = clean(&file.name, SHORT);
+            let name = clean_end(&file.name, SHORT);
             let what = "names no target and no connections: with -c it is taken to be of this load";
             out += &indented(&format!("{name} {what}."), 2, style);
         }
@@ -47,7 +47,7 @@ pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
     for standing in &group.standings {
         if let Some(why) = &standing.why {
             agree = false;
-            let name = clean(&audit.files[standing.file].name, SHORT);
+            let name = clean_end(&audit.files[standing.file].name, SHORT);
             out += &indented(&format!("{name} has {why}."), 2, style);
         }
     }

@@ -51,6 +51,17 @@ fn tables_findings_and_files_side_by_side() {
 }
 
 #[test]
+fn the_loops_of_all_rows_are_named() {
+    let mut mixed = table();
+    mixed.1.rows[2].loop_kind = LoopKind::Open;
+    let printed = text(&verdict::audit(vec![mixed], false), Style::default());
+    assert!(
+        printed.starts_with("native.dat: wrktest.sh, closed loop and open loop\n"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn without_findings_only_the_counts_are_printed() {
     let sound = verdict::audit(vec![printout("a", Tool::Wrk, 1000.0, 49.0)], false);
     let printed = text(&sound, Style::default());
@@ -77,6 +88,18 @@ fn long_and_hostile_text_breaks_no_line() {
         assert!(plain.lines().all(|line| line.chars().count() <= columns), "{plain}");
     }
     assert!(text(&audit, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
+}
+
+#[test]
+fn files_of_one_folder_are_told_apart() {
+    let folder = "results/2026-11-26/first-run/";
+    let files = ["wrk.txt", "ab.txt"]
+        .map(|name| printout(&format!("{folder}{name}"), Tool::Wrk, 1000.0, 49.0));
+    let printed = text(&verdict::audit(files.to_vec(), false), Style::default());
+    let (_, table) = printed.split_once("Side by side").unwrap();
+    for name in ["/wrk.txt  wrk", "/ab.txt  wrk"] {
+        assert!(table.contains(name) && table.contains("\n…"), "{table}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn points(claim: &Claim) -> Vec<(f64, Nanos)> {
 
 pub(super) fn order(_: Tool, claim: &Claim) -> Option<Found> {
     let points = points(claim);
-    let slack = |ns: Nanos| ns as f64 * (1.0 + BUCKETS) + 2.0 * claim.error_ns as f64;
+    let slack = |ns: Nanos| ns as f64 * (1.0 + BUCKETS) + 2.0 * claim.widest_error_ns() as f64;
     let pair = points.windows(2).find(|pair| pair[0].1 as f64 > slack(pair[1].1))?;
     let name = |share: f64| match share {
         0.0 => "the least".to_owned(),
@@ -50,7 +50,7 @@ pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
     let between = |end: usize| {
         points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[end].1 as f64).sum::<f64>()
     };
-    let error = claim.error_ns as f64;
+    let error = claim.widest_error_ns() as f64;
     let least = between(0) * (1.0 - SLACK) - 2.0 * error;
     let most = claim.max_ns.map(|_| between(1) * (1.0 + SLACK) + 2.0 * error);
     let mean = mean_ns as f64;
@@ -69,16 +69,22 @@ pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
     Some((Severity::Impossible, evidence, None))
 }
 
-pub(super) fn rate(_: Tool, claim: &Claim) -> Option<Found> {
+pub(super) fn rate(tool: Tool, claim: &Claim) -> Option<Found> {
     let (requests, duration_ns) = (claim.requests?, claim.duration_ns?);
-    let seconds = duration_ns as f64 / SECOND as f64;
-    if seconds == 0.0 {
+    // Plimsoll counts as requests what was due in the window, and as QPS what was done in it.
+    if duration_ns == 0 || tool == Tool::Plimsoll {
         return None;
     }
-    let counted = requests as f64 / seconds;
-    let apart = (claim.qps - counted).abs();
+    let of = |ns: Nanos| requests as f64 * SECOND as f64 / ns.max(1) as f64;
+    let counted = of(duration_ns);
+    // The nearest of the rates that the digits of the duration leave.
+    let error_ns = claim.duration_error_ns;
+    let (least, most) =
+        (of(duration_ns.saturating_add(error_ns)), of(duration_ns.saturating_sub(error_ns)));
+    let apart = (least - claim.qps).max(claim.qps - most).max(0.0);
     // A request more or less is rounding.
-    if apart <= SLACK * claim.qps.max(counted) || apart * seconds <= 1.0 {
+    let requests_apart = apart * duration_ns as f64 / SECOND as f64;
+    if apart <= SLACK * claim.qps.max(counted) || requests_apart <= 1.0 {
         return None;
     }
     let evidence = format!(

@@ -42,7 +42,7 @@ pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
 
 pub(super) fn failing(_: Tool, claim: &Claim) -> Option<Found> {
     let success = claim.success.filter(|&success| success < SOUND)?;
-    let carried = crate::figures::rate(claim.qps * success);
+    let carried = crate::figures::rate(claim.carried_per_s()?);
     doubtful(format!("{} succeeded: {carried}/s were carried", share(success)))
 }
 
@@ -51,25 +51,24 @@ pub(super) fn connects(_: Tool, claim: &Claim) -> Option<Found> {
         return None;
     }
     let failed = claim.connect_errors as f64;
-    let connections = claim.connections.unwrap_or(0.0);
-    let severity =
-        if failed >= CONNECTS * connections { Severity::Doubtful } else { Severity::Note };
-    let of = grouped(connections, 0);
-    let evidence = format!("{} connects failed, of {of} connections", grouped(failed, 0));
+    let few = claim.connections.is_some_and(|connections| failed < CONNECTS * connections);
+    let severity = if few { Severity::Note } else { Severity::Doubtful };
+    let times = if claim.connect_errors == 1 { "time" } else { "times" };
+    let of = claim
+        .connections
+        .map_or_else(String::new, |n| format!(" for {} connections", grouped(n, 0)));
+    let evidence = format!("connecting failed {} {times}{of}", grouped(failed, 0));
     Some((severity, evidence, None))
 }
 
 pub(super) fn dropped(_: Tool, claim: &Claim) -> Option<Found> {
     let dropped = claim.dropped as f64;
-    let arrivals = dropped + claim.requests.unwrap_or(0) as f64;
-    if dropped <= DROPPED * arrivals {
+    let made = claim.arrivals.or(claim.requests).unwrap_or(0);
+    let due = dropped + made as f64;
+    if dropped <= DROPPED * due {
         return None;
     }
-    doubtful(format!(
-        "{} arrivals, {}, were left out",
-        grouped(dropped, 0),
-        percent(dropped / arrivals)
-    ))
+    doubtful(format!("{} arrivals, {}, were left out", grouped(dropped, 0), percent(dropped / due)))
 }
 
 pub(super) fn own_verdict(_: Tool, claim: &Claim) -> Option<Found> {

@@ -21,6 +21,11 @@ const AGREES: f64 = 0.90;
 const BUSY_ELSEWHERE: f64 = 0.80;
 /// The rule that a QPS breaks which is not requests over time.
 const CONTRADICTED: &str = "rate_contradicts_count";
+/// Why such a row is not held against the others.
+const CONTRADICTORY: &str =
+    "a QPS that is not its own requests over its time: it is held against none";
+/// Why no row is held against another.
+const NO_YARDSTICK: &str = "no file to be held against: of each, most requests failed, or QPS contradicts the count of requests";
 /// Factor of the mean from which requests took longer, and not by chance.
 const SLOWER: f64 = 1.10;
 
@@ -101,7 +106,8 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
         found.is_none_or(|found| found.iter().all(|finding| finding.code != CONTRADICTED))
     };
     let sound = |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= SOUND);
-    let reference = rows.iter().position(sound).unwrap_or(0);
+    let sound_row = rows.iter().position(sound);
+    let reference = sound_row.unwrap_or(0);
     let most = claim(&rows[reference]);
     let name = &files[rows[reference].0].name;
     let standings = rows.iter().map(|at| {
@@ -109,7 +115,11 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
         let (&(file, row), qps_ratio) = (at, own.qps / most.qps);
         let mean_ratio = own.mean_ns.zip(most.mean_ns).filter(|&(own, most)| own > 0 && most > 0);
         let mean_ratio = mean_ratio.map(|(own, most)| own as f64 / most as f64);
-        let why = why(own, most, name, mean_ratio);
+        let why = match sound_row {
+            None => Some(NO_YARDSTICK.to_owned()),
+            Some(_) if !counted(at) => Some(CONTRADICTORY.to_owned()),
+            Some(_) => why(own, most, name, mean_ratio),
+        };
         Standing { file, row, qps_ratio, mean_ratio, why }
     });
     Group { target, connections, standings: standings.collect(), assumed: false, reference }

@@ -79,6 +79,11 @@ fn what_rounding_explains_is_not_held_against_a_row() {
     let mut coarse = closed(50.0, 62_937.61, 1.0);
     coarse.error_ns = MILLISECOND / 2;
     assert_eq!(found(Tool::Ab, &coarse), [("coarse_latency", Severity::Note)]);
+    // A mean in microseconds beside percentiles in whole milliseconds.
+    let mut fine = closed(50.0, 62_937.0, 1.2);
+    (fine.error_ns, fine.quantile_error_ns) = (500, MILLISECOND / 2);
+    (fine.quantiles, fine.max_ns) = (vec![(0.99, 9_400_000)], Some(9 * MILLISECOND));
+    assert_eq!(found(Tool::Csv, &fine), [("little_law", Severity::Impossible)]);
     coarse.mean_ns = Some(2 * MILLISECOND);
     assert_eq!(found(Tool::Ab, &coarse), [("little_law", Severity::Impossible)]);
     let mut idle = closed(50.0, 62_937.61, 0.0);
@@ -133,7 +138,11 @@ fn our_own_runs_are_bound_in_any_loop_and_by_what_their_ends_explain() {
     let mut run = fixture::sound::open();
     run.service_ns.mean = 900 * MILLISECOND;
     run.rates.requests_per_s = 1e6;
-    let broken = found(Tool::Plimsoll, &Claim::of_run(&run));
+    let claim = Claim::of_run(&run);
+    assert_eq!(claim.duration_ns, Some(run.totals.duration_ns));
+    let broken = found(Tool::Plimsoll, &claim);
+    // What was due in a window is no contradiction to what was done in it.
+    assert!(broken.iter().all(|found| found.0 != "rate_contradicts_count"), "{broken:?}");
     assert!(broken.contains(&("little_law", Severity::Impossible)), "{broken:?}");
     run.totals.duration_ns = 1;
     run.service_ns.max = 1000 * SECOND;
@@ -182,17 +191,42 @@ fn counts_rates_and_outcomes() {
     let edited = Claim { qps: 1100.0, ..base.clone() };
     let wanted = "10,000 requests in 10.0s are 1,000/s, but 1,100/s is printed";
     assert_eq!(evidence(Tool::Wrk, &edited, "rate_contradicts_count"), wanted);
+    // 100 requests in 5.4 ms, which ab prints as 0.005 seconds.
+    let brief = Claim {
+        qps: 18_518.52,
+        requests: Some(100),
+        duration_ns: Some(5 * MILLISECOND),
+        duration_error_ns: MILLISECOND / 2,
+        mean_ns: None,
+        ..base.clone()
+    };
+    let contradicted = |row: &Claim| {
+        found(Tool::Ab, row).contains(&("rate_contradicts_count", Severity::Impossible))
+    };
+    assert!(!contradicted(&brief));
+    assert!(contradicted(&Claim { qps: 15_000.0, ..brief.clone() }));
+    assert!(contradicted(&Claim { duration_error_ns: 0, ..brief }));
     let failing = Claim { success: Some(0.8), ..base.clone() };
     let wanted = "80.00 % succeeded: 800/s were carried";
     assert_eq!(evidence(Tool::Wrk, &failing, "mostly_errors"), wanted);
+    // 1,000 responses, all of them good, beside 1,000 attempts without one.
+    let half = Claim { success: Some(0.5), succeeded_per_s: Some(1000.0), ..base.clone() };
+    let wanted = "50.00 % succeeded: 1,000/s were carried";
+    assert_eq!(evidence(Tool::Hey, &half, "mostly_errors"), wanted);
     let dropping = Claim { dropped: 2_500, ..base.clone() };
     let wanted = "2,500 arrivals, 20.00 %, were left out";
+    assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
+    // Of arrivals that are ten requests each.
+    let dropping = Claim { dropped: 100, arrivals: Some(900), ..base.clone() };
+    let wanted = "100 arrivals, 10.00 %, were left out";
     assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
     for (connect_errors, severity) in [(1, Severity::Doubtful), (0, Severity::Note)] {
         let row = Claim { connect_errors, connections: Some(10.0), ..base.clone() };
         let any = found(Tool::Wrk, &row).contains(&("connects_failed", severity));
         assert_eq!(any, connect_errors > 0);
     }
+    let unknown = Claim { connect_errors: 1, connections: None, ..base.clone() };
+    assert_eq!(evidence(Tool::Wrk, &unknown, "connects_failed"), "connecting failed 1 time");
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
     assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };
@@ -263,6 +297,23 @@ fn files_of_the_same_load_are_set_side_by_side() {
         ]
     );
     assert_eq!(group.reference, 1);
+}
+
+#[test]
+fn what_contradicts_itself_agrees_with_nothing() {
+    let edited =
+        Claim { requests: Some(1000), duration_ns: Some(SECOND), ..closed(100.0, 60_000.0, 1.0) };
+    let sound = || file("sound", Tool::Wrk, closed(100.0, 40_000.0, 2.4));
+    let audit_of = |files| audit(files, false).groups.remove(0);
+    let group = audit_of(vec![file("edited", Tool::Wrk, edited), sound()]);
+    assert_eq!((group.reference, &group.standings[1].why), (1, &None));
+    let why = group.standings[0].why.as_deref().unwrap();
+    assert!(why.contains("not its own requests over its time"), "{why}");
+    let erring = |qps| Claim { success: Some(0.0), ..closed(100.0, qps, 1.0) };
+    let files = [90_000.0, 20_000.0].map(|qps| file("erring", Tool::Wrk, erring(qps)));
+    let group = audit_of(files.to_vec());
+    let whys: Vec<_> = group.standings.iter().map(|of| of.why.as_deref().unwrap()).collect();
+    assert!(whys.iter().all(|why| why.starts_with("no file to be held against")), "{whys:?}");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use model::Claims;
 
 use super::{Sample, Sum, TRANSACTION};
 use crate::BadFile;
-use model::quote::{plain, quote};
+use crate::claims::records::Records;
+use model::quote::quote;
 
 /// Where the columns that matter are.
 #[derive(Debug)]
@@ -23,25 +24,22 @@ struct Columns {
 /// # Errors
 /// On a header without the times, and on a line whose figures are invalid.
 pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter(bytes)).flexible(true).from_reader(bytes);
-    let columns = columns(reader.byte_headers().map_err(|error| unreadable(&error))?)?;
+    let mut records = Records::new(bytes, delimiter(bytes));
+    let columns = columns(&records.byte_header()?)?;
     let mut sum = Sum::default();
-    let mut record = csv::ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|error| unreadable(&error))? {
-        let line = record.position().map_or(0, |position| position.line() as usize);
+    records.each_of_bytes(|line, record| {
         let field = |at: Option<usize>| {
             let bytes = at.and_then(|at| record.get(at)).unwrap_or_default();
             std::str::from_utf8(bytes).unwrap_or_default()
         };
         if field(columns.message).starts_with(TRANSACTION) {
-            continue;
+            sum.transactions += 1;
+            return Ok(());
         }
         let sample = Sample {
             began_ms: whole(line, "timeStamp", field(Some(columns.began)))?,
             elapsed_ms: whole(line, "elapsed", field(Some(columns.elapsed)))?,
-            // Without the column all count as succeeded.
-            succeeded: columns.success.is_none() || field(columns.success) == "true",
+            succeeded: columns.success.map(|at| field(Some(at)) == "true"),
             thread: field(columns.thread),
             threads: match columns.threads {
                 Some(at) => whole(line, "allThreads", field(Some(at)))?,
@@ -49,8 +47,8 @@ pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
             },
             url: field(columns.url),
         };
-        sum.add(sample).map_err(|what| BadFile::at(line, what))?;
-    }
+        sum.add(sample).map_err(|what| BadFile::at(line, what))
+    })?;
     sum.claims()
 }
 
@@ -83,8 +81,4 @@ fn whole(line: usize, column: &str, word: &str) -> Result<u64, BadFile> {
         let what = format!("{column}: {} is not a whole number of ms{cut}", quote(word));
         BadFile::at(line, what)
     })
-}
-
-fn unreadable(error: &csv::Error) -> BadFile {
-    BadFile::whole(plain(&error.to_string(), 200))
 }

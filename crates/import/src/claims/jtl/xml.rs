@@ -64,20 +64,28 @@ fn take(start: &BytesStart<'_>, sum: &mut Sum) -> Result<bool, String> {
     }
     let mut thread = Cow::Borrowed("");
     let mut sample = Sample::default();
+    let (mut began, mut elapsed) = (None, None);
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| plain(&error.to_string(), 120))?;
         let value = attribute.value;
         match attribute.key.0 {
-            "t" => sample.elapsed_ms = whole("t", &value)?,
-            "ts" => sample.began_ms = whole("ts", &value)?,
+            "t" => elapsed = Some(whole("t", &value)?),
+            "ts" => began = Some(whole("ts", &value)?),
             "na" => sample.threads = whole("na", &value)?,
-            "s" => sample.succeeded = &*value == "true",
+            "s" => sample.succeeded = Some(&*value == "true"),
             "tn" => thread = value,
-            "rm" if value.starts_with(TRANSACTION) => return Ok(false),
+            "rm" if value.starts_with(TRANSACTION) => {
+                sum.transactions += 1;
+                return Ok(false);
+            }
             _ => {}
         }
     }
-    sum.add(Sample { thread: &thread, ..sample })?;
+    let needed = |time: Option<u64>, name| {
+        time.ok_or_else(|| format!("a sample without the attribute `{name}`"))
+    };
+    let (began_ms, elapsed_ms) = (needed(began, "ts")?, needed(elapsed, "t")?);
+    sum.add(Sample { began_ms, elapsed_ms, thread: &thread, ..sample })?;
     Ok(true)
 }
 

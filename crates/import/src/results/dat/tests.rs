@@ -74,6 +74,12 @@ fn forms_that_editors_leave_behind_are_accepted() {
 }
 
 #[test]
+fn more_errors_than_requests_are_no_success() {
+    let curve = parse("x", b"200 1 2 -12.50\n500 1 2 -.5").unwrap();
+    assert_eq!([curve.rows[0].success, curve.rows[1].success], [Some(0.0); 2]);
+}
+
+#[test]
 fn refusals_name_line_column_and_word() {
     for (text, message) in [
         ("200 1 2 3\n500 1 2 3\n1000 abc 2 3", "line 3: `abc` in column 2 (QPS) is not a number"),
@@ -93,6 +99,8 @@ fn refusals_name_line_column_and_word() {
         ("1e13 1 2 3", "column 1 (concurrency) is too large"),
         ("200 1e13 2 3", "column 2 (QPS) is too large"),
         ("200 1 1e300 3", "column 3 (mean latency in ms) is longer than ten years"),
+        ("200 1 2 --1", "`--1` in column 4 (success in %) is not a number"),
+        ("200 1 2 -x", "`-x` in column 4 (success in %) is not a number"),
         ("200 1 2 100.01", "`100.01` in column 4 (success in %) is over 100"),
         ("200 1 2 \u{1b}[31m", "`\\u{1b}[31m` in column 4 (success in %) is not a number"),
         ("", "holds no levels"),

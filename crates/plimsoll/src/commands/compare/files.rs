@@ -20,6 +20,8 @@ use measure::clock::now_rfc3339;
 /// The comparison in its folder.
 pub const COMPARE_JSON: &str = "compare.json";
 pub const REPORT: &str = "report.html";
+/// The schema of [`COMPARE_JSON`].
+const SCHEMA: &str = "plimsoll.compare/1";
 
 /// A comparison as JSON, `plimsoll.compare/1`. Latencies in nanoseconds, effects as ratios.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -70,6 +72,7 @@ impl Stored {
         let path = dir.join(COMPARE_JSON);
         let wrong = |what: String| Failure::CannotRun(format!("{}: {what}", path.display()));
         let bytes = input::read_result(&path).map_err(wrong)?;
+        import::declares(&bytes, SCHEMA).map_err(|error| wrong(error.to_string()))?;
         serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))
     }
 }
@@ -106,7 +109,7 @@ impl Files {
     /// The comparison as JSON.
     pub fn document(&self, comparison: &Comparison, rounds: Progress) -> String {
         json(&Document {
-            schema: "plimsoll.compare/1",
+            schema: SCHEMA,
             plimsoll: Program { version: env!("CARGO_PKG_VERSION").to_owned() },
             started_at: &self.started_at,
             command: secrets::command(),
@@ -140,5 +143,26 @@ impl Files {
             ));
         }
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_of_another_schema_is_refused_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let refusal = |text: &str| {
+            std::fs::write(dir.path().join(COMPARE_JSON), text).unwrap();
+            Stored::of(dir.path()).unwrap_err().to_string()
+        };
+        let comparison = r#""comparison":{"names":["a","b"],"margin":0.02,"by":"","effects":[],"word":"SAME","withheld":[],"notes":[]}"#;
+        let newer = refusal(&format!("{{\"schema\":\"plimsoll.compare/2\",{comparison}}}"));
+        assert!(newer.contains("made by a newer plimsoll (plimsoll.compare/2)"), "{newer}");
+        assert!(refusal(&format!("{{{comparison}}}")).contains("without a `schema`"));
+        let ours = format!("{{\"schema\":\"{SCHEMA}\",{comparison}}}");
+        std::fs::write(dir.path().join(COMPARE_JSON), ours).unwrap();
+        assert!(Stored::of(dir.path()).is_ok());
     }
 }
