@@ -124,6 +124,12 @@ const CASES: &[Case] = &[
     case("workers", "two workers against one", &[], scale::workers),
     case("connections", "50,000 connections at once", &[], scale::connections),
     case("mine", "access logs read, against GoAccess", &[GOACCESS], mine::mine),
+    case(
+        "mine-memory",
+        "memory to read an access log of 50 million lines in, of 10 million addresses",
+        &[],
+        mine::memory,
+    ),
     case("profile", "a profile read and listed, against go tool pprof", &[GO], profile::top),
     case(
         "fill",

@@ -2,19 +2,24 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::bench::Bench;
 use crate::bench::process::{Finished, Running, pinned};
 use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
+use crate::repo;
 
 const LINES: u64 = 1_000_000;
 /// What GoAccess takes for that many lines, about.
 const EXPECTED: Duration = Duration::from_secs(120);
+/// A log that is large: with its compression some 2 GB.
+const MANY_LINES: u64 = 50_000_000;
+const MANY_USERS: u64 = 10_000_000;
+const EXPECTED_OF_MANY: Duration = Duration::from_secs(900);
 
 /// Draws numbers (Steele, Lea and Flood 2014, SplitMix64).
 struct Draw(u64);
@@ -31,14 +36,14 @@ impl Draw {
 
 /// Writes a day of a shop's combined log: users with addresses and agents of their own, endpoints with ids, slugs and
 /// queries, some static files, bots and errors.
-pub fn write_log(path: &Path, lines: u64, users: u64, seed: u64) -> Result<()> {
+pub fn write_log(to: impl Write, lines: u64, users: u64, seed: u64) -> Result<()> {
     const AGENTS: [&str; 4] = [
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36",
         "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
         "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0",
         "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     ];
-    let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let mut out = BufWriter::with_capacity(1 << 20, to);
     let mut draw = Draw(seed);
     for line in 0..lines {
         let user = draw.below(users);
@@ -80,17 +85,17 @@ pub fn write_log(path: &Path, lines: u64, users: u64, seed: u64) -> Result<()> {
 pub fn mine(bench: &Bench) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("access.log");
-    write_log(&log, LINES, 20_000, 1)?;
+    write_log(File::create(&log)?, LINES, 20_000, 1)?;
     let goaccess = || {
         let mut command = pinned("0", "goaccess");
         command.arg(&log).args(["--log-format=COMBINED", "--no-progress", "-o"]);
         command.arg(folder.path().join("goaccess.json"));
-        run(command)
+        run(command, EXPECTED)
     };
     let mine = |cores: &str| {
         let mut command = pinned(cores, bench.plimsoll()?);
         command.arg("mine").arg(&log).arg("--out").arg(folder.path().join("mined"));
-        run(command)
+        run(command, EXPECTED)
     };
     let (mut theirs, mut one, mut two, mut peak) = (vec![], vec![], vec![], vec![]);
     for _ in 0..bench.rounds {
@@ -126,8 +131,34 @@ pub fn mine(bench: &Bench) -> Result<Vec<Row>> {
     ])
 }
 
-fn run(command: std::process::Command) -> Result<Finished> {
-    let finished = Running::start(command)?.wait_for_end(EXPECTED)?;
+/// Memory at its highest for a log that is far larger, with as many addresses and more paths than fit.
+pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("access.log.gz");
+    let mut gzip = repo::command(repo::require("gzip")?);
+    gzip.arg("-1").stdin(Stdio::piped()).stdout(File::create(&log)?);
+    let mut gzip = gzip.spawn()?;
+    let written = write_log(gzip.stdin.take().context("it has an input")?, MANY_LINES, MANY_USERS, 2);
+    ensure!(gzip.wait()?.success(), "gzip failed");
+    written?;
+    let mut command = pinned("0,1", bench.plimsoll()?);
+    command.arg("mine").arg(&log).arg("--out").arg(folder.path().join("mined"));
+    let finished = run(command, EXPECTED_OF_MANY)?;
+    Ok(vec![Row {
+        what: format!("mine: memory at its highest, {} million lines", MANY_LINES / 1_000_000),
+        unit: Unit::MiB,
+        spread: Spread::of(&[finished.peak_bytes as f64 / f64::from(1 << 20)]),
+        reach: Reach::AtMost(256.0),
+        detail: format!(
+            "{} million addresses, ten times as many ids in paths; {:.0} s",
+            MANY_USERS / 1_000_000,
+            finished.awake.as_secs_f64()
+        ),
+    }])
+}
+
+fn run(command: Command, expected: Duration) -> Result<Finished> {
+    let finished = Running::start(command)?.wait_for_end(expected)?;
     ensure!(finished.status.success(), "it failed: {}", finished.stderr);
     Ok(finished)
 }
