@@ -5,7 +5,7 @@ use model::observed::{Figure, ObservedSource};
 use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Role, Silence};
 
-use super::facts::{self, Facts, Server, busy, kernel_said, nginx_said};
+use super::facts::{self, Facts, Server, kernel_said, nginx_said};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -141,7 +141,7 @@ pub(super) fn single_thread(facts: &Facts<'_>) -> Outcome {
             let (used, allowed) = (server.cores()?, server.cores_allowed()?);
             let alone = used <= ALONE * thread;
             let left = (allowed - used).max(0.0);
-            let others = facts::of_others(facts, server).unwrap_or(0.0);
+            let others = facts::of_others(server).unwrap_or(0.0);
             let taken = others > TAKEN * left;
             Some((thread >= THREAD && alone && allowed >= 2.0 && !taken).then(|| {
             let sentence = format!(
@@ -447,6 +447,5 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
 
 /// How busy a server's machine is, for those who find nothing.
 pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
-    let host = server.host.and_then(busy);
-    Some((server.source.name.clone(), server.used().or(host)?))
+    Some((server.source.name.clone(), server.used()?))
 }

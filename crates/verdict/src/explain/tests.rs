@@ -226,6 +226,23 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 }
 
 #[test]
+fn the_generators_own_time_is_not_the_servers() {
+    for (role, code) in [(Role::App, "server.cpu"), (Role::Db, "db.cpu")] {
+        let found = |generator_cores: f64| {
+            let mut run = run();
+            // Only the machine is watched, which the generator runs on: 3.8 of its 4 cores are in use.
+            run.generator.cpu_ns = (generator_cores * run.totals.duration_ns as f64) as u64;
+            let sources = [("generator", Role::Generator), ("it", role)];
+            let sources = sources.map(|(name, role)| source(name, role, "local", machine(0.95)));
+            run.observed = Some(Observed { sources: sources.to_vec() });
+            codes(&run).contains(&code.to_owned())
+        };
+        assert!(!found(3.6), "{code}: nearly all of it is the generator's");
+        assert!(found(0.1), "{code}");
+    }
+}
+
+#[test]
 fn a_load_that_missed_its_objective_was_not_carried() {
     let run = watched(run(), machine(0.1));
     assert_eq!(codes(&run), ["none"]);
