@@ -327,7 +327,7 @@ pub(super) fn connections(facts: &Facts<'_>) -> Outcome {
         let free = most - reserved;
         let refused = source.growth("db.connections_refused").unwrap_or(0.0);
         // One of them is ours, which is not told.
-        if refused >= 1.0 || open.max + 1.0 >= REACHED * free {
+        if refused >= 1.0 || free > 0.0 && open.max + 1.0 >= REACHED * free {
             return Some(vec![used_up(facts, source, (open.max, most, reserved), refused)]);
         }
         Some(pool(facts, source).into_iter().collect())

@@ -281,8 +281,8 @@ pub const RULES: &[Rule] = &[
         symptom: "time-outs that come and go; `nf_conntrack: table full, dropping packet` in the kernel log",
         mechanism: "the firewall remembers each connection, also for minutes after its end; when its table is full new \
                     connections are dropped",
-        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more, or the kernel log says that it is \
-                   full",
+        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more (less sure while it has room), or the \
+                   kernel log says that it is full",
         fix: "sysctl -w net.netfilter.nf_conntrack_max=318720 (about 320 bytes each), and \
               net.netfilter.nf_conntrack_tcp_timeout_time_wait=30; or do not track this port (NOTRACK).",
         experiment: "Raise nf_conntrack_max and run it again: the time-outs go.",

@@ -226,6 +226,27 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 }
 
 #[test]
+fn limits_of_zero_are_none_and_drops_alone_make_no_table_full() {
+    for figures in [
+        [("conntrack.count", 0.0), ("conntrack.max", 0.0)],
+        [("tcp.time_wait", 0.0), ("tcp.time_wait_max", 0.0)],
+    ] {
+        assert_eq!(codes(&watched(run(), with(machine(0.1), &figures))), ["none"], "{figures:?}");
+    }
+    // Over 10 s.
+    let drops = |count: f64| {
+        let figures =
+            [("conntrack.count", count), ("conntrack.max", 65_536.0), ("conntrack.drops", 5.0)];
+        explain(&watched(run(), with(machine(0.1), &figures))).findings.remove(0)
+    };
+    let (half, full) = (drops(30_000.0), drops(65_500.0));
+    assert_eq!((&*half.code, half.confidence), ("server.conntrack", Confidence::Medium));
+    assert!(half.sentence.contains("not full"), "{half:?}");
+    assert!(half.evidence_for.contains(&"30,000 of 65,536 entries".to_owned()), "{half:?}");
+    assert_eq!(full.confidence, Confidence::High);
+}
+
+#[test]
 fn the_generators_own_time_is_not_the_servers() {
     for (role, code) in [(Role::App, "server.cpu"), (Role::Db, "db.cpu")] {
         let found = |generator_cores: f64| {

@@ -159,6 +159,12 @@ fn a_database_with_all_connections_open_and_nobody_failing_limits_nothing() {
 }
 
 #[test]
+fn a_database_whose_limit_is_not_known_has_connections_left() {
+    let none = [("db.connections", 5.0), ("db.connections_max", 0.0), ("db.connections_reserved", 0.0)];
+    assert_eq!(codes(&with_database("mysql://h/d", &none)), ["none"]);
+}
+
+#[test]
 fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
     let locked = |calls: f64| {
         with_database("postgres://h/d", &[("db.lock_waiters", 1.2), ("db.transactions", calls)])
