@@ -248,24 +248,25 @@ fn tracked(name: &str, host: &ObservedSource) -> Option<Option<Cause>> {
     // A maximum of 0 is none.
     let table = host.figure("conntrack.count").zip(host.figure("conntrack.max"));
     let table = table.filter(|(_, most)| most.max > 0.0).map(|(count, most)| (count.max, most.max));
-    let entries = table.map(|(count, most)| {
-        format!("{} of {} entries", grouped(count, 0), grouped(most, 0))
-    });
+    let entries =
+        table.map(|(count, most)| format!("{} of {} entries", grouped(count, 0), grouped(most, 0)));
     let full = table.is_some_and(|(count, most)| count >= REACHED * most);
     let drops = host.growth("conntrack.drops").unwrap_or(0.0);
     let cause = match (said >= 1.0 || full, drops >= FEWEST) {
         (true, _) => {
-            let sentence = "The table of connection tracking is full, and the kernel drops new connections.";
+            let sentence =
+                "The table of connection tracking is full, and the kernel drops new connections.";
             Cause::new(High, name, sentence.to_owned()).weighing(1.0)
         }
         (false, true) => {
             let sentence = "Connection tracking drops packets, though its table was not full whenever it was looked at.";
             Cause::new(Medium, name, sentence.to_owned()).weighing(0.6)
         }
-        (false, false) => return (table.is_some()).then_some(None),
+        (false, false) => return table.map(|_| None),
     };
-    let logged = (said >= 1.0)
-        .then(|| format!("the kernel log says that it is full, {} times at least", grouped(said, 0)));
+    let logged = (said >= 1.0).then(|| {
+        format!("the kernel log says that it is full, {} times at least", grouped(said, 0))
+    });
     let dropped = (drops >= 1.0).then(|| format!("{} packets dropped", grouped(drops, 0)));
     Some(Some([logged, entries, dropped].into_iter().flatten().fold(cause, Cause::with)))
 }
@@ -425,7 +426,8 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     each(facts, "neither listeners nor processors of a server were watched", |server| {
         let (host, used) = (server.host?, server.used()?);
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
-        let (at, queue) = host.labelled("listen.queue").find(|(at, _)| ours(at))?;
+        let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
+        let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
         let found = queue.mean >= WAITING.0 && used < WAITING.1;
         Some(found.then(|| {
             let sentence = format!(

@@ -193,6 +193,13 @@ fn workers_that_are_all_taken_are_told_by_who_waits_at_the_listener() {
     // Nobody waits; or the processors are used.
     assert_eq!(codes(&ill(0.2, 0.1)), ["none"]);
     assert_eq!(codes(&ill(6.0, 0.7)), ["none"]);
+    let mut two = ill(6.0, 0.1);
+    let app = &mut two.observed.as_mut().unwrap().sources[1];
+    app.figures.insert("listen.queue{0.0.0.0:8}".into(), Figure::default());
+    app.figures.insert("listen.queue{127.0.0.1:80}".into(), Figure::default());
+    app.figures.insert("listen.queue{[::]:80}".into(), app.figures["listen.queue{0.0.0.0:80}"]);
+    app.figures.insert("listen.queue{0.0.0.0:80}".into(), Figure::default());
+    assert_eq!(codes(&two), ["server.too_few_workers"], "the listener with the longest queue");
     let mut other = ill(6.0, 0.1);
     other.plan.addresses = vec!["10.0.0.7:8080".into()];
     assert_eq!(codes(&other), ["none"], "who waits elsewhere waits for somebody else");
