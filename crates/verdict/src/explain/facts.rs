@@ -148,14 +148,15 @@ impl<'a> Facts<'a> {
     }
 
     /// Transactions, or statements, of a database for each request that was not answered by an error; none where they were
-    /// not counted, or hardly a request was answered.
+    /// not counted, or hardly a request was answered. Both by the second: not all of the window need have been watched.
     pub fn calls_per_request(&self, source: &ObservedSource) -> Option<f64> {
-        let counted = ["db.transactions", "db.statements"].map(|name| source.growth(name));
-        let calls = counted.into_iter().flatten().reduce(f64::max)?;
+        let counted = ["db.transactions", "db.statements"].map(|name| source.mean(name));
+        let calls_per_s = counted.into_iter().flatten().reduce(f64::max)?;
         let totals = &self.run.totals;
         let failed: u64 = totals.statuses.range(500..).map(|(_, n)| *n).sum();
         let requests = totals.requests.saturating_sub(failed);
-        (requests >= FEWEST).then(|| calls / requests as f64)
+        let window_s = self.window_s();
+        (requests >= FEWEST && window_s > 0.0).then(|| calls_per_s * window_s / requests as f64)
     }
 
     /// Whether slow responses keep the run from more: users of a closed loop who send again as soon as they are answered,
@@ -225,7 +226,8 @@ impl Server<'_> {
     pub fn used(&self) -> Option<f64> {
         let own = self.cores().zip(self.cores_allowed()).filter(|(_, allowed)| *allowed > 0.0);
         own.map(|(used, allowed)| used / allowed).or_else(|| {
-            let generator = self.host_cores().map_or(0.0, |all| self.generator_cores / all.max(1.0));
+            let generator =
+                self.host_cores().map_or(0.0, |all| self.generator_cores / all.max(1.0));
             Some((self.host_busy()? - generator).max(0.0))
         })
     }

@@ -176,6 +176,11 @@ fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
     assert_eq!((finding.code.as_str(), finding.confidence), ("db.locks", Confidence::Medium));
     assert!(finding.evidence_against[0].contains("0.20 times"), "{finding:?}");
     assert_eq!(codes(&locked(4.0)), ["none"]);
+    // Watched for a tenth of the window.
+    let mut run = locked(1000.0);
+    let db = run.observed.as_mut().unwrap().sources.last_mut().unwrap();
+    db.figures.get_mut("db.transactions").unwrap().growth = Some(1000.0);
+    assert_eq!(explain(&run).findings[0].confidence, Confidence::High);
     // No request failed, whatever a log says.
     for said in ["nginx.log{worker_connections}", "nginx.log{upstream timed out}"] {
         assert_eq!(codes(&watched(run(), with(machine(0.1), &[(said, 39.0)]))), ["none"], "{said}");
