@@ -250,13 +250,13 @@ fn scanned(
 /// What to type against a missing index, as far as the statement tells the column.
 fn index_fix(source: &ObservedSource, table: &str, statement: Option<&Statement<'_>>) -> String {
     let shape = statement.map_or("the statement that reads it", |statement| statement.shape);
-    let column = statement.and_then(|statement| column_asked(statement.shape));
-    let column = column.unwrap_or("the columns of its WHERE");
+    let named = statement.and_then(|statement| column_asked(statement.shape, table));
+    let column = named.unwrap_or("the columns of its WHERE");
     match is_mysql(source) {
         true => format!(
             "Type EXPLAIN {shape}: a line with type ALL reads the whole table. Then CREATE INDEX by_{} ON {table} \
              ({column}). Risk: each index makes writing dearer, and building it reads the table once.",
-            column.split(' ').next().unwrap_or("column")
+            named.unwrap_or("column")
         ),
         false => format!(
             "Type EXPLAIN {shape}: `Seq Scan`, or a `Filter` below an `Index Scan`, reads what is not wanted. Then CREATE \
