@@ -306,8 +306,10 @@ fn cpu_of(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
         if let Some((busy, _)) = full {
             cause = cause.with(format!("{} of its machine's processors in use", percent(busy)));
         }
-        let dearest = facts.databases().flat_map(statements).next();
-        match dearest {
+        // Of several databases it is not known which one's processors these are.
+        let mut databases = facts.databases();
+        let only = databases.next().filter(|_| databases.next().is_none());
+        match only.and_then(|source| statements(source).into_iter().next()) {
             Some(statement) => cause.with(format!("the dearest statement: {}", statement.words())),
             None => cause,
         }

@@ -82,6 +82,11 @@ fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
     let host = source("db 2", Role::Db, "exec:ssh db plimsoll watch --stdio", machine(0.97));
     run.observed.as_mut().unwrap().sources.push(host);
     assert_eq!(codes(&run), ["db.cpu"]);
+    let told = |run: &Run| explain(run).findings[0].evidence_for.join("\n").contains("dearest");
+    assert!(told(&run));
+    let other = source("db 3", Role::Db, "mysql://h/d", [("db.exec_ns{c}", ms)]);
+    run.observed.as_mut().unwrap().sources.push(other);
+    assert!(!told(&run), "which of the two it is is not known");
 }
 
 #[test]
@@ -160,7 +165,8 @@ fn a_database_with_all_connections_open_and_nobody_failing_limits_nothing() {
 
 #[test]
 fn a_database_whose_limit_is_not_known_has_connections_left() {
-    let none = [("db.connections", 5.0), ("db.connections_max", 0.0), ("db.connections_reserved", 0.0)];
+    let none =
+        [("db.connections", 5.0), ("db.connections_max", 0.0), ("db.connections_reserved", 0.0)];
     assert_eq!(codes(&with_database("mysql://h/d", &none)), ["none"]);
 }
 
@@ -177,10 +183,10 @@ fn what_others_do_to_a_database_or_a_proxy_is_not_laid_to_this_load() {
     assert!(finding.evidence_against[0].contains("0.20 times"), "{finding:?}");
     assert_eq!(codes(&locked(4.0)), ["none"]);
     // Watched for a tenth of the window.
-    let mut run = locked(1000.0);
-    let db = run.observed.as_mut().unwrap().sources.last_mut().unwrap();
+    let mut briefly = locked(1000.0);
+    let db = briefly.observed.as_mut().unwrap().sources.last_mut().unwrap();
     db.figures.get_mut("db.transactions").unwrap().growth = Some(1000.0);
-    assert_eq!(explain(&run).findings[0].confidence, Confidence::High);
+    assert_eq!(explain(&briefly).findings[0].confidence, Confidence::High);
     // No request failed, whatever a log says.
     for said in ["nginx.log{worker_connections}", "nginx.log{upstream timed out}"] {
         assert_eq!(codes(&watched(run(), with(machine(0.1), &[(said, 39.0)]))), ["none"], "{said}");
