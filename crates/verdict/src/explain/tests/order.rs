@@ -105,3 +105,23 @@ fn nothing_behind_a_generator_at_its_limit_is_accused() {
     let silent = findings.abstained.iter().find(|abstained| abstained.code == "server.cpu");
     assert_eq!(silent.map(|abstained| abstained.missing.as_str()), Some(GENERATOR_FIRST));
 }
+
+#[test]
+fn the_quota_of_one_server_explains_nothing_of_another() {
+    let core = SECOND as f64;
+    let held = [
+        ("cgroup.periods", 10.0),
+        ("cgroup.throttled_periods", 9.0),
+        ("process.cpus_allowed", 4.0),
+        ("process.cpu_ns", 3.9 * core),
+    ];
+    let two = |name: &str| {
+        let mut run = watched(run(), held);
+        let busy = [("process.cpus_allowed", 4.0), ("process.cpu_ns", 3.9 * core)];
+        let other = source(name, Role::App, "exec:ssh app2 plimsoll watch --stdio", busy);
+        run.observed.as_mut().unwrap().sources.push(other);
+        codes(&run)
+    };
+    assert_eq!(two("app 2"), ["server.cpu", "server.throttled"]);
+    assert_eq!(two("server"), ["server.throttled"], "the same by another name");
+}
