@@ -17,13 +17,15 @@ use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
 const SETTINGS: &str = "SET statement_timeout = '2s'; \
     SET lock_timeout = '500ms'; SET default_transaction_read_only = on; SET client_min_messages = error";
 
-/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one.
+/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one. Of what
+/// is hidden from this user not even the kind is told; what has a database is a session, or works for one.
 const ALL: &str = "
 SELECT 'database', xact_commit, xact_rollback, blks_hit, blks_read, tup_returned, tup_fetched, temp_bytes, deadlocks,
     current_setting('max_connections'), current_setting('superuser_reserved_connections')
   FROM pg_stat_database WHERE datname = current_database();
-SELECT 'sessions', state, wait_event_type, wait_event, count(*) FROM pg_stat_activity
-  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 2, 3, 4 LIMIT 200;
+SELECT 'sessions', state, wait_event_type, wait_event, count(*), backend_type IS NULL FROM pg_stat_activity
+  WHERE (backend_type = 'client backend' OR backend_type IS NULL AND datid IS NOT NULL) AND pid <> pg_backend_pid()
+  GROUP BY 2, 3, 4, 6 LIMIT 200;
 SELECT 'running', left(query, 1000), extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state = 'active' ORDER BY query_start LIMIT 100;
 SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, coalesce(s.idx_scan, 0),
@@ -191,17 +193,18 @@ struct Sessions {
 
 impl Sessions {
     fn add(&mut self, row: &SimpleQueryRow) {
-        let n = integer(row, 4);
+        let hidden = row.get(5) == Some("t");
+        self.count(hidden, row.get(1), row.get(2).zip(row.get(3)), integer(row, 4));
+    }
+
+    /// Counts `n` sessions in a state, which one that begins has none of, and that wait for an event of a kind.
+    fn count(&mut self, hidden: bool, state: Option<&str>, waits: Option<(&str, &str)>, n: u64) {
         self.all += n;
-        let Some(state) = row.get(1) else {
-            self.hidden = true;
-            return;
-        };
+        self.hidden |= hidden;
+        let Some(state) = state else { return };
         *self.states.entry(state.to_owned()).or_default() += n;
         // An idle session waits for its client, which is no wait of the database.
-        if let (Some(kind), Some(event)) = (row.get(2), row.get(3))
-            && state == "active"
-        {
+        if let (Some((kind, event)), "active") = (waits, state) {
             *self.waits.entry(format!("{kind}: {event}")).or_default() += n;
             self.lock_waiters += if kind == "Lock" { n } else { 0 };
         }
@@ -210,7 +213,11 @@ impl Sessions {
     fn tell(&self, sample: &mut Sample) {
         sample.gauge("db.connections", self.all as f64);
         if self.hidden {
-            sample.miss("db.state", HIDDEN);
+            // What the others do is not known, and none of them at work is not what was seen.
+            for figure in ["db.active", "db.lock_waiters", "db.state", "db.waits"] {
+                sample.miss(figure, HIDDEN);
+            }
+            return;
         }
         // Those that are not there now count too in the mean.
         for state in ["active", "idle", "idle in transaction"] {
@@ -330,6 +337,24 @@ mod tests {
             }
         });
         (format!("postgres://somebody:word@{address}/db"), sent)
+    }
+
+    #[test]
+    fn what_is_hidden_is_no_session_at_rest() {
+        let told = |hidden: bool| {
+            let (mut sessions, mut sample) = (Sessions::default(), Sample::new(0));
+            sessions.count(false, Some("active"), Some(("Lock", "transactionid")), 2);
+            // One that begins has no state yet.
+            sessions.count(hidden, None, None, 5);
+            sessions.tell(&mut sample);
+            sample
+        };
+        let (seen, hidden) = (told(false), told(true));
+        assert_eq!((seen.gauges["db.connections"], hidden.gauges["db.connections"]), (7.0, 7.0));
+        assert_eq!((seen.gauges["db.active"], seen.gauges["db.lock_waiters"]), (2.0, 2.0));
+        assert!(seen.missing.is_empty(), "{seen:?}");
+        assert_eq!(hidden.gauges.len(), 1, "{hidden:?}");
+        assert!(hidden.missing["db.active"].contains("pg_monitor"));
     }
 
     #[test]
