@@ -1,5 +1,6 @@
 //! PostgreSQL, by its statistics views: what `pg_monitor` may read. One transaction a sample, and a second one where
-//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions and statements.
+//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions, statements and
+//! transactions, but not of blocks, rows and time.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -41,11 +42,12 @@ SELECT b.pid, b.state, left(b.query, 1000), count(*)
     unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity b ON b.pid = p.pid
   WHERE b.wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1, 2, 3 LIMIT 10";
 
-/// Without their texts, which lie in a file.
+/// Without their texts, which lie in a file; with the calls and the time of all. Those of others may be hidden, and have no
+/// name then.
 const STATEMENTS: &str = "
-SELECT queryid, sum(calls), sum(total_exec_time), sum(rows) FROM pg_stat_statements(false)
-  WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL
-  GROUP BY 1 ORDER BY 3 DESC LIMIT 1000";
+SELECT queryid, sum(calls), sum(total_exec_time), sum(rows), sum(sum(calls)) OVER (), sum(sum(total_exec_time)) OVER ()
+  FROM pg_stat_statements(false) WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+  GROUP BY 1 ORDER BY queryid IS NULL, 3 DESC LIMIT 1000";
 const TEXTS: &str = "
 SELECT queryid, left(query, 1000) FROM pg_stat_statements
   WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL LIMIT 5000";
@@ -56,6 +58,9 @@ const NO_STATEMENTS: &str = "pg_stat_statements is not there: put it into shared
     EXTENSION pg_stat_statements; until then statements are known by those seen running";
 const HIDDEN: &str = "other users' sessions are hidden: GRANT pg_monitor TO this user";
 
+/// Statements in [`SETTINGS`] and in [`ALL`].
+const OWN: (u64, u64) = (4, 4);
+
 /// Reads a PostgreSQL.
 pub struct Postgres {
     url: String,
@@ -63,6 +68,30 @@ pub struct Postgres {
     calls: Calls,
     texts: BTreeMap<String, String>,
     samples: u64,
+    transactions: OfOthers,
+    statements: OfOthers,
+}
+
+/// A counter of the server's, without what this session adds to it.
+#[derive(Debug, Default)]
+struct OfOthers {
+    own: u64,
+    total: u64,
+    told: u64,
+}
+
+impl OfOthers {
+    /// What others came to, of this much in all. The server counts a session's transactions up to a second late, so that
+    /// what is told waits for it instead of falling.
+    fn of(&mut self, total: u64) -> u64 {
+        if total < self.total {
+            // It began anew.
+            *self = Self { own: 0, total, told: total };
+        }
+        self.total = total;
+        self.told = self.told.max(total.saturating_sub(self.own));
+        self.told
+    }
 }
 
 /// Bytes that the server may send for one sample, or in all to who asks once: many times what these views hold.
@@ -84,11 +113,24 @@ impl Postgres {
             calls: Calls::default(),
             texts: BTreeMap::new(),
             samples: 0,
+            transactions: OfOthers::default(),
+            statements: OfOthers::default(),
         }
+    }
+
+    /// One transaction of ours of so many statements.
+    fn spend(&mut self, statements: u64) {
+        self.transactions.own += 1;
+        self.statements.own += statements;
     }
 
     fn statements(&mut self, client: &mut Client, sample: &mut Sample) -> Result<(), String> {
         let rows = rows(client, STATEMENTS)?;
+        let all_calls = rows.first().map_or(0, |row| integer(row, 4));
+        sample.count("db.statements", self.statements.of(all_calls));
+        let all_ms = rows.first().map_or(0.0, |row| number(row, 5));
+        sample.count("db.statements_ns", (all_ms * 1e6) as u64);
+        self.spend(1);
         let unknown = rows
             .iter()
             .take(50)
@@ -98,18 +140,15 @@ impl Postgres {
                 .iter()
                 .filter_map(|row| Some((row.get(0)?.to_owned(), shape(row.get(1)?, Quotes::Names))))
                 .collect();
+            self.spend(1);
         }
-        let (mut all, mut calls, mut spent_ms) = (BTreeMap::<String, Total>::new(), 0_u64, 0.0);
+        let mut all = BTreeMap::<String, Total>::new();
         for row in &rows {
-            let (n, ms) = (integer(row, 1), number(row, 2));
-            calls = calls.saturating_add(n);
-            spent_ms += ms;
             let Some(text) = row.get(0).and_then(|id| self.texts.get(id)) else { continue };
             let Some(text) = of_others(text) else { continue };
-            all.entry(text).or_default().add(n, (ms * 1e6) as u64, integer(row, 3));
+            let ns = (number(row, 2) * 1e6) as u64;
+            all.entry(text).or_default().add(integer(row, 1), ns, integer(row, 3));
         }
-        sample.count("db.statements", calls);
-        sample.count("db.statements_ns", (spent_ms * 1e6) as u64);
         self.calls.tell(&all, sample);
         Ok(())
     }
@@ -123,6 +162,11 @@ impl Service for Postgres {
         let asked = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
         let installed = rows(&mut client, asked)?.first().is_some_and(|row| integer(row, 0) > 0);
         let statements = installed && client.simple_query(STATEMENTS).is_ok();
+        self.spend(OWN.0);
+        self.spend(1);
+        if installed {
+            self.spend(1);
+        }
         Ok(Session { client, allowance, statements })
     }
 
@@ -133,18 +177,20 @@ impl Service for Postgres {
         let mut sessions = Sessions::default();
         for row in &all {
             match row.get(0) {
-                Some("database") => database(row, sample),
+                Some("database") => database(row, &mut self.transactions, sample),
                 Some("sessions") => sessions.add(row),
                 Some("running") => running(row, &mut self.seen, sample),
                 Some("table") => table(row, sample),
                 _ => {}
             }
         }
+        self.spend(OWN.1);
         sessions.tell(sample);
         for (shape, times) in self.seen.counts() {
             sample.count(format!("db.seen{{{shape}}}"), times);
         }
         if sessions.lock_waiters > 0 {
+            self.spend(1);
             for row in rows(&mut session.client, BLOCKERS)? {
                 let (pid, state) = (row.get(0).unwrap_or("?"), row.get(1).unwrap_or("?"));
                 let shape = shape(row.get(2).unwrap_or_default(), Quotes::Names);
@@ -233,8 +279,9 @@ impl Sessions {
     }
 }
 
-fn database(row: &SimpleQueryRow, sample: &mut Sample) {
-    sample.count("db.transactions", integer(row, 1).saturating_add(integer(row, 2)));
+fn database(row: &SimpleQueryRow, transactions: &mut OfOthers, sample: &mut Sample) {
+    let all = integer(row, 1).saturating_add(integer(row, 2));
+    sample.count("db.transactions", transactions.of(all));
     for (name, column) in [
         ("db.rollbacks", 2),
         ("db.blocks_hit", 3),
@@ -337,6 +384,17 @@ mod tests {
             }
         });
         (format!("postgres://somebody:word@{address}/db"), sent)
+    }
+
+    #[test]
+    fn what_this_session_does_is_not_told_of_others() {
+        let mut counter = OfOthers { own: 3, ..OfOthers::default() };
+        assert_eq!(counter.of(103), 100);
+        counter.own += 2;
+        // Ours are not counted yet, and then they are; others had one more.
+        assert_eq!((counter.of(103), counter.of(106)), (100, 101));
+        // The statistics were reset.
+        assert_eq!((counter.of(2), counter.of(4)), (2, 4));
     }
 
     #[test]
