@@ -7,7 +7,7 @@ use model::Sample;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::cgroup::Cgroups;
+use crate::cgroup::{Cgroups, Held};
 use crate::kernel_log::KernelLog;
 use crate::proc::sockets::{self, Asked};
 use crate::proc::{memory, network, processors};
@@ -38,23 +38,24 @@ const NETWORK: [Told; 6] = [
 /// Reads the machine that this process runs on.
 #[derive(Debug)]
 pub struct Host {
-    cgroups: Cgroups,
+    /// Of this process, where they are those of what is watched.
+    held: Option<Held>,
     log: KernelLog,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
 }
 
-impl Default for Host {
-    fn default() -> Self {
-        Self {
-            cgroups: Cgroups::of_this_process(),
-            log: KernelLog::default(),
-            listeners: [diagnostics(), diagnostics()],
-        }
-    }
-}
-
 impl Host {
+    /// This machine; `own_groups` says whether the quotas of this process are those of what is watched.
+    pub fn new(own_groups: bool) -> Self {
+        let held = own_groups.then(|| {
+            let mut held = Held::default();
+            held.follow(Cgroups::of_this_process());
+            held
+        });
+        Self { held, log: KernelLog::default(), listeners: [diagnostics(), diagnostics()] }
+    }
+
     /// Puts everything there is into `sample`.
     pub fn read(&mut self, sample: &mut Sample) {
         let files: [Told; 5] = [
@@ -79,13 +80,15 @@ impl Host {
         }
         self.log.read(sample);
         limits(sample);
-        quota(&self.cgroups, sample);
+        if let Some(held) = &mut self.held {
+            quota(held, sample);
+        }
         self.read_listeners(sample);
     }
 
-    fn read_listeners(&self, sample: &mut Sample) {
+    fn read_listeners(&mut self, sample: &mut Sample) {
         let mut found = Vec::new();
-        for (socket, ipv6) in self.listeners.iter().zip([false, true]) {
+        for (socket, ipv6) in self.listeners.iter_mut().zip([false, true]) {
             let take = |message: &[u8]| {
                 if found.len() < sockets::MOST_LISTENERS {
                     found.extend(sockets::listener(message));
@@ -99,6 +102,8 @@ impl Host {
             };
             if let Err(error) = asked {
                 sample.miss("listen", why("sock_diag", &error));
+                // What is left of this answer would be taken for the next one's.
+                *socket = diagnostics();
             }
         }
         found.sort_by_key(|listener| std::cmp::Reverse(listener.queue));
@@ -142,15 +147,15 @@ fn limits(sample: &mut Sample) {
 }
 
 /// What the quota of some cgroups costs.
-pub(crate) fn quota(cgroups: &Cgroups, sample: &mut Sample) {
-    if cgroups.is_empty() {
+pub(crate) fn quota(held: &mut Held, sample: &mut Sample) {
+    if held.groups().is_empty() {
         return sample.miss("cgroup", "no cpu.stat of a cgroup tells of a quota");
     }
-    let throttled = cgroups.throttled();
+    let throttled = held.throttled();
     sample.count("cgroup.throttled_ns", throttled.time_ns);
     sample.count("cgroup.throttled_periods", throttled.periods);
     sample.count("cgroup.periods", throttled.all_periods);
-    if let Some(cores) = cgroups.quota() {
+    if let Some(cores) = held.groups().quota() {
         sample.gauge("cgroup.quota_cores", cores);
     }
 }
@@ -221,7 +226,7 @@ mod tests {
     fn this_machine_is_read() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut sample = Sample::new(0);
-        Host::default().read(&mut sample);
+        Host::new(true).read(&mut sample);
         for name in ["cpu.user_ns", "tcp.active_opens", "tcp.listen_drops"] {
             assert!(sample.counters.contains_key(name), "{name}: {:?}", sample.missing);
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use model::{Nanos, Sample};
 
 use crate::awaited::Awaited;
-use crate::cgroup::Cgroups;
+use crate::cgroup::{Cgroups, Held};
 use crate::host::{quota, why};
 use crate::proc::processes::{self, Stat};
 use crate::text::{read, read_or_empty};
@@ -64,7 +64,8 @@ pub struct Processes {
     sums: Sums,
     read_at_ns: Nanos,
     samples: u64,
-    cgroups: Option<(u32, Cgroups)>,
+    /// The process whose quotas are looked at, and what they cost.
+    held: (Option<u32>, Held),
     awaited: Awaited,
 }
 
@@ -116,7 +117,7 @@ impl Processes {
             sums: Sums::default(),
             read_at_ns: 0,
             samples: 0,
-            cgroups: None,
+            held: (None, Held::default()),
             awaited: Awaited::default(),
         }
     }
@@ -316,13 +317,12 @@ impl Processes {
             sample.gauge("process.files", files as f64);
             sample.gauge("process.files_max", limit as f64);
         }
-        let first = self.known.keys().next().copied().unwrap_or(0);
-        if self.cgroups.as_ref().is_none_or(|(pid, _)| *pid != first) {
-            self.cgroups = Some((first, Cgroups::of(first)));
+        let first = self.known.keys().next().copied();
+        if self.held.0 != first {
+            self.held.1.follow(first.map(Cgroups::of).unwrap_or_default());
+            self.held.0 = first;
         }
-        if let Some((_, cgroups)) = &self.cgroups {
-            quota(cgroups, sample);
-        }
+        quota(&mut self.held.1, sample);
     }
 }
 

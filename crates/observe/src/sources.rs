@@ -42,12 +42,14 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The reader of a source; none of a command, which prints samples by itself.
-    pub fn of(kind: &Kind) -> Option<Self> {
+    /// The reader of a source; none of a command, which prints samples by itself. `own_groups` says whether the quotas of
+    /// this process are those of a machine that is watched whole, as in a container.
+    pub fn of(kind: &Kind, own_groups: bool) -> Option<Self> {
         Some(match kind {
-            Kind::Local => Self::Local(Some(Host::default()), None),
+            Kind::Local => Self::Local(Some(Host::new(own_groups)), None),
+            // Their quotas are told, and not this process's.
             Kind::LocalProcesses(which) => {
-                Self::Local(Some(Host::default()), Some(Processes::new(which.clone())))
+                Self::Local(Some(Host::new(false)), Some(Processes::new(which.clone())))
             }
             Kind::Processes(which) => Self::Local(None, Some(Processes::new(which.clone()))),
             Kind::Nginx(source::Nginx { status, log }) => {

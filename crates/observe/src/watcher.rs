@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use model::{Nanos, Sample};
+use model::{Nanos, Role, Sample};
 use net::clock;
 
 use crate::source::{Kind, Source};
@@ -62,6 +62,7 @@ impl Watcher {
     /// Begins to watch; each source is read every `every`.
     pub fn start(sources: &[Source], every: Duration) -> Self {
         let (send, readings) = sync_channel(MOST_WAITING);
+        let beside = sources.iter().any(|source| source.role == Role::Generator);
         let stop = Arc::new(Stop::default());
         let threads = sources
             .iter()
@@ -70,7 +71,9 @@ impl Watcher {
                 let to =
                     Sender { number, source: source.clone(), send: send.clone(), offset: None };
                 let stop = Arc::clone(&stop);
-                let body = move || watch(to, every, &stop);
+                // The quotas of a process that sends load are the generator's, and no server's beside it.
+                let own_groups = source.role == Role::Generator || !beside;
+                let body = move || watch(to, every, own_groups, &stop);
                 // Without a thread there are no samples, and a source without samples is reported as such.
                 thread::Builder::new().name(format!("observe-{number}")).spawn(body).ok()
             })
@@ -142,13 +145,13 @@ impl Sender {
     }
 }
 
-fn watch(mut to: Sender, every: Duration, stop: &Stop) {
+fn watch(mut to: Sender, every: Duration, own_groups: bool, stop: &Stop) {
     if let Kind::Exec(command) = to.source.kind.clone() {
         return exec::watch(&command, &|time| stop.wait(time), &mut |sample| {
             to.remote(sample);
         });
     }
-    let Some(mut reader) = Reader::of(&to.source.kind) else { return };
+    let Some(mut reader) = Reader::of(&to.source.kind, own_groups) else { return };
     let mut due = Instant::now();
     loop {
         let at_ns = clock::now();
@@ -170,7 +173,8 @@ fn watch(mut to: Sender, every: Duration, stop: &Stop) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::sample::Role;
+
+    use crate::process::Which;
 
     fn source(kind: Kind) -> Source {
         Source { role: Role::App, name: "it".into(), kind }
@@ -183,6 +187,26 @@ mod tests {
         assert!(one.at_ns < two.at_ns && one.sample.source == "it");
         assert!(two.sample.counters["cpu.idle_ns"] >= one.sample.counters["cpu.idle_ns"]);
         assert_eq!(one.offset_ns, None);
+    }
+
+    #[test]
+    fn the_quotas_of_the_generator_are_no_servers() {
+        let beside = |role| Source { role, ..source(Kind::Local) };
+        let own = Which::Pids(vec![std::process::id()]);
+        let sources = [beside(Role::Generator), beside(Role::App), source(Kind::LocalProcesses(own))];
+        let told = |sources: &[Source]| {
+            let watcher = Watcher::start(sources, Duration::from_secs(60));
+            let mut told = vec![false; sources.len()];
+            for _ in sources {
+                let Reading { source, sample, .. } =
+                    watcher.next(Duration::from_secs(20)).expect("a sample");
+                told[source] = sample.counters.contains_key("cgroup.periods")
+                    || sample.missing.contains_key("cgroup");
+            }
+            told
+        };
+        assert_eq!(told(&sources), [true, false, true], "of a process that is watched its own");
+        assert_eq!(told(&sources[1..2]), [true], "as in a container");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use testkit::databases::Postgres;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn reader(url: &str) -> Reader {
-    Reader::of(&Source::parse(url).expect("a source").kind).expect("it is read here")
+    Reader::of(&Source::parse(url).expect("a source").kind, true).expect("it is read here")
 }
 
 fn taken(reader: &mut Reader) -> Sample {
