@@ -144,6 +144,8 @@ impl Processes {
         }
         if let Err(why) = self.look_at_threads(now_ns, sample) {
             OF_THREADS.iter().for_each(|name| sample.miss(name, why));
+            // The next share of a core is not to be of two intervals.
+            self.threads.clear();
         }
         self.look_at_what_holds_up(sample);
         self.awaited.read(self.known.keys().copied(), sample);
@@ -236,6 +238,10 @@ impl Processes {
                 };
                 let text = read_or_empty(task.path().join("schedstat"));
                 let Some([cpu_ns, queued_ns, turns]) = processes::schedstat(&text) else {
+                    if read_or_empty(task.path().join("stat")).is_empty() {
+                        // It ended meanwhile.
+                        continue;
+                    }
                     return Err("the kernel has no schedstat");
                 };
                 let before = self.threads.get(&tid).copied();
@@ -297,8 +303,11 @@ impl Processes {
         sample.count("process.cpu_ns", sums.user_ns.saturating_add(sums.system_ns));
         sample.count("process.user_ns", sums.user_ns);
         sample.count("process.system_ns", sums.system_ns);
-        sample.count("process.read_bytes", sums.read_bytes);
-        sample.count("process.written_bytes", sums.written_bytes);
+        // What some may not be asked for is not known of all, and is not zero.
+        if self.known.values().all(|known| known.io.is_some()) {
+            sample.count("process.read_bytes", sums.read_bytes);
+            sample.count("process.written_bytes", sums.written_bytes);
+        }
         let page = rustix::param::page_size() as f64;
         let over = |of: fn(&Known) -> u64| self.known.values().map(of).sum::<u64>() as f64;
         sample.gauge("process.count", self.known.len() as f64);
@@ -362,74 +371,14 @@ fn named(name: &str) -> Vec<u32> {
 fn is_named(pid: u32, name: &str) -> bool {
     let comm = read_or_empty(format!("/proc/{pid}/comm"));
     comm.trim() == name
-        || fs::read_link(format!("/proc/{pid}/exe"))
-            .is_ok_and(|path| path.file_name().is_some_and(|file| file == name))
+        || fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| is_program(&path, name))
+}
+
+/// Whether a program's file is of this name, as the kernel tells it: of one that was written anew since, as deleted.
+fn is_program(path: &Path, name: &str) -> bool {
+    let file = path.file_name().map(|file| file.to_string_lossy()).unwrap_or_default();
+    file == name || file.strip_suffix(" (deleted)") == Some(name)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_process_is_read() {
-        let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
-        let mut first = Sample::new(0);
-        processes.read(net::clock::now(), &mut first).expect("it runs");
-        assert_eq!(first.counters["process.cpu_ns"], 0, "counted from the first look on");
-        let until = net::clock::thread_cpu() + 30_000_000;
-        while net::clock::thread_cpu() < until {}
-        let mut second = Sample::new(0);
-        processes.read(net::clock::now(), &mut second).expect("it runs");
-        assert!(second.counters["process.cpu_ns"] >= 20_000_000, "{second:?}");
-        assert!(second.gauges["process.files"] >= 3.0 && second.gauges["process.threads"] >= 1.0);
-        if !second.missing.contains_key("process.thread_share") {
-            assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
-        }
-    }
-
-    #[test]
-    fn switches_of_all_threads_count() {
-        let script = "import threading, time\n\
-                      def nap():\n  while True: time.sleep(0.001)\n\
-                      threading.Thread(target=nap, daemon=True).start()\n\
-                      time.sleep(60)";
-        let mut child =
-            std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
-        let mut processes = Processes::new(Which::Pids(vec![child.id()]));
-        // Its main thread gives up its core once, when it begins to sleep.
-        let many = (0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            let mut sample = Sample::new(0);
-            processes.read(net::clock::now(), &mut sample).is_ok()
-                && (sample.missing.contains_key("process.thread_share")
-                    || sample.counters["process.voluntary_switches"] > 300)
-        });
-        let _ = child.kill();
-        let _ = child.wait();
-        assert!(many);
-    }
-
-    #[test]
-    fn processes_that_known_ones_begin_are_found_at_once() {
-        let script = "sleep 0.3; sleep 31.416; :";
-        let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().expect("sh");
-        let told = || children(child.id());
-        let found = (0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            told().iter().any(|&pid| is_named(pid, "sleep"))
-        });
-        for pid in told() {
-            let _ = std::process::Command::new("kill").arg(pid.to_string()).status();
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-        assert!(found || !Path::new("/proc/1/task/1/children").exists());
-    }
-
-    #[test]
-    fn a_process_that_is_not_there_is_an_error() {
-        let mut processes = Processes::new(Which::Name("no-such-program".into()));
-        let error = processes.read(1, &mut Sample::new(0)).expect_err("none");
-        assert_eq!(error, "no process named no-such-program is running");
-    }
-}
+mod tests;
