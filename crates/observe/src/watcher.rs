@@ -16,6 +16,12 @@ use crate::sources::{Reader, exec, wall};
 /// Readings that wait to be taken at most; later ones are dropped.
 const MOST_WAITING: usize = 4096;
 
+/// The longest that a sample is on its way: what seems to be later was stamped by a clock that was set back.
+const LONGEST_WAY_NS: i64 = 30_000_000_000;
+/// How long a source may take for a sample. One that takes longer than the pace leaves samples out, and is read all the
+/// same: a database under load is slow just when it matters.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// A sample as it came.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
@@ -116,7 +122,7 @@ struct Sender {
     source: Source,
     send: SyncSender<Reading>,
     /// The greatest difference between the clock of the source's machine and this one's when a sample arrived: the
-    /// one that was the least time on its way.
+    /// one that was the least time on its way; since that clock was last set back.
     offset: Option<i64>,
 }
 
@@ -131,7 +137,8 @@ impl Sender {
         if sample.error.is_some() {
             return self.put(sample, now_ns);
         }
-        let offset = self.offset.map_or(ahead, |offset| offset.max(ahead));
+        let known = self.offset.filter(|offset| offset.saturating_sub(ahead) <= LONGEST_WAY_NS);
+        let offset = known.map_or(ahead, |offset| offset.max(ahead));
         self.offset = Some(offset);
         let on_its_way = u64::try_from(offset.saturating_sub(ahead)).unwrap_or(0);
         self.put(sample, now_ns.saturating_sub(on_its_way))
@@ -155,7 +162,7 @@ fn watch(mut to: Sender, every: Duration, own_groups: bool, stop: &Stop) {
     let mut due = Instant::now();
     loop {
         let at_ns = clock::now();
-        let sample = reader.sample(every.clamp(Duration::from_millis(200), Duration::from_secs(2)));
+        let sample = reader.sample(PATIENCE);
         if !to.local(sample, at_ns) {
             return;
         }
@@ -221,6 +228,44 @@ mod tests {
         let offset = reading.offset_ns.expect("of another machine");
         assert!((offset - ahead).abs() < 20_000_000_000, "{offset}");
         assert!((before_ns..=clock::now()).contains(&reading.at_ns));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_takes_no_sample_out_of_the_run() {
+        let (send, readings) = sync_channel(8);
+        let mut to = Sender { number: 0, source: source(Kind::Local), send, offset: None };
+        let (second, hour) = (1_000_000_000, 3_600_000_000_000_i64);
+        let before_ns = clock::now();
+        for at_unix_ns in [wall() + hour, wall() + hour, wall(), wall() - second] {
+            assert!(to.remote(Sample::new(at_unix_ns)));
+        }
+        let after_ns = clock::now();
+        let taken: Vec<Nanos> = readings.try_iter().map(|reading| reading.at_ns).collect();
+        let soon = |at_ns: &Nanos| (before_ns - 20_000_000_000..=after_ns).contains(at_ns);
+        assert!(taken.len() == 4 && taken.iter().all(soon), "{taken:?} since {before_ns}");
+        assert!(taken[3] <= after_ns - 1_000_000_000, "it was a second on its way");
+    }
+
+    #[test]
+    fn a_server_that_is_slower_than_the_pace_is_read() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut lines = std::io::BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while std::io::BufRead::read_line(&mut lines, &mut line).is_ok_and(|read| read > 0) {
+                thread::sleep(Duration::from_millis(400));
+                let mut to = &stream;
+                if std::io::Write::write_all(&mut to, b"STAT curr_connections 1\r\nEND\r\n").is_err() {
+                    return;
+                }
+            }
+        });
+        let slow = Source::parse(&format!("memcached://127.0.0.1:{port}")).unwrap();
+        let watcher = Watcher::start(&[slow], Duration::from_millis(100));
+        let reading = watcher.next(Duration::from_secs(20)).expect("a sample");
+        assert_eq!(reading.sample.error, None);
     }
 
     #[test]
