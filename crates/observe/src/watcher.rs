@@ -200,7 +200,8 @@ mod tests {
     fn the_quotas_of_the_generator_are_no_servers() {
         let beside = |role| Source { role, ..source(Kind::Local) };
         let own = Which::Pids(vec![std::process::id()]);
-        let sources = [beside(Role::Generator), beside(Role::App), source(Kind::LocalProcesses(own))];
+        let sources =
+            [beside(Role::Generator), beside(Role::App), source(Kind::LocalProcesses(own))];
         let told = |sources: &[Source]| {
             let watcher = Watcher::start(sources, Duration::from_secs(60));
             let mut told = vec![false; sources.len()];
@@ -241,7 +242,8 @@ mod tests {
         }
         let after_ns = clock::now();
         let taken: Vec<Nanos> = readings.try_iter().map(|reading| reading.at_ns).collect();
-        let soon = |at_ns: &Nanos| (before_ns - 20_000_000_000..=after_ns).contains(at_ns);
+        let soon =
+            |at_ns: &Nanos| (before_ns.saturating_sub(20_000_000_000)..=after_ns).contains(at_ns);
         assert!(taken.len() == 4 && taken.iter().all(soon), "{taken:?} since {before_ns}");
         assert!(taken[3] <= after_ns - 1_000_000_000, "it was a second on its way");
     }
@@ -257,7 +259,9 @@ mod tests {
             while std::io::BufRead::read_line(&mut lines, &mut line).is_ok_and(|read| read > 0) {
                 thread::sleep(Duration::from_millis(400));
                 let mut to = &stream;
-                if std::io::Write::write_all(&mut to, b"STAT curr_connections 1\r\nEND\r\n").is_err() {
+                if std::io::Write::write_all(&mut to, b"STAT curr_connections 1\r\nEND\r\n")
+                    .is_err()
+                {
                     return;
                 }
             }
