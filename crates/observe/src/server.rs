@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use model::Nanos;
@@ -95,28 +95,58 @@ fn is_ours(address: IpAddr) -> bool {
     address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Inodes of the sockets that listen on a port of `wanted`. Linux lists those that listen before all others, which
-/// may be tens of thousands, at two microseconds each: the first of these ends the reading, if anything was found.
+/// Inodes of the sockets that take connections to `wanted`: those that listen at the address, else at its port of all
+/// addresses. Linux lists those that listen before all others, which may be tens of thousands, at two microseconds each:
+/// the first of these ends the reading, if anything was found.
 fn listening(table: impl BufRead, wanted: &[SocketAddr]) -> Vec<String> {
-    let mut found = Vec::new();
+    let (mut at_address, mut at_all) = (Vec::new(), Vec::new());
     if wanted.is_empty() {
-        return found;
+        return Vec::new();
     }
     for line in table.lines().map_while(Result::ok).skip(1) {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [_, local, _, state, _, _, _, _, _, inode, ..] = fields[..] else { continue };
         if state != LISTEN {
-            if found.is_empty() {
+            if at_address.is_empty() && at_all.is_empty() {
                 continue;
             }
             break;
         }
-        let port = local.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-        if port.is_some_and(|port| wanted.iter().any(|w| w.port() == port)) {
-            found.push(inode.to_owned());
+        let Some(local) = address(local) else { continue };
+        for wanted in wanted.iter().filter(|wanted| wanted.port() == local.port()) {
+            if local.ip().to_canonical() == wanted.ip().to_canonical() {
+                at_address.push((*wanted, inode.to_owned()));
+            } else if local.ip().is_unspecified() && (local.is_ipv6() || wanted.is_ipv4()) {
+                at_all.push((*wanted, inode.to_owned()));
+            }
         }
     }
-    found
+    // Of both the kernel takes the nearer one.
+    at_all.retain(|(wanted, _)| !at_address.iter().any(|(nearer, _)| nearer == wanted));
+    let mut inodes: Vec<String> =
+        at_address.into_iter().chain(at_all).map(|(_, inode)| inode).collect();
+    inodes.dedup();
+    inodes
+}
+
+/// An address of `/proc/net/tcp` or `tcp6`: words of 32 bits in the machine's own order, and the port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| {
+        let word = u32::from_str_radix(ip.get(8 * at..8 * (at + 1))?, 16).ok()?;
+        Some(word.to_ne_bytes())
+    };
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        32 => {
+            let words = [word(0)?, word(1)?, word(2)?, word(3)?];
+            let bytes: [u8; 16] = words.concat().try_into().ok()?;
+            Ipv6Addr::from(bytes).into()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
 }
 
 /// Inodes of the Unix sockets that listen at a path of `wanted`, as it was written when they were bound.
@@ -245,6 +275,41 @@ mod tests {
         let other = ["127.0.0.1:22".parse().expect("an address")];
         assert_eq!(listening(table.as_bytes(), &other), ["4713"]);
         assert_eq!(listening(&b""[..], &wanted), Vec::<String>::new());
+    }
+
+    #[test]
+    fn who_listens_at_another_address_of_the_port_is_another_server() {
+        let line = |local: &str, inode: u32| {
+            format!("0: {local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 {inode} 1 0\n")
+        };
+        let head = "  sl  local_address\n".to_owned();
+        let table = [
+            head.clone(),
+            line("0100007F:1F90", 1),
+            line("0200007F:1F90", 2),
+            line("00000000:1F90", 3),
+            line("0200007F:1F90", 4),
+        ];
+        let of = |wanted: &[&str]| {
+            let wanted: Vec<_> = wanted.iter().map(|at| at.parse().expect("an address")).collect();
+            listening(table.concat().as_bytes(), &wanted)
+        };
+        assert_eq!(of(&["127.0.0.1:8080"]), ["1"]);
+        assert_eq!(of(&["127.0.0.2:8080"]), ["2", "4"], "a port that is shared");
+        assert_eq!(of(&["10.0.0.7:8080"]), ["3"]);
+        assert_eq!(of(&["127.0.0.1:8080", "10.0.0.7:8080"]), ["1", "3"]);
+        assert_eq!(of(&["127.0.0.1:8081"]), Vec::<String>::new());
+        let sixth = [
+            head,
+            line("00000000000000000000000000000000:1F90", 5),
+            line("00000000000000000000000001000000:1F90", 6),
+            line("0000000000000000FFFF00000100007F:1F90", 7),
+        ];
+        let of = |wanted: &str| {
+            listening(sixth.concat().as_bytes(), &[wanted.parse().expect("an address")])
+        };
+        assert_eq!((of("[::1]:8080"), of("127.0.0.1:8080")), (vec!["6".into()], vec!["7".into()]));
+        assert_eq!(of("10.0.0.7:8080"), ["5"], "of both families");
     }
 
     #[test]
