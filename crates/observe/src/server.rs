@@ -3,6 +3,7 @@
 //! the server is known to be here, and what it spends is not.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -33,6 +34,8 @@ pub struct Server {
     beside: Vec<u32>,
     /// Its processes that may not.
     apart: Vec<u32>,
+    /// What those beside the generator had spent when they were looked at last.
+    spent: BTreeMap<u32, Nanos>,
 }
 
 impl Server {
@@ -64,7 +67,7 @@ impl Server {
         }
         let (beside, apart): (Vec<u32>, Vec<u32>) =
             holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
-        Self { here: !inodes.is_empty(), beside, apart }
+        Self { here: !inodes.is_empty(), beside, apart, spent: BTreeMap::new() }
     }
 
     /// Whether it may run on the generator's processors: known, or not known to be elsewhere.
@@ -77,10 +80,17 @@ impl Server {
         self.beside.iter().chain(&self.apart).copied().collect()
     }
 
-    /// Processor time of its processes beside the generator, where they were found.
-    pub fn cpu_ns(&self) -> Option<Nanos> {
-        let known = self.here && !self.beside.is_empty();
-        known.then(|| self.beside.iter().filter_map(|&pid| cpu_ns(pid)).sum())
+    /// Processor time of its processes beside the generator, where they were found. It only grows: what one spent that
+    /// ended since stays in it.
+    pub fn cpu_ns(&mut self) -> Option<Nanos> {
+        if !self.here || self.beside.is_empty() {
+            return None;
+        }
+        for &pid in &self.beside {
+            let spent = self.spent.entry(pid).or_default();
+            *spent = cpu_ns(pid).map_or(*spent, |now_ns| now_ns.max(*spent));
+        }
+        Some(self.spent.values().sum())
     }
 
     /// Processor time of all its processes, where some were found.
@@ -392,6 +402,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_process_spent_stays_when_it_ends() {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; read -r line"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh");
+        let mut server =
+            Server { here: true, beside: vec![child.id()], ..Server::default() };
+        let spent = (0..2_000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            server.cpu_ns().filter(|&spent_ns| spent_ns > 0)
+        });
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(cpu_ns(child.id()).is_none() && spent.is_some());
+        assert!(server.cpu_ns() >= spent, "{spent:?}");
+    }
+
+    #[test]
     fn lists_of_processors() {
         for (list, cpu, held) in
             [("\t0-3,8", 2, true), ("0-3,8", 8, true), ("0-3,8", 5, false), ("", 0, false)]
@@ -404,7 +433,7 @@ mod tests {
     fn a_port_of_this_machine_is_here_and_a_foreign_address_is_not() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let here = Server::find(&[address], &[0]);
+        let mut here = Server::find(&[address], &[0]);
         // This very process holds it, and that is not counted as the server's.
         assert!(here.here && here.beside.is_empty() && here.cpu_ns().is_none());
         assert!(!Server::find(&["192.0.2.1:80".to_owned()], &[0]).here);
