@@ -11,7 +11,7 @@ use mysql::{Conn, OptsBuilder, Row, Value};
 
 use super::patient::Service;
 use super::postgres::longest;
-use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
+use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
 
 /// Variables of SHOW GLOBAL STATUS that count, and what they are called here.
 const COUNTERS: &[(&str, &str)] = &[
@@ -192,7 +192,8 @@ impl Service for Mysql {
         if sample.gauges.get("db.lock_waiters").is_some_and(|n| *n > 0.0) && !session.hidden {
             for row in rows(connection, BLOCKERS)? {
                 let id = number(&row, 0) as u64;
-                let statement = text(&row, 1).map(|sql| shape(&sql, Quotes::Strings));
+                let statement = text(&row, 1)
+                    .map(|sql| cut(&shape(&sql, Quotes::Strings), BESIDE_SESSION));
                 let does = statement.unwrap_or_else(|| "idle in transaction".to_owned());
                 let name = format!("db.blocks_others{{session {id}, {does}}}");
                 sample.gauge(name, number(&row, 2));

@@ -12,7 +12,7 @@ use model::Sample;
 use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
-use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
+use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
 
 /// How long a session of ours may wait for anything, and that it only reads.
 const SETTINGS: &str = "SET statement_timeout = '2s'; \
@@ -193,7 +193,7 @@ impl Service for Postgres {
             self.spend(1);
             for row in rows(&mut session.client, BLOCKERS)? {
                 let (pid, state) = (row.get(0).unwrap_or("?"), row.get(1).unwrap_or("?"));
-                let shape = shape(row.get(2).unwrap_or_default(), Quotes::Names);
+                let shape = cut(&shape(row.get(2).unwrap_or_default(), Quotes::Names), BESIDE_SESSION);
                 let of = format!("db.blocks_others{{session {pid}, {state}: {shape}}}");
                 sample.gauge(of, integer(&row, 3) as f64);
             }
