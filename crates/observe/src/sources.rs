@@ -10,6 +10,7 @@ mod patient;
 pub(crate) mod postgres;
 pub mod prometheus;
 pub mod statement;
+mod tables;
 
 use std::time::Duration;
 

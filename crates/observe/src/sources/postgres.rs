@@ -13,6 +13,7 @@ use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
 use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
+use super::tables::Tables;
 
 /// How long a session of ours may wait for anything, and that it only reads.
 const SETTINGS: &str = "SET statement_timeout = '2s'; \
@@ -32,7 +33,7 @@ SELECT 'running', left(query, 1000), extract(epoch FROM clock_timestamp() - quer
 SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, coalesce(s.idx_scan, 0),
     greatest(s.n_live_tup, c.reltuples), coalesce(s.idx_tup_fetch, 0)
   FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 20;
+  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 500;
 ";
 
 /// Who holds what others wait for, asked only while somebody waits: it looks into the lock table.
@@ -66,6 +67,7 @@ pub struct Postgres {
     url: String,
     seen: Seen,
     calls: Calls,
+    tables: Tables,
     texts: BTreeMap<String, String>,
     samples: u64,
     transactions: OfOthers,
@@ -111,6 +113,7 @@ impl Postgres {
             url: url.to_owned(),
             seen: Seen::default(),
             calls: Calls::default(),
+            tables: Tables::default(),
             texts: BTreeMap::new(),
             samples: 0,
             transactions: OfOthers::default(),
@@ -174,15 +177,21 @@ impl Service for Postgres {
         self.samples += 1;
         session.allowance.grant(MOST_BYTES);
         let all = rows(&mut session.client, ALL)?;
-        let mut sessions = Sessions::default();
+        let (mut sessions, mut tables) = (Sessions::default(), Vec::new());
         for row in &all {
             match row.get(0) {
                 Some("database") => database(row, &mut self.transactions, sample),
                 Some("sessions") => sessions.add(row),
                 Some("running") => running(row, &mut self.seen, sample),
-                Some("table") => table(row, sample),
+                Some("table") => {
+                    let name = row.get(1).unwrap_or_default().to_owned();
+                    tables.push((name, integer(row, 3).saturating_add(integer(row, 6)), row));
+                }
                 _ => {}
             }
+        }
+        for (name, row) in self.tables.dearest(tables) {
+            table(&name, row, sample);
         }
         self.spend(OWN.1);
         sessions.tell(sample);
@@ -193,7 +202,8 @@ impl Service for Postgres {
             self.spend(1);
             for row in rows(&mut session.client, BLOCKERS)? {
                 let (pid, state) = (row.get(0).unwrap_or("?"), row.get(1).unwrap_or("?"));
-                let shape = cut(&shape(row.get(2).unwrap_or_default(), Quotes::Names), BESIDE_SESSION);
+                let shape =
+                    cut(&shape(row.get(2).unwrap_or_default(), Quotes::Names), BESIDE_SESSION);
                 let of = format!("db.blocks_others{{session {pid}, {state}: {shape}}}");
                 sample.gauge(of, integer(&row, 3) as f64);
             }
@@ -314,8 +324,7 @@ pub(super) fn longest(sample: &mut Sample, shape: &str, age_s: f64) {
     sample.gauge("db.longest_s", known.max(age_s));
 }
 
-fn table(row: &SimpleQueryRow, sample: &mut Sample) {
-    let Some(name) = row.get(1) else { return };
+fn table(name: &str, row: &SimpleQueryRow, sample: &mut Sample) {
     for (stem, column) in
         [("db.seq_scans", 2), ("db.seq_rows", 3), ("db.index_scans", 4), ("db.index_rows", 6)]
     {
