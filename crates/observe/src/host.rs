@@ -20,20 +20,24 @@ const SOCK_DIAG: i32 = 4;
 const MOST_ANSWERS: usize = 16;
 /// Listeners told at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
-/// What a file is about, its path, and its parser.
+/// What a file is about, its path or its name, and its parser.
 type Told = (&'static str, &'static str, fn(&str, &mut Sample));
 
-/// Files of the network that are the same for all processes of a network namespace.
+/// Files of the network, below `/proc/net` or `/proc/PID/net`: the same for all processes of a network namespace.
 const NETWORK: [Told; 6] = [
-    ("tcp", "/proc/net/snmp", network::snmp),
-    ("tcp", "/proc/net/netstat", network::netstat),
-    ("tcp", "/proc/net/sockstat", |text, sample| {
+    ("tcp", "snmp", network::snmp),
+    ("tcp", "netstat", network::netstat),
+    ("tcp", "sockstat", |text, sample| {
         network::sockstat(text, rustix::param::page_size() as u64, sample);
     }),
-    ("net", "/proc/net/dev", network::dev),
-    ("softnet", "/proc/net/softnet_stat", network::softnet),
-    ("conntrack", "/proc/net/stat/nf_conntrack", network::conntrack),
+    ("net", "dev", network::dev),
+    ("softnet", "softnet_stat", network::softnet),
+    ("conntrack", "stat/nf_conntrack", network::conntrack),
 ];
+
+/// Why some of the network is not told of processes that have one of their own.
+pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, as in a container: watch from inside of it \
+    (exec:'docker exec NAME plimsoll watch --stdio', nsenter -t PID -n)";
 
 /// Reads the machine that this process runs on.
 #[derive(Debug)]
@@ -56,8 +60,9 @@ impl Host {
         Self { held, log: KernelLog::default(), listeners: [diagnostics(), diagnostics()] }
     }
 
-    /// Puts everything there is into `sample`.
-    pub fn read(&mut self, sample: &mut Sample) {
+    /// Puts everything there is into `sample`. The network is that of the process `elsewhere`, where what is watched has
+    /// one that is not this process's.
+    pub fn read(&mut self, elsewhere: Option<u32>, sample: &mut Sample) {
         let files: [Told; 5] = [
             ("cpu", "/proc/stat", processors::stat),
             ("load", "/proc/loadavg", processors::loadavg),
@@ -65,10 +70,13 @@ impl Host {
             ("swap", "/proc/vmstat", memory::vmstat),
             ("disk", "/proc/diskstats", memory::diskstats),
         ];
-        for (what, path, parse) in files.into_iter().chain(NETWORK) {
-            match read(path) {
+        let of = elsewhere.map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
+        let files = files.map(|(what, path, parse)| (what, path.to_owned(), parse)).into_iter();
+        let network = NETWORK.map(|(what, file, parse)| (what, format!("{of}/{file}"), parse));
+        for (what, path, parse) in files.chain(network) {
+            match read(&path) {
                 Ok(text) => parse(&text, sample),
-                Err(error) => sample.miss(what, why(path, &error)),
+                Err(error) => sample.miss(what, why(&path, &error)),
             }
         }
         for resource in ["cpu", "io", "memory"] {
@@ -79,10 +87,14 @@ impl Host {
             }
         }
         self.log.read(sample);
-        limits(sample);
         if let Some(held) = &mut self.held {
             quota(held, sample);
         }
+        if elsewhere.is_some() {
+            // What the kernel answers about these is of this process's network.
+            return sample.miss("listen", ELSEWHERE);
+        }
+        limits(sample);
         self.read_listeners(sample);
     }
 
@@ -172,6 +184,14 @@ pub(crate) fn why(what: &str, error: &io::Error) -> String {
     }
 }
 
+/// Of these processes the first that has a network of its own, which is not this process's.
+pub(crate) fn elsewhere(pids: impl Iterator<Item = u32>) -> Option<u32> {
+    let network = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/net")).ok();
+    let own = network("self")?;
+    let mut pids = pids;
+    pids.find(|pid| network(&pid.to_string()).is_some_and(|network| network != own))
+}
+
 /// A socket to ask the kernel about sockets.
 pub(crate) fn diagnostics() -> Option<Socket> {
     let socket =
@@ -223,10 +243,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_network_of_its_own_is_told_apart() {
+        assert_eq!(elsewhere([std::process::id()].into_iter()), None);
+        let child = std::process::Command::new("unshare").args(["-n", "sleep", "60"]).spawn();
+        let Ok(mut child) = child else { return };
+        let there = (0..200).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            elsewhere([std::process::id(), child.id()].into_iter())
+        });
+        let mut sample = Sample::new(0);
+        Host::new(false).read(there, &mut sample);
+        let ended = child.try_wait().expect("a child").is_some();
+        let _ = child.kill();
+        let _ = child.wait();
+        if ended {
+            // It may not have one here.
+            return;
+        }
+        assert_eq!(there, Some(child.id()));
+        assert!(sample.missing["listen"].contains("network of their own"), "{sample:?}");
+        assert_eq!(sample.gauges["tcp.established"], 0.0, "nobody is there");
+        assert!(!sample.gauges.contains_key("tcp.local_ports"), "{sample:?}");
+    }
+
+    #[test]
     fn this_machine_is_read() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut sample = Sample::new(0);
-        Host::new(true).read(&mut sample);
+        Host::new(true).read(None, &mut sample);
         for name in ["cpu.user_ns", "tcp.active_opens", "tcp.listen_drops"] {
             assert!(sample.counters.contains_key(name), "{name}: {:?}", sample.missing);
         }

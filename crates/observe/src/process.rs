@@ -12,7 +12,7 @@ use model::{Nanos, Sample};
 
 use crate::awaited::Awaited;
 use crate::cgroup::{Cgroups, Held};
-use crate::host::{quota, why};
+use crate::host::{self, ELSEWHERE, quota, why};
 use crate::proc::processes::{self, Stat};
 use crate::text::{read, read_or_empty};
 
@@ -148,11 +148,20 @@ impl Processes {
             self.threads.clear();
         }
         self.look_at_what_holds_up(sample);
-        self.awaited.read(self.known.keys().copied(), sample);
+        match self.elsewhere() {
+            // The kernel lists the connections of this process's network.
+            Some(_) => sample.miss("process.awaits", ELSEWHERE),
+            None => self.awaited.read(self.known.keys().copied(), sample),
+        }
         self.read_at_ns = now_ns;
         self.samples += 1;
         self.tell(sample);
         Ok(())
+    }
+
+    /// One of them that has a network of its own, as in a container.
+    pub fn elsewhere(&self) -> Option<u32> {
+        host::elsewhere(self.known.keys().copied())
     }
 
     fn pids(&self) -> Vec<u32> {

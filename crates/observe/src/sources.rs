@@ -87,11 +87,14 @@ impl Reader {
     fn read(&mut self, sample: &mut Sample, timeout: Duration) -> Result<(), String> {
         match self {
             Self::Local(host, processes) => {
-                if let Some(host) = host {
-                    host.read(sample);
+                if let Some(processes) = processes {
+                    let now_ns: Nanos = clock::now();
+                    processes.read(now_ns, sample)?;
                 }
-                let now_ns: Nanos = clock::now();
-                processes.as_mut().map_or(Ok(()), |processes| processes.read(now_ns, sample))
+                if let Some(host) = host {
+                    host.read(processes.as_ref().and_then(Processes::elsewhere), sample);
+                }
+                Ok(())
             }
             Self::Nginx(status, log) => {
                 if let Some(log) = log {
