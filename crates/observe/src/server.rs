@@ -12,6 +12,7 @@ use std::path::Path;
 use model::Nanos;
 
 use crate::proc::processes;
+use crate::text::number;
 
 /// A socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
@@ -100,9 +101,24 @@ impl Server {
     }
 }
 
-/// Only an address of this machine can be bound to.
+/// Only an address of this machine can be bound to, unless the kernel lets any be (`ip_nonlocal_bind`, for addresses that
+/// move between machines): then it must be one that this machine sends from to itself.
 fn is_ours(address: IpAddr) -> bool {
-    address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
+    let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
+    let any = number::<u8>(format!("/proc/sys/net/{family}/ip_nonlocal_bind")) == Some(1);
+    address.is_loopback()
+        || UdpSocket::bind((address, 0)).is_ok() && (!any || is_sent_from_here(address))
+}
+
+/// Whether what goes to an address is sent from it; nothing is sent to find out.
+fn is_sent_from_here(address: IpAddr) -> bool {
+    let any: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let from = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    from.is_ok_and(|from| from.ip() == address)
 }
 
 /// Inodes of the sockets that take connections to `wanted`: those that listen at the address, else at its port of all
@@ -176,7 +192,8 @@ fn listening_unix(table: impl BufRead, wanted: &[&str]) -> Vec<String> {
     found
 }
 
-/// Whether two paths name one file. A server may have been started elsewhere, with a path that counts from there.
+/// Whether two paths name one file, where both can be followed from here: one that a server bound as a path from its own
+/// folder cannot.
 fn is_same(wanted: &str, bound: &str) -> bool {
     let file = |path: &str| Path::new(path).canonicalize().ok();
     wanted == bound || file(wanted).is_some_and(|path| file(bound) == Some(path))
@@ -290,7 +307,9 @@ mod tests {
     #[test]
     fn who_listens_at_another_address_of_the_port_is_another_server() {
         let line = |local: &str, inode: u32| {
-            format!("0: {local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 {inode} 1 0\n")
+            format!(
+                "0: {local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 {inode} 1 0\n"
+            )
         };
         let head = "  sl  local_address\n".to_owned();
         let table = [
@@ -408,8 +427,7 @@ mod tests {
             .stdin(std::process::Stdio::piped())
             .spawn()
             .expect("sh");
-        let mut server =
-            Server { here: true, beside: vec![child.id()], ..Server::default() };
+        let mut server = Server { here: true, beside: vec![child.id()], ..Server::default() };
         let spent = (0..2_000).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             server.cpu_ns().filter(|&spent_ns| spent_ns > 0)
@@ -437,6 +455,9 @@ mod tests {
         // This very process holds it, and that is not counted as the server's.
         assert!(here.here && here.beside.is_empty() && here.cpu_ns().is_none());
         assert!(!Server::find(&["192.0.2.1:80".to_owned()], &[0]).here);
+        let sent_from_here =
+            |address: &str| is_sent_from_here(address.parse().expect("an address"));
+        assert!(sent_from_here("127.0.0.1") && !sent_from_here("192.0.2.1"));
         assert!(cpu_ns(std::process::id()).is_some());
     }
 }
