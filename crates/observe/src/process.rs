@@ -1,7 +1,7 @@
 //! The processes of a server: processor time by thread, files against their limit, context switches, memory.
 //!
 //! Figures are sums over all processes of the source. Counters go on growing when a process ends: what is added up is
-//! what each process used since it was seen first.
+//! what each process used since it was seen first, or since it began, where that was later than the watching.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::{Nanos, Sample};
+use net::clock;
 
 use crate::awaited::Awaited;
 use crate::cgroup::{Cgroups, Held};
 use crate::host::{self, ELSEWHERE, quota, why};
+use crate::proc::TICK_NS;
 use crate::proc::processes::{self, Stat};
 use crate::text::{read, read_or_empty};
 
@@ -63,6 +65,8 @@ pub struct Processes {
     threads: BTreeMap<u32, Thread>,
     sums: Sums,
     read_at_ns: Nanos,
+    /// When the watching began, in ticks since the machine's start.
+    begun: Option<u64>,
     samples: u64,
     /// The process whose quotas are looked at, and what they cost.
     held: (Option<u32>, Held),
@@ -116,6 +120,7 @@ impl Processes {
             threads: BTreeMap::new(),
             sums: Sums::default(),
             read_at_ns: 0,
+            begun: None,
             samples: 0,
             held: (None, Held::default()),
             awaited: Awaited::default(),
@@ -127,6 +132,7 @@ impl Processes {
     /// # Errors
     /// When there are none.
     pub fn read(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), String> {
+        self.begun.get_or_insert_with(|| clock::boot() / TICK_NS);
         let pids = self.pids();
         let mut seen = BTreeMap::new();
         for pid in pids {
@@ -219,7 +225,9 @@ impl Processes {
         if seldom {
             known.files_limit = processes::files_limit(&read_or_empty(folder.join("limits")));
         }
-        let Some(before) = before else { return known };
+        let is_new = self.begun.is_some_and(|begun| known.stat.started > begun);
+        let nothing = || Known { io: Some((0, 0)), ..Known::default() };
+        let Some(before) = before.or_else(|| is_new.then(nothing)) else { return known };
         let sums = &mut self.sums;
         grown(&mut sums.user_ns, before.stat.user_ns, known.stat.user_ns);
         grown(&mut sums.system_ns, before.stat.system_ns, known.stat.system_ns);
@@ -281,7 +289,7 @@ impl Processes {
         Ok(())
     }
 
-    /// How many threads are held up by what.
+    /// How many threads are held up by what, of those that are asked.
     fn look_at_what_holds_up(&self, sample: &mut Sample) {
         // What a thread waits in reads as nothing where it may not be looked at; this link may not be read then.
         let refused = self.known.keys().find_map(|pid| {

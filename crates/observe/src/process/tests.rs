@@ -6,17 +6,48 @@ use super::*;
 fn this_process_is_read() {
     let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
     let mut first = Sample::new(0);
-    processes.read(net::clock::now(), &mut first).expect("it runs");
+    processes.read(clock::now(), &mut first).expect("it runs");
     assert_eq!(first.counters["process.cpu_ns"], 0, "counted from the first look on");
-    let until = net::clock::thread_cpu() + 30_000_000;
-    while net::clock::thread_cpu() < until {}
+    let until = clock::thread_cpu() + 30_000_000;
+    while clock::thread_cpu() < until {}
     let mut second = Sample::new(0);
-    processes.read(net::clock::now(), &mut second).expect("it runs");
+    processes.read(clock::now(), &mut second).expect("it runs");
     assert!(second.counters["process.cpu_ns"] >= 20_000_000, "{second:?}");
     assert!(second.gauges["process.files"] >= 3.0 && second.gauges["process.threads"] >= 1.0);
     if !second.missing.contains_key("process.thread_share") {
         assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
     }
+}
+
+#[test]
+fn what_a_new_process_used_before_it_was_seen_counts() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = format!("new{}", std::process::id());
+    let script = folder.path().join(&name);
+    let burns = "#!/bin/sh\ni=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo; exec 1>&-; read -r line\n";
+    fs::write(&script, burns).expect("a script");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).expect("ours");
+    let mut processes = Processes::new(Which::Name(name));
+    assert!(processes.read(clock::now(), &mut Sample::new(0)).is_err());
+    // Ticks are of 10 ms.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let mut child = std::process::Command::new(&script)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let mut done = child.stdout.take().expect("its output");
+    io::Read::read_exact(&mut done, &mut [0]).expect("it has burnt");
+    let spent = processes::stat(&read_or_empty(format!("/proc/{}/stat", child.id())));
+    let mut sample = Sample::new(0);
+    let read = processes.read(clock::now(), &mut sample);
+    let _ = child.kill();
+    let _ = child.wait();
+    read.expect("it runs");
+    let spent = spent.expect("it runs");
+    let spent_ns = spent.user_ns + spent.system_ns;
+    assert!(spent_ns > 0 && sample.counters["process.cpu_ns"] >= spent_ns, "{spent:?} {sample:?}");
 }
 
 #[test]
@@ -34,7 +65,7 @@ fn a_program_that_was_built_anew_keeps_its_name() {
 #[test]
 fn what_was_written_is_not_told_where_it_may_not_be_looked_at() {
     let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
-    processes.read(net::clock::now(), &mut Sample::new(0)).expect("it runs");
+    processes.read(clock::now(), &mut Sample::new(0)).expect("it runs");
     let told = |processes: &mut Processes| {
         let mut sample = Sample::new(0);
         processes.tell(&mut sample);
@@ -58,7 +89,7 @@ fn threads_that_come_and_go_are_no_kernel_without_figures() {
     let told: Vec<Sample> = (0..400)
         .map(|_| {
             let mut sample = Sample::new(0);
-            processes.read(net::clock::now(), &mut sample).expect("it runs");
+            processes.read(clock::now(), &mut sample).expect("it runs");
             sample
         })
         .collect();
@@ -85,8 +116,8 @@ fn a_share_of_a_core_is_of_one_interval() {
             std::thread::spawn(move || drop(held.lock().map(|held| held.recv())))
         })
         .collect();
-    let until = net::clock::thread_cpu() + 30_000_000;
-    while net::clock::thread_cpu() < until {}
+    let until = clock::thread_cpu() + 30_000_000;
+    while clock::thread_cpu() < until {}
     processes.read(2_000_000_000, &mut many).expect("it runs");
     assert_eq!(many.missing["process.thread_share"], "more than 512 threads");
     drop(hold);
@@ -109,7 +140,7 @@ fn switches_of_all_threads_count() {
     let many = (0..200).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         let mut sample = Sample::new(0);
-        processes.read(net::clock::now(), &mut sample).is_ok()
+        processes.read(clock::now(), &mut sample).is_ok()
             && (sample.missing.contains_key("process.thread_share")
                 || sample.counters["process.voluntary_switches"] > 300)
     });
