@@ -23,6 +23,15 @@ const MOST_GAPS: usize = 20;
 /// Values that are summed up for a source over the run: names may change from sample to sample.
 const MOST_FIGURES: usize = 2 * MOST_VALUES;
 
+/// Gauges that a source tells where they are not zero, or are among the highest, and what it says to be missing where it
+/// cannot tell them: in a sample that has none of them, and does not say so, they are zero.
+const ZERO_WHERE_ABSENT: [(&str, &str); 4] = [
+    ("db.waits", "db.waits"),
+    ("listen.queue", "listen"),
+    ("process.awaits", "process.awaits"),
+    ("process.connections_to", "process.awaits"),
+];
+
 /// Everything that was watched beside a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -112,7 +121,8 @@ pub struct Gap {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Figure {
-    /// Of a gauge its mean over the samples; of a counter its growth per second.
+    /// Of a gauge its mean over the samples that tell it, or over all where one that does not tell it means zero (who waits
+    /// for what, queues of listeners); of a counter its growth per second.
     pub mean: f64,
     /// The least that a sample showed; of a counter between two samples, per second.
     pub min: f64,
@@ -177,6 +187,8 @@ struct SourceSums {
     before: Option<Sample>,
     figures: BTreeMap<String, Sum>,
     series: SeriesSums,
+    /// Samples of the window that could tell each of [`ZERO_WHERE_ABSENT`].
+    able: [u64; ZERO_WHERE_ABSENT.len()],
     /// Time between the samples of the window.
     watched_ns: Nanos,
     /// When the last sample was taken that did not fail.
@@ -208,6 +220,27 @@ struct Sum {
     counter: bool,
 }
 
+impl Sum {
+    /// With the zeros of samples that did not tell it.
+    fn with_zeros(mut self, name: &str, able: [u64; ZERO_WHERE_ABSENT.len()]) -> Self {
+        let known = ZERO_WHERE_ABSENT.iter().position(|(of, _)| *of == stem(name));
+        let zeros = known.map_or(0.0, |at| able[at] as f64 - self.over);
+        if zeros > 0.0 && !self.counter {
+            (self.over, self.min) = (self.over + zeros, self.min.min(0.0));
+        }
+        self
+    }
+
+    fn figure(self) -> Figure {
+        Figure {
+            mean: self.sum / self.over,
+            min: self.min,
+            max: self.max,
+            growth: self.counter.then_some(self.sum),
+        }
+    }
+}
+
 impl SourceSums {
     fn add(&mut self, sample: &Sample, in_window: bool) {
         let at_ns = sample.at_ns.unwrap_or(0);
@@ -229,6 +262,9 @@ impl SourceSums {
         }
         self.source.samples += 1;
         self.source.cost_ns = self.source.cost_ns.saturating_add(sample.cost_ns);
+        for (able, (_, missing)) in self.able.iter_mut().zip(ZERO_WHERE_ABSENT) {
+            *able += u64::from(!sample.missing.contains_key(missing));
+        }
         for (name, &value) in &sample.gauges {
             self.sum(name, value, 1.0, value, false);
         }
@@ -290,13 +326,11 @@ impl SourceSums {
         if self.watched_ns > 0 {
             source.cost_ratio = source.cost_ns as f64 / self.watched_ns as f64;
         }
-        let figure = |sum: Sum| Figure {
-            mean: sum.sum / sum.over,
-            min: sum.min,
-            max: sum.max,
-            growth: sum.counter.then_some(sum.sum),
-        };
-        let figures = self.figures.into_iter().map(|(name, sum)| (name, figure(sum)));
+        let able = self.able;
+        let figures = self.figures.into_iter().map(|(name, sum)| {
+            let figure = sum.with_zeros(&name, able).figure();
+            (name, figure)
+        });
         for (name, figure) in figures {
             if figure.is_kept() {
                 source.figures.insert(name, figure);

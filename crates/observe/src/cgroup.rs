@@ -49,10 +49,64 @@ impl Cgroups {
         each.fold(Throttled::default(), Throttled::plus)
     }
 
+    /// What the quota of each has cost so far; nothing of one that cannot be read now.
+    fn each(&self) -> Vec<Option<Throttled>> {
+        self.stats.iter().map(|stat| cpu_stat(&read_or_empty(stat))).collect()
+    }
+
     /// The least of their quotas, in processors; none where there is no quota.
     pub fn quota(&self) -> Option<f64> {
         self.stats.iter().filter_map(|stat| quota_beside(stat)).reduce(f64::min)
     }
+}
+
+/// What quotas cost from when they were looked at first, of groups that may change: those of a process that ends and is
+/// begun anew elsewhere.
+#[derive(Debug, Default)]
+pub struct Held {
+    groups: Cgroups,
+    before: Vec<Option<Throttled>>,
+    sum: Throttled,
+}
+
+impl Held {
+    /// Looks at these groups from now on; what was counted stays.
+    pub fn follow(&mut self, groups: Cgroups) {
+        (self.groups, self.before) = (groups, Vec::new());
+    }
+
+    /// The groups that are looked at.
+    pub const fn groups(&self) -> &Cgroups {
+        &self.groups
+    }
+
+    /// What their quotas have cost since. Time of all groups is added up; periods are those of the group that was held
+    /// back most, since groups above it count the same periods.
+    pub fn throttled(&mut self) -> Throttled {
+        let now = self.groups.each();
+        self.sum = self.sum.plus(grown(&self.before, &now));
+        self.before = now;
+        self.sum
+    }
+}
+
+/// By how much groups were held back between two looks.
+fn grown(before: &[Option<Throttled>], now: &[Option<Throttled>]) -> Throttled {
+    let since = |(before, now): (Throttled, Throttled)| Throttled {
+        time_ns: now.time_ns.saturating_sub(before.time_ns),
+        periods: now.periods.saturating_sub(before.periods),
+        all_periods: now.all_periods.saturating_sub(before.all_periods),
+    };
+    let each = before.iter().zip(now).filter_map(|(before, now)| before.zip(*now).map(since));
+    each.fold(Throttled::default(), |sum, group| {
+        let time_ns = sum.time_ns.saturating_add(group.time_ns);
+        let most = if (group.periods, group.all_periods) > (sum.periods, sum.all_periods) {
+            group
+        } else {
+            sum
+        };
+        Throttled { time_ns, ..most }
+    })
 }
 
 /// The quota of the group whose `cpu.stat` this is.
@@ -165,6 +219,19 @@ mod tests {
             let files: Vec<_> = dirs.iter().map(|dir| Path::new(dir).join("cpu.stat")).collect();
             assert_eq!(stat_files(groups, mounts), files, "{groups} in {mounts}");
         }
+    }
+
+    #[test]
+    fn of_nested_quotas_the_one_that_holds_back_counts() {
+        let at = |time_ns, periods, all_periods| Some(Throttled { time_ns, periods, all_periods });
+        // A container within a pod that both have a quota, and a group that has none.
+        let before = [at(100, 50, 1_000), at(7, 90, 5_000), at(0, 0, 0), None];
+        let now = [at(130, 65, 1_100), at(7, 90, 5_100), at(0, 0, 0), at(9, 9, 9)];
+        let held = grown(&before, &now);
+        assert_eq!(held, Throttled { time_ns: 30, periods: 15, all_periods: 100 });
+        let gone = [None, at(7, 92, 5_110)];
+        assert_eq!(grown(&now, &gone), Throttled { time_ns: 0, periods: 2, all_periods: 10 });
+        assert_eq!(grown(&[], &now), Throttled::default(), "the first look counts nothing");
     }
 
     #[test]

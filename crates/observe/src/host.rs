@@ -7,7 +7,7 @@ use model::Sample;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::cgroup::Cgroups;
+use crate::cgroup::{Cgroups, Held};
 use crate::kernel_log::KernelLog;
 use crate::proc::sockets::{self, Asked};
 use crate::proc::{memory, network, processors};
@@ -20,43 +20,49 @@ const SOCK_DIAG: i32 = 4;
 const MOST_ANSWERS: usize = 16;
 /// Listeners told at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
-/// What a file is about, its path, and its parser.
+/// What a file is about, its path or its name, and its parser.
 type Told = (&'static str, &'static str, fn(&str, &mut Sample));
 
-/// Files of the network that are the same for all processes of a network namespace.
+/// Files of the network, below `/proc/net` or `/proc/PID/net`: the same for all processes of a network namespace.
 const NETWORK: [Told; 6] = [
-    ("tcp", "/proc/net/snmp", network::snmp),
-    ("tcp", "/proc/net/netstat", network::netstat),
-    ("tcp", "/proc/net/sockstat", |text, sample| {
+    ("tcp", "snmp", network::snmp),
+    ("tcp", "netstat", network::netstat),
+    ("tcp", "sockstat", |text, sample| {
         network::sockstat(text, rustix::param::page_size() as u64, sample);
     }),
-    ("net", "/proc/net/dev", network::dev),
-    ("softnet", "/proc/net/softnet_stat", network::softnet),
-    ("conntrack", "/proc/net/stat/nf_conntrack", network::conntrack),
+    ("net", "dev", network::dev),
+    ("softnet", "softnet_stat", network::softnet),
+    ("conntrack", "stat/nf_conntrack", network::conntrack),
 ];
+
+/// Why some of the network is not told of processes that have one of their own.
+pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, as in a container: watch from inside of it \
+    (exec:'docker exec NAME plimsoll watch --stdio', nsenter -t PID -n)";
 
 /// Reads the machine that this process runs on.
 #[derive(Debug)]
 pub struct Host {
-    cgroups: Cgroups,
+    /// Of this process, where they are those of what is watched.
+    held: Option<Held>,
     log: KernelLog,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
 }
 
-impl Default for Host {
-    fn default() -> Self {
-        Self {
-            cgroups: Cgroups::of_this_process(),
-            log: KernelLog::default(),
-            listeners: [diagnostics(), diagnostics()],
-        }
-    }
-}
-
 impl Host {
-    /// Puts everything there is into `sample`.
-    pub fn read(&mut self, sample: &mut Sample) {
+    /// This machine; `own_groups` says whether the quotas of this process are those of what is watched.
+    pub fn new(own_groups: bool) -> Self {
+        let held = own_groups.then(|| {
+            let mut held = Held::default();
+            held.follow(Cgroups::of_this_process());
+            held
+        });
+        Self { held, log: KernelLog::default(), listeners: [diagnostics(), diagnostics()] }
+    }
+
+    /// Puts everything there is into `sample`. The network is that of the process `elsewhere`, where what is watched has
+    /// one that is not this process's.
+    pub fn read(&mut self, elsewhere: Option<u32>, sample: &mut Sample) {
         let files: [Told; 5] = [
             ("cpu", "/proc/stat", processors::stat),
             ("load", "/proc/loadavg", processors::loadavg),
@@ -64,10 +70,13 @@ impl Host {
             ("swap", "/proc/vmstat", memory::vmstat),
             ("disk", "/proc/diskstats", memory::diskstats),
         ];
-        for (what, path, parse) in files.into_iter().chain(NETWORK) {
-            match read(path) {
+        let of = elsewhere.map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
+        let files = files.map(|(what, path, parse)| (what, path.to_owned(), parse)).into_iter();
+        let network = NETWORK.map(|(what, file, parse)| (what, format!("{of}/{file}"), parse));
+        for (what, path, parse) in files.chain(network) {
+            match read(&path) {
                 Ok(text) => parse(&text, sample),
-                Err(error) => sample.miss(what, why(path, &error)),
+                Err(error) => sample.miss(what, why(&path, &error)),
             }
         }
         for resource in ["cpu", "io", "memory"] {
@@ -78,14 +87,20 @@ impl Host {
             }
         }
         self.log.read(sample);
+        if let Some(held) = &mut self.held {
+            quota(held, sample);
+        }
+        if elsewhere.is_some() {
+            // What the kernel answers about these is of this process's network.
+            return sample.miss("listen", ELSEWHERE);
+        }
         limits(sample);
-        quota(&self.cgroups, sample);
         self.read_listeners(sample);
     }
 
-    fn read_listeners(&self, sample: &mut Sample) {
+    fn read_listeners(&mut self, sample: &mut Sample) {
         let mut found = Vec::new();
-        for (socket, ipv6) in self.listeners.iter().zip([false, true]) {
+        for (socket, ipv6) in self.listeners.iter_mut().zip([false, true]) {
             let take = |message: &[u8]| {
                 if found.len() < sockets::MOST_LISTENERS {
                     found.extend(sockets::listener(message));
@@ -99,6 +114,8 @@ impl Host {
             };
             if let Err(error) = asked {
                 sample.miss("listen", why("sock_diag", &error));
+                // What is left of this answer would be taken for the next one's.
+                *socket = diagnostics();
             }
         }
         found.sort_by_key(|listener| std::cmp::Reverse(listener.queue));
@@ -142,15 +159,15 @@ fn limits(sample: &mut Sample) {
 }
 
 /// What the quota of some cgroups costs.
-pub(crate) fn quota(cgroups: &Cgroups, sample: &mut Sample) {
-    if cgroups.is_empty() {
+pub(crate) fn quota(held: &mut Held, sample: &mut Sample) {
+    if held.groups().is_empty() {
         return sample.miss("cgroup", "no cpu.stat of a cgroup tells of a quota");
     }
-    let throttled = cgroups.throttled();
+    let throttled = held.throttled();
     sample.count("cgroup.throttled_ns", throttled.time_ns);
     sample.count("cgroup.throttled_periods", throttled.periods);
     sample.count("cgroup.periods", throttled.all_periods);
-    if let Some(cores) = cgroups.quota() {
+    if let Some(cores) = held.groups().quota() {
         sample.gauge("cgroup.quota_cores", cores);
     }
 }
@@ -165,6 +182,14 @@ pub(crate) fn why(what: &str, error: &io::Error) -> String {
         io::ErrorKind::NotFound => format!("{what}: does not exist here"),
         _ => format!("{what}: {error}"),
     }
+}
+
+/// Of these processes the first that has a network of its own, which is not this process's.
+pub(crate) fn elsewhere(pids: impl Iterator<Item = u32>) -> Option<u32> {
+    let network = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/net")).ok();
+    let own = network("self")?;
+    let mut pids = pids;
+    pids.find(|pid| network(&pid.to_string()).is_some_and(|network| network != own))
 }
 
 /// A socket to ask the kernel about sockets.
@@ -218,10 +243,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_network_of_its_own_is_told_apart() {
+        assert_eq!(elsewhere([std::process::id()].into_iter()), None);
+        let child = std::process::Command::new("unshare").args(["-n", "sleep", "60"]).spawn();
+        let Ok(mut child) = child else { return };
+        let there = (0..200).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            elsewhere([std::process::id(), child.id()].into_iter())
+        });
+        let mut sample = Sample::new(0);
+        Host::new(false).read(there, &mut sample);
+        let ended = child.try_wait().expect("a child").is_some();
+        let _ = child.kill();
+        let _ = child.wait();
+        if ended {
+            // It may not have one here.
+            return;
+        }
+        assert_eq!(there, Some(child.id()));
+        assert!(sample.missing["listen"].contains("network of their own"), "{sample:?}");
+        assert_eq!(sample.gauges["tcp.established"], 0.0, "nobody is there");
+        assert!(!sample.gauges.contains_key("tcp.local_ports"), "{sample:?}");
+    }
+
+    #[test]
     fn this_machine_is_read() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let mut sample = Sample::new(0);
-        Host::default().read(&mut sample);
+        Host::new(true).read(None, &mut sample);
         for name in ["cpu.user_ns", "tcp.active_opens", "tcp.listen_drops"] {
             assert!(sample.counters.contains_key(name), "{name}: {:?}", sample.missing);
         }

@@ -13,6 +13,7 @@
 
 mod awaited;
 pub mod cgroup;
+mod dial;
 pub mod host;
 pub mod http;
 mod kernel_log;

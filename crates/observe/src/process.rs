@@ -1,7 +1,7 @@
 //! The processes of a server: processor time by thread, files against their limit, context switches, memory.
 //!
 //! Figures are sums over all processes of the source. Counters go on growing when a process ends: what is added up is
-//! what each process used since it was seen first.
+//! what each process used since it was seen first, or since it began, where that was later than the watching.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::{Nanos, Sample};
+use net::clock;
 
 use crate::awaited::Awaited;
-use crate::cgroup::Cgroups;
-use crate::host::{quota, why};
+use crate::cgroup::{Cgroups, Held};
+use crate::host::{self, ELSEWHERE, quota, why};
+use crate::proc::TICK_NS;
 use crate::proc::processes::{self, Stat};
 use crate::text::{read, read_or_empty};
 
@@ -63,8 +65,11 @@ pub struct Processes {
     threads: BTreeMap<u32, Thread>,
     sums: Sums,
     read_at_ns: Nanos,
+    /// When the watching began, in ticks since the machine's start.
+    begun: Option<u64>,
     samples: u64,
-    cgroups: Option<(u32, Cgroups)>,
+    /// The process whose quotas are looked at, and what they cost.
+    held: (Option<u32>, Held),
     awaited: Awaited,
 }
 
@@ -115,8 +120,9 @@ impl Processes {
             threads: BTreeMap::new(),
             sums: Sums::default(),
             read_at_ns: 0,
+            begun: None,
             samples: 0,
-            cgroups: None,
+            held: (None, Held::default()),
             awaited: Awaited::default(),
         }
     }
@@ -126,6 +132,7 @@ impl Processes {
     /// # Errors
     /// When there are none.
     pub fn read(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), String> {
+        self.begun.get_or_insert_with(|| clock::boot() / TICK_NS);
         let pids = self.pids();
         let mut seen = BTreeMap::new();
         for pid in pids {
@@ -143,13 +150,24 @@ impl Processes {
         }
         if let Err(why) = self.look_at_threads(now_ns, sample) {
             OF_THREADS.iter().for_each(|name| sample.miss(name, why));
+            // The next share of a core is not to be of two intervals.
+            self.threads.clear();
         }
         self.look_at_what_holds_up(sample);
-        self.awaited.read(self.known.keys().copied(), sample);
+        match self.elsewhere() {
+            // The kernel lists the connections of this process's network.
+            Some(_) => sample.miss("process.awaits", ELSEWHERE),
+            None => self.awaited.read(self.known.keys().copied(), sample),
+        }
         self.read_at_ns = now_ns;
         self.samples += 1;
         self.tell(sample);
         Ok(())
+    }
+
+    /// One of them that has a network of its own, as in a container.
+    pub fn elsewhere(&self) -> Option<u32> {
+        host::elsewhere(self.known.keys().copied())
     }
 
     fn pids(&self) -> Vec<u32> {
@@ -207,7 +225,9 @@ impl Processes {
         if seldom {
             known.files_limit = processes::files_limit(&read_or_empty(folder.join("limits")));
         }
-        let Some(before) = before else { return known };
+        let is_new = self.begun.is_some_and(|begun| known.stat.started > begun);
+        let nothing = || Known { io: Some((0, 0)), ..Known::default() };
+        let Some(before) = before.or_else(|| is_new.then(nothing)) else { return known };
         let sums = &mut self.sums;
         grown(&mut sums.user_ns, before.stat.user_ns, known.stat.user_ns);
         grown(&mut sums.system_ns, before.stat.system_ns, known.stat.system_ns);
@@ -235,6 +255,10 @@ impl Processes {
                 };
                 let text = read_or_empty(task.path().join("schedstat"));
                 let Some([cpu_ns, queued_ns, turns]) = processes::schedstat(&text) else {
+                    if read_or_empty(task.path().join("stat")).is_empty() {
+                        // It ended meanwhile.
+                        continue;
+                    }
                     return Err("the kernel has no schedstat");
                 };
                 let before = self.threads.get(&tid).copied();
@@ -265,7 +289,7 @@ impl Processes {
         Ok(())
     }
 
-    /// How many threads are held up by what.
+    /// How many threads are held up by what, of those that are asked.
     fn look_at_what_holds_up(&self, sample: &mut Sample) {
         // What a thread waits in reads as nothing where it may not be looked at; this link may not be read then.
         let refused = self.known.keys().find_map(|pid| {
@@ -296,8 +320,11 @@ impl Processes {
         sample.count("process.cpu_ns", sums.user_ns.saturating_add(sums.system_ns));
         sample.count("process.user_ns", sums.user_ns);
         sample.count("process.system_ns", sums.system_ns);
-        sample.count("process.read_bytes", sums.read_bytes);
-        sample.count("process.written_bytes", sums.written_bytes);
+        // What some may not be asked for is not known of all, and is not zero.
+        if self.known.values().all(|known| known.io.is_some()) {
+            sample.count("process.read_bytes", sums.read_bytes);
+            sample.count("process.written_bytes", sums.written_bytes);
+        }
         let page = rustix::param::page_size() as f64;
         let over = |of: fn(&Known) -> u64| self.known.values().map(of).sum::<u64>() as f64;
         sample.gauge("process.count", self.known.len() as f64);
@@ -316,13 +343,12 @@ impl Processes {
             sample.gauge("process.files", files as f64);
             sample.gauge("process.files_max", limit as f64);
         }
-        let first = self.known.keys().next().copied().unwrap_or(0);
-        if self.cgroups.as_ref().is_none_or(|(pid, _)| *pid != first) {
-            self.cgroups = Some((first, Cgroups::of(first)));
+        let first = self.known.keys().next().copied();
+        if self.held.0 != first {
+            self.held.1.follow(first.map(Cgroups::of).unwrap_or_default());
+            self.held.0 = first;
         }
-        if let Some((_, cgroups)) = &self.cgroups {
-            quota(cgroups, sample);
-        }
+        quota(&mut self.held.1, sample);
     }
 }
 
@@ -362,74 +388,14 @@ fn named(name: &str) -> Vec<u32> {
 fn is_named(pid: u32, name: &str) -> bool {
     let comm = read_or_empty(format!("/proc/{pid}/comm"));
     comm.trim() == name
-        || fs::read_link(format!("/proc/{pid}/exe"))
-            .is_ok_and(|path| path.file_name().is_some_and(|file| file == name))
+        || fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| is_program(&path, name))
+}
+
+/// Whether a program's file is of this name, as the kernel tells it: of one that was written anew since, as deleted.
+fn is_program(path: &Path, name: &str) -> bool {
+    let file = path.file_name().map(|file| file.to_string_lossy()).unwrap_or_default();
+    file == name || file.strip_suffix(" (deleted)") == Some(name)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_process_is_read() {
-        let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
-        let mut first = Sample::new(0);
-        processes.read(net::clock::now(), &mut first).expect("it runs");
-        assert_eq!(first.counters["process.cpu_ns"], 0, "counted from the first look on");
-        let until = net::clock::thread_cpu() + 30_000_000;
-        while net::clock::thread_cpu() < until {}
-        let mut second = Sample::new(0);
-        processes.read(net::clock::now(), &mut second).expect("it runs");
-        assert!(second.counters["process.cpu_ns"] >= 20_000_000, "{second:?}");
-        assert!(second.gauges["process.files"] >= 3.0 && second.gauges["process.threads"] >= 1.0);
-        if !second.missing.contains_key("process.thread_share") {
-            assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
-        }
-    }
-
-    #[test]
-    fn switches_of_all_threads_count() {
-        let script = "import threading, time\n\
-                      def nap():\n  while True: time.sleep(0.001)\n\
-                      threading.Thread(target=nap, daemon=True).start()\n\
-                      time.sleep(60)";
-        let mut child =
-            std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
-        let mut processes = Processes::new(Which::Pids(vec![child.id()]));
-        // Its main thread gives up its core once, when it begins to sleep.
-        let many = (0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            let mut sample = Sample::new(0);
-            processes.read(net::clock::now(), &mut sample).is_ok()
-                && (sample.missing.contains_key("process.thread_share")
-                    || sample.counters["process.voluntary_switches"] > 300)
-        });
-        let _ = child.kill();
-        let _ = child.wait();
-        assert!(many);
-    }
-
-    #[test]
-    fn processes_that_known_ones_begin_are_found_at_once() {
-        let script = "sleep 0.3; sleep 31.416; :";
-        let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().expect("sh");
-        let told = || children(child.id());
-        let found = (0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            told().iter().any(|&pid| is_named(pid, "sleep"))
-        });
-        for pid in told() {
-            let _ = std::process::Command::new("kill").arg(pid.to_string()).status();
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-        assert!(found || !Path::new("/proc/1/task/1/children").exists());
-    }
-
-    #[test]
-    fn a_process_that_is_not_there_is_an_error() {
-        let mut processes = Processes::new(Which::Name("no-such-program".into()));
-        let error = processes.read(1, &mut Sample::new(0)).expect_err("none");
-        assert_eq!(error, "no process named no-such-program is running");
-    }
-}
+mod tests;

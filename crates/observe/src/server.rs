@@ -3,14 +3,16 @@
 //! the server is known to be here, and what it spends is not.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use model::Nanos;
 
 use crate::proc::processes;
+use crate::text::number;
 
 /// A socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
@@ -33,6 +35,8 @@ pub struct Server {
     beside: Vec<u32>,
     /// Its processes that may not.
     apart: Vec<u32>,
+    /// What those beside the generator had spent when they were looked at last.
+    spent: BTreeMap<u32, Nanos>,
 }
 
 impl Server {
@@ -64,7 +68,7 @@ impl Server {
         }
         let (beside, apart): (Vec<u32>, Vec<u32>) =
             holders(&inodes).into_iter().partition(|&pid| may_run_on(pid, cpus));
-        Self { here: !inodes.is_empty(), beside, apart }
+        Self { here: !inodes.is_empty(), beside, apart, spent: BTreeMap::new() }
     }
 
     /// Whether it may run on the generator's processors: known, or not known to be elsewhere.
@@ -77,10 +81,17 @@ impl Server {
         self.beside.iter().chain(&self.apart).copied().collect()
     }
 
-    /// Processor time of its processes beside the generator, where they were found.
-    pub fn cpu_ns(&self) -> Option<Nanos> {
-        let known = self.here && !self.beside.is_empty();
-        known.then(|| self.beside.iter().filter_map(|&pid| cpu_ns(pid)).sum())
+    /// Processor time of its processes beside the generator, where they were found. It only grows: what one spent that
+    /// ended since stays in it.
+    pub fn cpu_ns(&mut self) -> Option<Nanos> {
+        if !self.here || self.beside.is_empty() {
+            return None;
+        }
+        for &pid in &self.beside {
+            let spent = self.spent.entry(pid).or_default();
+            *spent = cpu_ns(pid).map_or(*spent, |now_ns| now_ns.max(*spent));
+        }
+        Some(self.spent.values().sum())
     }
 
     /// Processor time of all its processes, where some were found.
@@ -90,33 +101,78 @@ impl Server {
     }
 }
 
-/// Only an address of this machine can be bound to.
+/// Only an address of this machine can be bound to, unless the kernel lets any be (`ip_nonlocal_bind`, for addresses that
+/// move between machines): then it must be one that this machine sends from to itself.
 fn is_ours(address: IpAddr) -> bool {
-    address.is_loopback() || UdpSocket::bind((address, 0)).is_ok()
+    let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
+    let any = number::<u8>(format!("/proc/sys/net/{family}/ip_nonlocal_bind")) == Some(1);
+    address.is_loopback()
+        || UdpSocket::bind((address, 0)).is_ok() && (!any || is_sent_from_here(address))
 }
 
-/// Inodes of the sockets that listen on a port of `wanted`. Linux lists those that listen before all others, which
-/// may be tens of thousands, at two microseconds each: the first of these ends the reading, if anything was found.
+/// Whether what goes to an address is sent from it; nothing is sent to find out.
+fn is_sent_from_here(address: IpAddr) -> bool {
+    let any: IpAddr =
+        if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let from = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, 9))?;
+        socket.local_addr()
+    });
+    from.is_ok_and(|from| from.ip() == address)
+}
+
+/// Inodes of the sockets that take connections to `wanted`: those that listen at the address, else at its port of all
+/// addresses. Linux lists those that listen before all others, which may be tens of thousands, at two microseconds each:
+/// the first of these ends the reading, if anything was found.
 fn listening(table: impl BufRead, wanted: &[SocketAddr]) -> Vec<String> {
-    let mut found = Vec::new();
+    let (mut at_address, mut at_all) = (Vec::new(), Vec::new());
     if wanted.is_empty() {
-        return found;
+        return Vec::new();
     }
     for line in table.lines().map_while(Result::ok).skip(1) {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [_, local, _, state, _, _, _, _, _, inode, ..] = fields[..] else { continue };
         if state != LISTEN {
-            if found.is_empty() {
+            if at_address.is_empty() && at_all.is_empty() {
                 continue;
             }
             break;
         }
-        let port = local.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-        if port.is_some_and(|port| wanted.iter().any(|w| w.port() == port)) {
-            found.push(inode.to_owned());
+        let Some(local) = address(local) else { continue };
+        for wanted in wanted.iter().filter(|wanted| wanted.port() == local.port()) {
+            if local.ip().to_canonical() == wanted.ip().to_canonical() {
+                at_address.push((*wanted, inode.to_owned()));
+            } else if local.ip().is_unspecified() && (local.is_ipv6() || wanted.is_ipv4()) {
+                at_all.push((*wanted, inode.to_owned()));
+            }
         }
     }
-    found
+    // Of both the kernel takes the nearer one.
+    at_all.retain(|(wanted, _)| !at_address.iter().any(|(nearer, _)| nearer == wanted));
+    let mut inodes: Vec<String> =
+        at_address.into_iter().chain(at_all).map(|(_, inode)| inode).collect();
+    inodes.dedup();
+    inodes
+}
+
+/// An address of `/proc/net/tcp` or `tcp6`: words of 32 bits in the machine's own order, and the port.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| {
+        let word = u32::from_str_radix(ip.get(8 * at..8 * (at + 1))?, 16).ok()?;
+        Some(word.to_ne_bytes())
+    };
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        32 => {
+            let words = [word(0)?, word(1)?, word(2)?, word(3)?];
+            let bytes: [u8; 16] = words.concat().try_into().ok()?;
+            Ipv6Addr::from(bytes).into()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
 }
 
 /// Inodes of the Unix sockets that listen at a path of `wanted`, as it was written when they were bound.
@@ -136,7 +192,8 @@ fn listening_unix(table: impl BufRead, wanted: &[&str]) -> Vec<String> {
     found
 }
 
-/// Whether two paths name one file. A server may have been started elsewhere, with a path that counts from there.
+/// Whether two paths name one file, where both can be followed from here: one that a server bound as a path from its own
+/// folder cannot.
 fn is_same(wanted: &str, bound: &str) -> bool {
     let file = |path: &str| Path::new(path).canonicalize().ok();
     wanted == bound || file(wanted).is_some_and(|path| file(bound) == Some(path))
@@ -248,6 +305,43 @@ mod tests {
     }
 
     #[test]
+    fn who_listens_at_another_address_of_the_port_is_another_server() {
+        let line = |local: &str, inode: u32| {
+            format!(
+                "0: {local} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 {inode} 1 0\n"
+            )
+        };
+        let head = "  sl  local_address\n".to_owned();
+        let table = [
+            head.clone(),
+            line("0100007F:1F90", 1),
+            line("0200007F:1F90", 2),
+            line("00000000:1F90", 3),
+            line("0200007F:1F90", 4),
+        ];
+        let of = |wanted: &[&str]| {
+            let wanted: Vec<_> = wanted.iter().map(|at| at.parse().expect("an address")).collect();
+            listening(table.concat().as_bytes(), &wanted)
+        };
+        assert_eq!(of(&["127.0.0.1:8080"]), ["1"]);
+        assert_eq!(of(&["127.0.0.2:8080"]), ["2", "4"], "a port that is shared");
+        assert_eq!(of(&["10.0.0.7:8080"]), ["3"]);
+        assert_eq!(of(&["127.0.0.1:8080", "10.0.0.7:8080"]), ["1", "3"]);
+        assert_eq!(of(&["127.0.0.1:8081"]), Vec::<String>::new());
+        let sixth = [
+            head,
+            line("00000000000000000000000000000000:1F90", 5),
+            line("00000000000000000000000001000000:1F90", 6),
+            line("0000000000000000FFFF00000100007F:1F90", 7),
+        ];
+        let of = |wanted: &str| {
+            listening(sixth.concat().as_bytes(), &[wanted.parse().expect("an address")])
+        };
+        assert_eq!((of("[::1]:8080"), of("127.0.0.1:8080")), (vec!["6".into()], vec!["7".into()]));
+        assert_eq!(of("10.0.0.7:8080"), ["5"], "of both families");
+    }
+
+    #[test]
     fn unix_sockets_are_found_by_path() {
         let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
             00000000: 00000002 00000000 00010000 0001 01  4711 /run/a b.sock\n\
@@ -327,6 +421,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_process_spent_stays_when_it_ends() {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; read -r line"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh");
+        let mut server = Server { here: true, beside: vec![child.id()], ..Server::default() };
+        let spent = (0..2_000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            server.cpu_ns().filter(|&spent_ns| spent_ns > 0)
+        });
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(cpu_ns(child.id()).is_none() && spent.is_some());
+        assert!(server.cpu_ns() >= spent, "{spent:?}");
+    }
+
+    #[test]
     fn lists_of_processors() {
         for (list, cpu, held) in
             [("\t0-3,8", 2, true), ("0-3,8", 8, true), ("0-3,8", 5, false), ("", 0, false)]
@@ -339,10 +451,13 @@ mod tests {
     fn a_port_of_this_machine_is_here_and_a_foreign_address_is_not() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let here = Server::find(&[address], &[0]);
+        let mut here = Server::find(&[address], &[0]);
         // This very process holds it, and that is not counted as the server's.
         assert!(here.here && here.beside.is_empty() && here.cpu_ns().is_none());
         assert!(!Server::find(&["192.0.2.1:80".to_owned()], &[0]).here);
+        let sent_from_here =
+            |address: &str| is_sent_from_here(address.parse().expect("an address"));
+        assert!(sent_from_here("127.0.0.1") && !sent_from_here("192.0.2.1"));
         assert!(cpu_ns(std::process::id()).is_some());
     }
 }

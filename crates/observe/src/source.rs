@@ -18,6 +18,8 @@ pub const FORMS: &str = "local, local:pid=PID, local:name=NAME, exec:COMMAND, ng
     prometheus:URL, postgres://…, mysql://…, mongodb://…, redis://… or memcached://…";
 /// Sources of one command at most.
 pub const MOST_SOURCES: usize = 32;
+/// Names of what is watched beside every run.
+const TAKEN: [&str; 2] = ["generator", "server"];
 
 /// Something to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,11 +143,11 @@ impl Source {
             }
         };
         let kind = Kind::parse(kind)?;
-        let name = name.unwrap_or(role.name()).chars().take(60).collect();
-        Ok(Self { role, name, kind })
+        let name = name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(role.name());
+        Ok(Self { role, name: name.chars().take(60).collect(), kind })
     }
 
-    /// Reads several; those of one name are numbered.
+    /// Reads several; those of one name, or of one that is taken, are numbered.
     ///
     /// # Errors
     /// As [`Source::parse`], and when there are too many.
@@ -153,12 +155,13 @@ impl Source {
         let mut sources: Vec<Self> = Vec::new();
         for text in texts {
             let mut source = Self::parse(text)?;
-            let same = sources.iter().filter(|other| {
-                other.name == source.name || other.name.starts_with(&format!("{} ", source.name))
-            });
-            let same = same.count();
-            if same > 0 {
-                source.name = format!("{} {}", source.name, same + 1);
+            let named = |name: &str| {
+                TAKEN.contains(&name) || sources.iter().any(|other| other.name == name)
+            };
+            if named(&source.name) {
+                let mut numbered = (2..).map(|nth| format!("{} {nth}", source.name));
+                let free = numbered.find(|name| !named(name));
+                source.name = free.unwrap_or_default();
             }
             sources.push(source);
         }
@@ -453,6 +456,11 @@ mod tests {
         let sources = Source::parse_all(&texts).unwrap();
         let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
         assert_eq!(names, ["app", "app 2", "db"]);
+        let texts =
+            ["app/x 2=local", "app/x=local", "app/x=local", "app/=local", "app/server=local"];
+        let sources = Source::parse_all(&texts.map(str::to_owned)).unwrap();
+        let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
+        assert_eq!(names, ["x 2", "x", "x 3", "app", "server 2"]);
         let many = vec!["local".to_owned(); 33];
         assert_eq!(Source::parse_all(&many), Err(SourceError::TooMany));
         let source = Source::parse("prometheus:http://h/m?token=abcdef0123456789").unwrap();

@@ -10,6 +10,7 @@ mod patient;
 pub(crate) mod postgres;
 pub mod prometheus;
 pub mod statement;
+mod tables;
 
 use std::time::Duration;
 
@@ -42,12 +43,14 @@ pub enum Reader {
 }
 
 impl Reader {
-    /// The reader of a source; none of a command, which prints samples by itself.
-    pub fn of(kind: &Kind) -> Option<Self> {
+    /// The reader of a source; none of a command, which prints samples by itself. `own_groups` says whether the quotas of
+    /// this process are those of a machine that is watched whole, as in a container.
+    pub fn of(kind: &Kind, own_groups: bool) -> Option<Self> {
         Some(match kind {
-            Kind::Local => Self::Local(Some(Host::default()), None),
+            Kind::Local => Self::Local(Some(Host::new(own_groups)), None),
+            // Their quotas are told, and not this process's.
             Kind::LocalProcesses(which) => {
-                Self::Local(Some(Host::default()), Some(Processes::new(which.clone())))
+                Self::Local(Some(Host::new(false)), Some(Processes::new(which.clone())))
             }
             Kind::Processes(which) => Self::Local(None, Some(Processes::new(which.clone()))),
             Kind::Nginx(source::Nginx { status, log }) => {
@@ -84,11 +87,14 @@ impl Reader {
     fn read(&mut self, sample: &mut Sample, timeout: Duration) -> Result<(), String> {
         match self {
             Self::Local(host, processes) => {
-                if let Some(host) = host {
-                    host.read(sample);
+                if let Some(processes) = processes {
+                    let now_ns: Nanos = clock::now();
+                    processes.read(now_ns, sample)?;
                 }
-                let now_ns: Nanos = clock::now();
-                processes.as_mut().map_or(Ok(()), |processes| processes.read(now_ns, sample))
+                if let Some(host) = host {
+                    host.read(processes.as_ref().and_then(Processes::elsewhere), sample);
+                }
+                Ok(())
             }
             Self::Nginx(status, log) => {
                 if let Some(log) = log {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use model::{Nanos, Sample};
+use model::{Nanos, Role, Sample};
 use net::clock;
 
 use crate::source::{Kind, Source};
@@ -15,6 +15,12 @@ use crate::sources::{Reader, exec, wall};
 
 /// Readings that wait to be taken at most; later ones are dropped.
 const MOST_WAITING: usize = 4096;
+
+/// The longest that a sample is on its way: what seems to be later was stamped by a clock that was set back.
+const LONGEST_WAY_NS: i64 = 30_000_000_000;
+/// How long a source may take for a sample. One that takes longer than the pace leaves samples out, and is read all the
+/// same: a database under load is slow just when it matters.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A sample as it came.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +68,7 @@ impl Watcher {
     /// Begins to watch; each source is read every `every`.
     pub fn start(sources: &[Source], every: Duration) -> Self {
         let (send, readings) = sync_channel(MOST_WAITING);
+        let beside = sources.iter().any(|source| source.role == Role::Generator);
         let stop = Arc::new(Stop::default());
         let threads = sources
             .iter()
@@ -70,7 +77,9 @@ impl Watcher {
                 let to =
                     Sender { number, source: source.clone(), send: send.clone(), offset: None };
                 let stop = Arc::clone(&stop);
-                let body = move || watch(to, every, &stop);
+                // The quotas of a process that sends load are the generator's, and no server's beside it.
+                let own_groups = source.role == Role::Generator || !beside;
+                let body = move || watch(to, every, own_groups, &stop);
                 // Without a thread there are no samples, and a source without samples is reported as such.
                 thread::Builder::new().name(format!("observe-{number}")).spawn(body).ok()
             })
@@ -113,7 +122,7 @@ struct Sender {
     source: Source,
     send: SyncSender<Reading>,
     /// The greatest difference between the clock of the source's machine and this one's when a sample arrived: the
-    /// one that was the least time on its way.
+    /// one that was the least time on its way; since that clock was last set back.
     offset: Option<i64>,
 }
 
@@ -128,7 +137,8 @@ impl Sender {
         if sample.error.is_some() {
             return self.put(sample, now_ns);
         }
-        let offset = self.offset.map_or(ahead, |offset| offset.max(ahead));
+        let known = self.offset.filter(|offset| offset.saturating_sub(ahead) <= LONGEST_WAY_NS);
+        let offset = known.map_or(ahead, |offset| offset.max(ahead));
         self.offset = Some(offset);
         let on_its_way = u64::try_from(offset.saturating_sub(ahead)).unwrap_or(0);
         self.put(sample, now_ns.saturating_sub(on_its_way))
@@ -142,17 +152,17 @@ impl Sender {
     }
 }
 
-fn watch(mut to: Sender, every: Duration, stop: &Stop) {
+fn watch(mut to: Sender, every: Duration, own_groups: bool, stop: &Stop) {
     if let Kind::Exec(command) = to.source.kind.clone() {
         return exec::watch(&command, &|time| stop.wait(time), &mut |sample| {
             to.remote(sample);
         });
     }
-    let Some(mut reader) = Reader::of(&to.source.kind) else { return };
+    let Some(mut reader) = Reader::of(&to.source.kind, own_groups) else { return };
     let mut due = Instant::now();
     loop {
         let at_ns = clock::now();
-        let sample = reader.sample(every.clamp(Duration::from_millis(200), Duration::from_secs(2)));
+        let sample = reader.sample(PATIENCE);
         if !to.local(sample, at_ns) {
             return;
         }
@@ -170,7 +180,8 @@ fn watch(mut to: Sender, every: Duration, stop: &Stop) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::sample::Role;
+
+    use crate::process::Which;
 
     fn source(kind: Kind) -> Source {
         Source { role: Role::App, name: "it".into(), kind }
@@ -186,6 +197,27 @@ mod tests {
     }
 
     #[test]
+    fn the_quotas_of_the_generator_are_no_servers() {
+        let beside = |role| Source { role, ..source(Kind::Local) };
+        let own = Which::Pids(vec![std::process::id()]);
+        let sources =
+            [beside(Role::Generator), beside(Role::App), source(Kind::LocalProcesses(own))];
+        let told = |sources: &[Source]| {
+            let watcher = Watcher::start(sources, Duration::from_secs(60));
+            let mut told = vec![false; sources.len()];
+            for _ in sources {
+                let Reading { source, sample, .. } =
+                    watcher.next(Duration::from_secs(20)).expect("a sample");
+                told[source] = sample.counters.contains_key("cgroup.periods")
+                    || sample.missing.contains_key("cgroup");
+            }
+            told
+        };
+        assert_eq!(told(&sources), [true, false, true], "of a process that is watched its own");
+        assert_eq!(told(&sources[1..2]), [true], "as in a container");
+    }
+
+    #[test]
     fn the_clock_of_another_machine_may_be_minutes_apart() {
         let ahead: i64 = 600_000_000_000;
         let command = format!(
@@ -197,6 +229,47 @@ mod tests {
         let offset = reading.offset_ns.expect("of another machine");
         assert!((offset - ahead).abs() < 20_000_000_000, "{offset}");
         assert!((before_ns..=clock::now()).contains(&reading.at_ns));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_takes_no_sample_out_of_the_run() {
+        let (send, readings) = sync_channel(8);
+        let mut to = Sender { number: 0, source: source(Kind::Local), send, offset: None };
+        let (second, hour) = (1_000_000_000, 3_600_000_000_000_i64);
+        let before_ns = clock::now();
+        for at_unix_ns in [wall() + hour, wall() + hour, wall(), wall() - second] {
+            assert!(to.remote(Sample::new(at_unix_ns)));
+        }
+        let after_ns = clock::now();
+        let taken: Vec<Nanos> = readings.try_iter().map(|reading| reading.at_ns).collect();
+        let soon =
+            |at_ns: &Nanos| (before_ns.saturating_sub(20_000_000_000)..=after_ns).contains(at_ns);
+        assert!(taken.len() == 4 && taken.iter().all(soon), "{taken:?} since {before_ns}");
+        assert!(taken[3] <= after_ns - 1_000_000_000, "it was a second on its way");
+    }
+
+    #[test]
+    fn a_server_that_is_slower_than_the_pace_is_read() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut lines = std::io::BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while std::io::BufRead::read_line(&mut lines, &mut line).is_ok_and(|read| read > 0) {
+                thread::sleep(Duration::from_millis(400));
+                let mut to = &stream;
+                if std::io::Write::write_all(&mut to, b"STAT curr_connections 1\r\nEND\r\n")
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        });
+        let slow = Source::parse(&format!("memcached://127.0.0.1:{port}")).unwrap();
+        let watcher = Watcher::start(&[slow], Duration::from_millis(100));
+        let reading = watcher.next(Duration::from_secs(20)).expect("a sample");
+        assert_eq!(reading.sample.error, None);
     }
 
     #[test]

@@ -301,18 +301,34 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
     ];
     let codes: Vec<&str> = found.iter().map(|(nth, _)| RULES[*nth].code).collect();
     let no_room = closed_for_room(facts, &codes).then_some("conn.keepalive_off");
-    let explained: Vec<&str> = EXPLAINS
-        .iter()
-        .filter(|(cause, _)| codes.contains(cause))
-        .flat_map(|(_, effects)| effects.iter().copied())
-        .chain(no_room)
-        .collect();
+    let places: Vec<(&str, String)> =
+        found.iter().map(|(nth, cause)| (RULES[*nth].code, cause.place.clone())).collect();
+    let is_explained = |effect: &str, place: &str| {
+        let explains = |(cause, at): &(&str, String)| {
+            let effects =
+                EXPLAINS.iter().find(|(code, _)| code == cause).map(|(_, effects)| *effects);
+            effects.is_some_and(|effects| effects.contains(&effect))
+                && (!OF_PROCESSES.contains(cause) || is_one_server(at, place))
+        };
+        no_room == Some(effect) || places.iter().any(explains)
+    };
     // Connections that were refused are counted, and not a consequence alone.
-    let counted = |(nth, cause): &(usize, Cause)| {
-        let refused = RULES[*nth].code == "db.connections" && cause.confidence == Confidence::High;
+    let counted = |code: &str, cause: &Cause| {
+        let refused = code == "db.connections" && cause.confidence == Confidence::High;
         refused && !codes.contains(&"db.locks")
     };
-    found.retain(|each| counted(each) || !explained.contains(&RULES[each.0].code));
+    found.retain(|(nth, cause)| {
+        let code = RULES[*nth].code;
+        counted(code, cause) || !is_explained(code, &cause.place)
+    });
+}
+
+/// Codes that are about the processes of one server, and explain nothing of another's.
+const OF_PROCESSES: [&str; 2] = ["server.throttled", "server.single_thread"];
+
+/// Whether two places may be one server: what listens at the target's address may be watched by another name too.
+fn is_one_server(one: &str, other: &str) -> bool {
+    one == other || [one, other].contains(&THE_TARGETS)
 }
 
 /// Codes whose cause is the reason for others, which are true all the same: what keeps a processor or workers busy, and is

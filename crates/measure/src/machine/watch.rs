@@ -81,7 +81,7 @@ impl Watch {
         }
     }
 
-    fn read(&self) -> Reading {
+    fn read(&mut self) -> Reading {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_ns, steal_ns) = busy_and_steal(&stat, &self.cpus);
         Reading {

@@ -90,7 +90,7 @@ const CHARTED: &[(&str, Unit, Compute)] = &[
         let told = ["nginx.active", "db.connections", "cache.connections"];
         told.iter().find_map(|name| gauge(now, name))
     }),
-    ("lines in the error log", Unit::PerS, |b, now, s| {
+    ("limits in the error log", Unit::PerS, |b, now, s| {
         sum_grown(b, now, "nginx.log").map(|n| n / s)
     }),
     ("statements", Unit::PerS, |b, now, s| Some(grown(b, now, "db.statements")? / s)),

@@ -42,6 +42,33 @@ fn counters_become_rates_and_a_reset_is_left_out() {
 }
 
 #[test]
+fn who_waits_for_nothing_is_not_told_and_counts() {
+    let with = |second: u64, gauges: &[(&str, f64)], missing: Option<&str>| {
+        let mut sample = sample(second, 1, 0.0);
+        gauges.iter().for_each(|(name, value)| sample.gauge(*name, *value));
+        missing.iter().for_each(|what| sample.miss(what, "no permission"));
+        sample
+    };
+    let lock = "db.waits{Waiting for table metadata lock}";
+    let source = observed(&[
+        with(1, &[], None),
+        with(2, &[(lock, 10.0), ("listen.queue{0.0.0.0:80}", 60.0)], None),
+        with(3, &[("db.state{idle}", 6.0), ("process.awaits{10.0.0.9:80}", 3.0)], None),
+        with(4, &[], Some("process.awaits")),
+        with(5, &[], None),
+    ]);
+    let of = |name: &str| source.figure(name).map(|figure| (figure.mean, figure.min, figure.max));
+    assert_eq!(of(lock), Some((2.0, 0.0, 10.0)));
+    assert_eq!(of("listen.queue{0.0.0.0:80}"), Some((12.0, 0.0, 60.0)));
+    assert_eq!(of("process.awaits{10.0.0.9:80}"), Some((0.75, 0.0, 3.0)), "once it was not known");
+    assert_eq!(
+        of("db.state{idle}"),
+        Some((6.0, 6.0, 6.0)),
+        "what is always told where it is known"
+    );
+}
+
+#[test]
 fn a_source_that_fails_is_a_gap_with_its_error() {
     let failed = |second| Sample { at_ns: Some(second * SECOND), ..Sample::failed(0, "refused") };
     let source = observed(&[

@@ -133,9 +133,18 @@ fn explained(
     let told = tables(connection, &format!("{explain} {text}"));
     run(connection, "ROLLBACK")?;
     let Some((tables, rewritten)) = told? else { return Ok(None) };
+    let extra = |row: &Row| column_of(row, "Extra").unwrap_or_default();
+    let whole_first =
+        |row: &Row| ["filesort", "temporary"].iter().any(|word| extra(row).contains(word));
+    let limit = limit_of(&rewritten).filter(|_| !tables.iter().any(whole_first));
     let mut scans = Vec::new();
     for row in &tables {
-        scans.extend(scan(connection, row, &rewritten)?);
+        let found = scan(connection, row, &rewritten)?;
+        // It may end before the table does.
+        scans.extend(found.map(|scan| Scan {
+            rows_read: limit.map_or(scan.rows_read, |limit| scan.rows_read.min(limit)),
+            ..scan
+        }));
     }
     Ok(Some(scans))
 }
@@ -153,12 +162,22 @@ fn tables(connection: &mut Conn, sql: &str) -> Result<Option<(Vec<Row>, String)>
     Ok(Some((told, rewritten.and_then(|row| text(row, 2)).unwrap_or_default())))
 }
 
+/// A column of a line, by its name.
+fn column_of(row: &Row, name: &str) -> Option<String> {
+    let named = |column: &::mysql::Column| column.name_str().eq_ignore_ascii_case(name);
+    text(row, row.columns_ref().iter().position(named)?)
+}
+
+/// Rows after which a statement ends, as the server rewrote it: `limit 10`, or `limit 5,10` with those that are skipped.
+fn limit_of(rewritten: &str) -> Option<f64> {
+    let lower = rewritten.to_ascii_lowercase();
+    let (_, told) = lower.rsplit_once(" limit ")?;
+    told.split(',').map(|n| n.trim().parse::<f64>().ok()).sum()
+}
+
 /// The scan that a line of a plan is, if it is of a table.
 fn scan(connection: &mut Conn, row: &Row, rewritten: &str) -> Result<Option<Scan>, String> {
-    let column = |name: &str| {
-        let named = |column: &::mysql::Column| column.name_str().eq_ignore_ascii_case(name);
-        text(row, row.columns_ref().iter().position(named)?)
-    };
+    let column = |name: &str| column_of(row, name);
     let (Some(alias), Some(kind)) = (column("table"), column("type")) else { return Ok(None) };
     let Some((schema, table)) = named(rewritten, &alias) else { return Ok(None) };
     let names = (schema.as_str(), table.as_str());
@@ -257,6 +276,18 @@ mod tests {
         ] {
             let wanted = wanted.map(|(s, t): (&str, &str)| (s.to_owned(), t.to_owned()));
             assert_eq!(named(rewritten, alias), wanted, "{rewritten}");
+        }
+    }
+
+    #[test]
+    fn statements_end_at_their_limit() {
+        for (rewritten, limit) in [
+            ("/* select#1 */ select `s`.`t`.`a` AS `a` from `s`.`t` limit 10", Some(10.0)),
+            ("select 1 from `s`.`t` limit 5,10", Some(15.0)),
+            ("select 1 from (select 1 from `s`.`t` limit 3) where 1", None),
+            ("select 1 from `s`.`t`", None),
+        ] {
+            assert_eq!(limit_of(rewritten), limit, "{rewritten}");
         }
     }
 

@@ -62,7 +62,8 @@ fn scans(client: &mut Client, texts: &[String], statement: &str) -> Result<Vec<V
         client.batch_execute(BEGIN).map_err(|error| why(&error))?;
         let plan = plan(client, text);
         client.batch_execute("ROLLBACK; DEALLOCATE ALL").map_err(|error| why(&error))?;
-        let scans = found(&plan?).into_iter().map(|found| found.scan(client));
+        let found = found(&plan?, is_limit_unknown(text));
+        let scans = found.into_iter().map(|found| found.scan(client));
         all.push(scans.collect::<Result<_, String>>()?);
     }
     Ok(all)
@@ -102,6 +103,8 @@ struct Found {
     table: String,
     way: Way,
     loops: f64,
+    /// The part of what it gives that is asked for: below a LIMIT not all is.
+    part: f64,
     kept: f64,
     filtered: bool,
     compared: Vec<String>,
@@ -120,7 +123,7 @@ impl Found {
             table: format!("{}.{}", self.schema, self.table),
             way: self.way,
             table_rows: known.rows,
-            rows_read: each * self.loops,
+            rows_read: each * self.loops * self.part,
             rows_kept: Some(self.kept),
             filtered: self.filtered,
             indexed: known.indexed(&self.compared),
@@ -129,18 +132,41 @@ impl Found {
     }
 }
 
-/// Every table in a plan.
-fn found(plan: &Value) -> Vec<Found> {
+/// Whether a text takes its LIMIT as a parameter: the plan supposes a tenth of all rows then, and one may be meant.
+fn is_limit_unknown(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        matches!(pair[0], "limit" | "first" | "next")
+            && pair[1].trim_start_matches('(').starts_with('$')
+    })
+}
+
+/// Every table in a plan; `one` where no more than a row of what is below a LIMIT is asked for to be sure.
+fn found(plan: &Value, one: bool) -> Vec<Found> {
     let mut all = Vec::new();
-    walk(plan, 1.0, 0.0, &mut all);
+    walk(plan, Place { loops: 1.0, part: 1.0, workers: 0.0, one }, &mut all);
     all
 }
 
-/// Looks at a node that is carried out so often, by so many workers beside the first.
-fn walk(node: &Value, loops: f64, workers: f64, all: &mut Vec<Found>) {
+/// Where a node is in its plan.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// How often it is carried out.
+    loops: f64,
+    /// The part of its rows that the node above asks for.
+    part: f64,
+    /// Workers beside the first.
+    workers: f64,
+    /// Whether a LIMIT is taken for one of one row.
+    one: bool,
+}
+
+/// Looks at a node and those below it.
+fn walk(node: &Value, place: Place, all: &mut Vec<Found>) {
     let text = |name: &str| node[name].as_str().unwrap_or_default().to_owned();
     let kind = text("Node Type");
-    let workers = node["Workers Planned"].as_f64().unwrap_or(workers);
+    let workers = node["Workers Planned"].as_f64().unwrap_or(place.workers);
     let rows = node["Plan Rows"].as_f64().unwrap_or(0.0);
     let way = match kind.as_str() {
         "Seq Scan" => Some(Way::Whole),
@@ -158,7 +184,8 @@ fn walk(node: &Value, loops: f64, workers: f64, all: &mut Vec<Found>) {
             schema: text("Schema"),
             table: text("Relation Name"),
             way,
-            loops,
+            loops: place.loops,
+            part: place.part,
             kept: rows * parts,
             filtered: !node["Filter"].is_null(),
             compared: compared(&text("Filter"), &text("Alias"), &COMPARISONS),
@@ -167,11 +194,27 @@ fn walk(node: &Value, loops: f64, workers: f64, all: &mut Vec<Found>) {
     let below = || node["Plans"].as_array().into_iter().flatten();
     let outer = below().find(|below| below["Parent Relationship"] == "Outer");
     let outer = outer.and_then(|outer| outer["Plan Rows"].as_f64()).unwrap_or(1.0);
+    let part = match kind.as_str() {
+        "Limit" => place.part * asked(if place.one { 1.0 } else { rows }, outer),
+        // What begins with all that is below it.
+        "Sort" | "Hash" | "SetOp" => 1.0,
+        "Aggregate" if node["Strategy"] != "Sorted" => 1.0,
+        _ => place.part,
+    };
     for below in below() {
         let kept = matches!(below["Node Type"].as_str(), Some("Materialize" | "Memoize"));
         let again = kind == "Nested Loop" && below["Parent Relationship"] == "Inner" && !kept;
-        walk(below, if again { loops * outer.max(1.0) } else { loops }, workers, all);
+        let inside = match again {
+            true => Place { loops: place.loops * (outer * part).max(1.0), part: 1.0, ..place },
+            false => Place { part, ..place },
+        };
+        walk(below, Place { workers, ..inside }, all);
     }
+}
+
+/// The part of so many rows that is asked for.
+fn asked(wanted: f64, rows: f64) -> f64 {
+    if rows > wanted { wanted / rows } else { 1.0 }
 }
 
 /// The first index below a node that combines some.
@@ -207,7 +250,8 @@ mod tests {
                  "Index Name": "users_pkey", "Filter": "(u.email = $2)"}
             ]
         });
-        let [orders, items, users] = <[Found; 3]>::try_from(found(&plan)).expect("three tables");
+        let [orders, items, users] =
+            <[Found; 3]>::try_from(found(&plan, false)).expect("three tables");
         assert_eq!((orders.table.as_str(), orders.way), ("orders", Way::Whole));
         assert_eq!(
             (orders.kept, orders.loops, orders.compared),
@@ -218,6 +262,45 @@ mod tests {
             (users.way, users.compared),
             (Way::Along("users_pkey".into()), vec!["email".to_owned()])
         );
-        assert!(found(&Value::Null).is_empty());
+        assert!(found(&Value::Null, false).is_empty());
+    }
+
+    #[test]
+    fn what_is_below_a_limit_is_not_read_to_its_end() {
+        let scan = |relation: &str, rows: f64| {
+            serde_json::json!({
+                "Node Type": "Seq Scan", "Parent Relationship": relation, "Schema": "public",
+                "Relation Name": "events", "Alias": "e", "Plan Rows": rows
+            })
+        };
+        let above = |kind: &str, rows: f64, below: Value| {
+            serde_json::json!({
+                "Node Type": kind, "Parent Relationship": "Outer", "Plan Rows": rows, "Plans": [below]
+            })
+        };
+        let parts = |plan: &Value, one| -> Vec<(f64, f64)> {
+            found(plan, one).iter().map(|found| (found.part, found.loops)).collect()
+        };
+        let plain = above("Limit", 10.0, scan("Outer", 1e6));
+        assert_eq!(parts(&plain, false), [(1e-5, 1.0)]);
+        assert_eq!(parts(&plain, true), [(1e-6, 1.0)], "the limit is a parameter");
+        let sorted = above("Limit", 10.0, above("Sort", 1e6, scan("Outer", 1e6)));
+        assert_eq!(parts(&sorted, false), [(1.0, 1.0)], "what is sorted is read whole first");
+        let counted = above("Limit", 1.0, above("Aggregate", 1.0, scan("Outer", 1e6)));
+        assert_eq!(parts(&counted, false), [(1.0, 1.0)]);
+        let all = above("Limit", 10.0, scan("Outer", 5.0));
+        assert_eq!(parts(&all, false), [(1.0, 1.0)]);
+        let mut joined = above("Nested Loop", 1e6, scan("Outer", 1e6));
+        joined["Plans"].as_array_mut().expect("a list").push(scan("Inner", 50.0));
+        let joined = above("Limit", 10.0, joined);
+        assert_eq!(parts(&joined, false), [(1e-5, 1.0), (1.0, 10.0)]);
+        for (text, unknown) in [
+            ("SELECT * FROM events ORDER BY id LIMIT $1", true),
+            ("select * from events fetch first $2 rows only", true),
+            ("SELECT * FROM events LIMIT 10", false),
+            ("SELECT * FROM events WHERE id = $1", false),
+        ] {
+            assert_eq!(is_limit_unknown(text), unknown, "{text}");
+        }
     }
 }

@@ -128,14 +128,14 @@ pub fn softnet(text: &str, sample: &mut Sample) {
     }
 }
 
-/// `/proc/net/stat/nf_conntrack`: connections that could not be tracked, over all processors. The columns are found by
-/// their names.
+/// `/proc/net/stat/nf_conntrack`: packets dropped, and connections forgotten to make room, over all processors. The columns
+/// are found by their names. An insertion that failed is none of these: two packets of one connection raced, or a clash of
+/// names was resolved, whatever room there is.
 pub fn conntrack(text: &str, sample: &mut Sample) {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let column = |name: &str| names.iter().position(|n| *n == name);
-    let wanted: Vec<usize> =
-        ["drop", "early_drop", "insert_failed"].into_iter().filter_map(column).collect();
+    let wanted: Vec<usize> = ["drop", "early_drop"].into_iter().filter_map(column).collect();
     if wanted.is_empty() {
         return;
     }

@@ -98,7 +98,7 @@ pub fn answer(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Answer {
             DONE => return Answer::Done,
             ERROR => {
                 let code = message.first_chunk::<4>().map_or(0, |code| i32::from_ne_bytes(*code));
-                return Answer::Refused(-code);
+                return Answer::Refused(code.wrapping_neg());
             }
             SOCK_DIAG_BY_FAMILY => take(message),
             _ => {}

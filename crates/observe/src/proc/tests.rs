@@ -162,7 +162,7 @@ fn interfaces_and_packets() {
                 00000000  00000000 00000000 00000000 0000000a 00000001 00000000\n\
                 00000000  00000000 00000000 00000000 00000001 00000000 00000002\n";
     let sample = read(|sample| network::conntrack(text, sample));
-    assert_eq!(counter(&sample, "conntrack.drops"), Some(14));
+    assert_eq!(counter(&sample, "conntrack.drops"), Some(12), "a failed insertion is no drop");
 }
 
 #[test]

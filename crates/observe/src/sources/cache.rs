@@ -1,13 +1,14 @@
 //! Redis and memcached, by their own text protocols: one small question a sample, within bounds of time and size.
 
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use model::Sample;
 use url::Url;
 
 use super::patient::Service;
+use crate::dial;
 
 /// Bytes of an answer at most.
 const MOST_BYTES: usize = 1 << 20;
@@ -94,15 +95,7 @@ impl Service for Memcached {
 
 /// A connection to the host of a URL.
 pub(super) fn connect(url: &Url, usual_port: u16) -> Result<TcpStream, String> {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let address = (bare, url.port().unwrap_or(usual_port))
-        .to_socket_addrs()
-        .map_err(|error| format!("{host}: {error}"))?
-        .next()
-        .ok_or_else(|| format!("{host} has no address"))?;
-    let stream = TcpStream::connect_timeout(&address, WAIT)
-        .map_err(|error| format!("cannot connect to {address}: {error}"))?;
+    let stream = dial::connect(url, usual_port, WAIT)?;
     stream.set_write_timeout(Some(WAIT)).map_err(|error| error.to_string())?;
     Ok(stream)
 }

@@ -20,9 +20,10 @@ use super::wall;
 const MOST_LINE_BYTES: usize = 1 << 20;
 /// Samples that a command may print in a second.
 const MOST_PER_S: u32 = 100;
-/// Silence after which a command counts as hanging.
-const SILENT: Duration = Duration::from_secs(5);
-/// How long the last words of a command that has ended are waited for.
+/// Silence after which a command counts as hanging, and how many times the last pause between two lines it may last: a
+/// command has a pace of its own.
+const SILENT: (Duration, u32) = (Duration::from_secs(5), 3);
+/// How long a command that has closed its output is waited for, and the last words of one that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 /// What of its standard error is kept.
 const KEPT_ERROR_BYTES: usize = 1024;
@@ -61,6 +62,24 @@ fn masked(command: &str, mut sample: Sample) -> Sample {
     sample
 }
 
+/// When lines came, and how long the next one is waited for.
+#[derive(Debug, Default)]
+struct Pace {
+    line: Option<Instant>,
+    between: Duration,
+}
+
+impl Pace {
+    fn line(&mut self, now: Instant) {
+        self.between = self.line.map_or(self.between, |line| now.saturating_duration_since(line));
+        self.line = Some(now);
+    }
+
+    fn patience(&self) -> Duration {
+        SILENT.0.max(self.between.saturating_mul(SILENT.1))
+    }
+}
+
 /// The command while it runs.
 struct Running {
     child: Child,
@@ -94,16 +113,19 @@ impl Running {
     /// Reads until the command ends, misbehaves or is no longer wanted; whether samples came.
     fn read(&mut self, stopped: &dyn Fn(Duration) -> bool, take: &mut dyn FnMut(Sample)) -> bool {
         let (mut came, mut last, mut second) = (false, Instant::now(), (Instant::now(), 0));
+        let mut pace = Pace::default();
         loop {
             if stopped(Duration::ZERO) {
                 return came;
             }
             let line = match self.lines.recv_timeout(Duration::from_millis(100)) {
                 Ok(line) => line,
-                Err(RecvTimeoutError::Timeout) if last.elapsed() < SILENT => continue,
+                Err(RecvTimeoutError::Timeout) if last.elapsed() < pace.patience() => continue,
                 Err(RecvTimeoutError::Timeout) => {
                     last = Instant::now();
-                    take(Sample::failed(wall(), "the command has printed nothing for 5 s"));
+                    let silent_s = pace.patience().as_secs();
+                    let silent = format!("the command has printed nothing for {silent_s} s");
+                    take(Sample::failed(wall(), silent));
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => {
@@ -112,6 +134,7 @@ impl Running {
                 }
             };
             last = Instant::now();
+            pace.line(last);
             if second.0.elapsed() >= Duration::from_secs(1) {
                 second = (last, 0);
             }
@@ -130,22 +153,32 @@ impl Running {
         }
     }
 
-    /// Why it ended.
+    /// Why it ended, or that it goes on without an output, which ends with this.
     fn ended(&mut self) -> String {
-        let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
-        // Its last words may not be read yet; what it left running may keep the pipe open.
         let begun = Instant::now();
-        while self.error_reader.as_ref().is_some_and(|reader| !reader.is_finished())
-            && begun.elapsed() < LAST_WORDS
-        {
-            thread::sleep(Duration::from_millis(5));
-        }
+        let wait = || {
+            let more = begun.elapsed() < LAST_WORDS;
+            if more {
+                thread::sleep(Duration::from_millis(5));
+            }
+            more
+        };
+        let how = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break format!("the command ended ({status})"),
+                Err(error) => break format!("the command ended ({error})"),
+                Ok(None) if wait() => {}
+                Ok(None) => break "the command closed its output and went on".to_owned(),
+            }
+        };
+        // Its last words may not be read yet; what it left running may keep the pipe open.
+        while self.error_reader.as_ref().is_some_and(|reader| !reader.is_finished()) && wait() {}
         let said = self.error.lock().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let said = said.unwrap_or_default();
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         match last {
-            "" => format!("the command ended ({status})"),
-            last => format!("the command ended ({status}): {last}"),
+            "" => how,
+            last => format!("{how}: {last}"),
         }
     }
 }
@@ -247,6 +280,31 @@ mod tests {
         assert!(taken[1].error.as_ref().unwrap().contains("no sample: `garbage`"), "{taken:?}");
         let ended = taken[2].error.as_ref().unwrap();
         assert!(ended.contains("exit status: 3") && ended.contains("why"), "{ended}");
+    }
+
+    #[test]
+    fn a_command_that_closes_its_output_is_not_waited_for() {
+        for command in
+            ["exec >&-; sleep 1000", "head -c 2000000 /dev/zero | tr '\\0' x; sleep 1000"]
+        {
+            let start = Instant::now();
+            let taken = taken(command, 2);
+            assert!(start.elapsed() < Duration::from_secs(20), "{command}");
+            let said = format!("{taken:?}");
+            assert!(said.contains("closed its output and went on"), "{command}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_slow_pace_is_no_silence() {
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut after = |seconds| {
+            pace.line(at(seconds));
+            pace.patience().as_secs()
+        };
+        assert_eq!([after(3), after(4), after(14), after(24)], [5, 5, 30, 30]);
+        assert_eq!(after(25), 5, "it prints more often now");
     }
 
     #[test]

@@ -162,7 +162,6 @@ const COUNTERS: &[(&[&str], &str)] = &[
     (&["network", "bytesIn"], "db.received_bytes"),
     (&["network", "bytesOut"], "db.sent_bytes"),
     (&["connections", "totalCreated"], "db.connections_opened"),
-    (&["wiredTiger", "cache", "pages requested from the cache"], "db.blocks_hit"),
     (&["wiredTiger", "cache", "pages read into cache"], "db.blocks_read"),
     (&["asserts", "user"], "db.failed_commands"),
 ];
@@ -186,6 +185,13 @@ fn status(told: &Document, sample: &mut Sample) -> Result<(), String> {
         if let Some(count) = number(path) {
             sample.count(*name, count as u64);
         }
+    }
+    let cache = |what: &str| number(&["wiredTiger", "cache", what]);
+    // Those that had to be read were requested too.
+    if let Some((requested, read)) =
+        cache("pages requested from the cache").zip(cache("pages read into cache"))
+    {
+        sample.count("db.blocks_hit", (requested - read).max(0.0) as u64);
     }
     if let Some((open, free)) =
         number(&["connections", "current"]).zip(number(&["connections", "available"]))

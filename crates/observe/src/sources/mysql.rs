@@ -11,7 +11,8 @@ use mysql::{Conn, OptsBuilder, Row, Value};
 
 use super::patient::Service;
 use super::postgres::longest;
-use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
+use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
+use super::tables::Tables;
 
 /// Variables of SHOW GLOBAL STATUS that count, and what they are called here.
 const COUNTERS: &[(&str, &str)] = &[
@@ -55,11 +56,11 @@ const DIGESTS: &str = "SELECT LEFT(DIGEST_TEXT, 1000), COUNT_STAR, SUM_TIMER_WAI
 const TABLES: &str = "SELECT CONCAT(OBJECT_SCHEMA, '.', OBJECT_NAME), COUNT_FETCH \
     FROM performance_schema.table_io_waits_summary_by_index_usage WHERE INDEX_NAME IS NULL AND COUNT_FETCH > 0 \
     AND OBJECT_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') \
-    ORDER BY COUNT_FETCH DESC LIMIT 20";
+    ORDER BY COUNT_FETCH DESC LIMIT 500";
 const SIZES: &str = "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME), TABLE_ROWS FROM information_schema.TABLES \
     WHERE TABLE_TYPE = 'BASE TABLE' \
     AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') \
-    ORDER BY TABLE_ROWS DESC LIMIT 50";
+    ORDER BY TABLE_ROWS DESC LIMIT 500";
 /// The oldest transactions that hold locks: one of them is waited for.
 const BLOCKERS: &str = "SELECT trx_mysql_thread_id, trx_query, trx_rows_locked FROM information_schema.INNODB_TRX \
     WHERE trx_state <> 'LOCK WAIT' AND trx_rows_locked > 0 ORDER BY trx_started LIMIT 3";
@@ -80,6 +81,7 @@ pub struct Mysql {
     url: String,
     seen: Seen,
     calls: Calls,
+    tables: Tables,
     sizes: BTreeMap<String, f64>,
     samples: u64,
 }
@@ -99,6 +101,7 @@ impl Mysql {
             url: url.to_owned(),
             seen: Seen::default(),
             calls: Calls::default(),
+            tables: Tables::default(),
             sizes: BTreeMap::new(),
             samples: 0,
         }
@@ -141,12 +144,18 @@ impl Mysql {
                 .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
                 .collect();
         }
-        for row in rows(connection, TABLES)? {
-            let Some(table) = text(&row, 0) else { continue };
+        let tables = rows(connection, TABLES)?
+            .iter()
+            .filter_map(|row| {
+                let read = number(row, 1) as u64;
+                Some((text(row, 0)?, read, read))
+            })
+            .collect();
+        for (table, read) in self.tables.dearest(tables) {
             if let Some(size) = self.sizes.get(&table) {
                 sample.gauge(format!("db.table_rows{{{table}}}"), *size);
             }
-            sample.count(format!("db.seq_rows{{{table}}}"), number(&row, 1) as u64);
+            sample.count(format!("db.seq_rows{{{table}}}"), read);
         }
         Ok(())
     }
@@ -192,7 +201,8 @@ impl Service for Mysql {
         if sample.gauges.get("db.lock_waiters").is_some_and(|n| *n > 0.0) && !session.hidden {
             for row in rows(connection, BLOCKERS)? {
                 let id = number(&row, 0) as u64;
-                let statement = text(&row, 1).map(|sql| shape(&sql, Quotes::Strings));
+                let statement =
+                    text(&row, 1).map(|sql| cut(&shape(&sql, Quotes::Strings), BESIDE_SESSION));
                 let does = statement.unwrap_or_else(|| "idle in transaction".to_owned());
                 let name = format!("db.blocks_others{{session {id}, {does}}}");
                 sample.gauge(name, number(&row, 2));

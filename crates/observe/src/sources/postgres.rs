@@ -1,5 +1,6 @@
 //! PostgreSQL, by its statistics views: what `pg_monitor` may read. One transaction a sample, and a second one where
-//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions and statements.
+//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions, statements and
+//! transactions, but not of blocks, rows and time.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -11,25 +12,28 @@ use model::Sample;
 use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 use super::patient::Service;
-use super::statement::{Calls, Quotes, Seen, Total, of_others, shape};
+use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
+use super::tables::Tables;
 
 /// How long a session of ours may wait for anything, and that it only reads.
 const SETTINGS: &str = "SET statement_timeout = '2s'; \
     SET lock_timeout = '500ms'; SET default_transaction_read_only = on; SET client_min_messages = error";
 
-/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one.
+/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one. Of what
+/// is hidden from this user not even the kind is told; what has a database is a session, or works for one.
 const ALL: &str = "
 SELECT 'database', xact_commit, xact_rollback, blks_hit, blks_read, tup_returned, tup_fetched, temp_bytes, deadlocks,
     current_setting('max_connections'), current_setting('superuser_reserved_connections')
   FROM pg_stat_database WHERE datname = current_database();
-SELECT 'sessions', state, wait_event_type, wait_event, count(*) FROM pg_stat_activity
-  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 2, 3, 4 LIMIT 200;
+SELECT 'sessions', state, wait_event_type, wait_event, count(*), backend_type IS NULL FROM pg_stat_activity
+  WHERE (backend_type = 'client backend' OR backend_type IS NULL AND datid IS NOT NULL) AND pid <> pg_backend_pid()
+  GROUP BY 2, 3, 4, 6 LIMIT 200;
 SELECT 'running', left(query, 1000), extract(epoch FROM clock_timestamp() - query_start) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state = 'active' ORDER BY query_start LIMIT 100;
 SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, coalesce(s.idx_scan, 0),
     greatest(s.n_live_tup, c.reltuples), coalesce(s.idx_tup_fetch, 0)
   FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 20;
+  ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 500;
 ";
 
 /// Who holds what others wait for, asked only while somebody waits: it looks into the lock table.
@@ -39,11 +43,12 @@ SELECT b.pid, b.state, left(b.query, 1000), count(*)
     unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity b ON b.pid = p.pid
   WHERE b.wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1, 2, 3 LIMIT 10";
 
-/// Without their texts, which lie in a file.
+/// Without their texts, which lie in a file; with the calls and the time of all. Those of others may be hidden, and have no
+/// name then.
 const STATEMENTS: &str = "
-SELECT queryid, sum(calls), sum(total_exec_time), sum(rows) FROM pg_stat_statements(false)
-  WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL
-  GROUP BY 1 ORDER BY 3 DESC LIMIT 1000";
+SELECT queryid, sum(calls), sum(total_exec_time), sum(rows), sum(sum(calls)) OVER (), sum(sum(total_exec_time)) OVER ()
+  FROM pg_stat_statements(false) WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+  GROUP BY 1 ORDER BY queryid IS NULL, 3 DESC LIMIT 1000";
 const TEXTS: &str = "
 SELECT queryid, left(query, 1000) FROM pg_stat_statements
   WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL LIMIT 5000";
@@ -54,13 +59,41 @@ const NO_STATEMENTS: &str = "pg_stat_statements is not there: put it into shared
     EXTENSION pg_stat_statements; until then statements are known by those seen running";
 const HIDDEN: &str = "other users' sessions are hidden: GRANT pg_monitor TO this user";
 
+/// Statements in [`SETTINGS`] and in [`ALL`].
+const OWN: (u64, u64) = (4, 4);
+
 /// Reads a PostgreSQL.
 pub struct Postgres {
     url: String,
     seen: Seen,
     calls: Calls,
+    tables: Tables,
     texts: BTreeMap<String, String>,
     samples: u64,
+    transactions: OfOthers,
+    statements: OfOthers,
+}
+
+/// A counter of the server's, without what this session adds to it.
+#[derive(Debug, Default)]
+struct OfOthers {
+    own: u64,
+    total: u64,
+    told: u64,
+}
+
+impl OfOthers {
+    /// What others came to, of this much in all. The server counts a session's transactions up to a second late, so that
+    /// what is told waits for it instead of falling.
+    fn of(&mut self, total: u64) -> u64 {
+        if total < self.total {
+            // It began anew.
+            *self = Self { own: 0, total, told: total };
+        }
+        self.total = total;
+        self.told = self.told.max(total.saturating_sub(self.own));
+        self.told
+    }
 }
 
 /// Bytes that the server may send for one sample, or in all to who asks once: many times what these views hold.
@@ -80,13 +113,27 @@ impl Postgres {
             url: url.to_owned(),
             seen: Seen::default(),
             calls: Calls::default(),
+            tables: Tables::default(),
             texts: BTreeMap::new(),
             samples: 0,
+            transactions: OfOthers::default(),
+            statements: OfOthers::default(),
         }
+    }
+
+    /// One transaction of ours of so many statements.
+    fn spend(&mut self, statements: u64) {
+        self.transactions.own += 1;
+        self.statements.own += statements;
     }
 
     fn statements(&mut self, client: &mut Client, sample: &mut Sample) -> Result<(), String> {
         let rows = rows(client, STATEMENTS)?;
+        let all_calls = rows.first().map_or(0, |row| integer(row, 4));
+        sample.count("db.statements", self.statements.of(all_calls));
+        let all_ms = rows.first().map_or(0.0, |row| number(row, 5));
+        sample.count("db.statements_ns", (all_ms * 1e6) as u64);
+        self.spend(1);
         let unknown = rows
             .iter()
             .take(50)
@@ -96,18 +143,15 @@ impl Postgres {
                 .iter()
                 .filter_map(|row| Some((row.get(0)?.to_owned(), shape(row.get(1)?, Quotes::Names))))
                 .collect();
+            self.spend(1);
         }
-        let (mut all, mut calls, mut spent_ms) = (BTreeMap::<String, Total>::new(), 0_u64, 0.0);
+        let mut all = BTreeMap::<String, Total>::new();
         for row in &rows {
-            let (n, ms) = (integer(row, 1), number(row, 2));
-            calls = calls.saturating_add(n);
-            spent_ms += ms;
             let Some(text) = row.get(0).and_then(|id| self.texts.get(id)) else { continue };
             let Some(text) = of_others(text) else { continue };
-            all.entry(text).or_default().add(n, (ms * 1e6) as u64, integer(row, 3));
+            let ns = (number(row, 2) * 1e6) as u64;
+            all.entry(text).or_default().add(integer(row, 1), ns, integer(row, 3));
         }
-        sample.count("db.statements", calls);
-        sample.count("db.statements_ns", (spent_ms * 1e6) as u64);
         self.calls.tell(&all, sample);
         Ok(())
     }
@@ -121,6 +165,11 @@ impl Service for Postgres {
         let asked = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
         let installed = rows(&mut client, asked)?.first().is_some_and(|row| integer(row, 0) > 0);
         let statements = installed && client.simple_query(STATEMENTS).is_ok();
+        self.spend(OWN.0);
+        self.spend(1);
+        if installed {
+            self.spend(1);
+        }
         Ok(Session { client, allowance, statements })
     }
 
@@ -128,24 +177,33 @@ impl Service for Postgres {
         self.samples += 1;
         session.allowance.grant(MOST_BYTES);
         let all = rows(&mut session.client, ALL)?;
-        let mut sessions = Sessions::default();
+        let (mut sessions, mut tables) = (Sessions::default(), Vec::new());
         for row in &all {
             match row.get(0) {
-                Some("database") => database(row, sample),
+                Some("database") => database(row, &mut self.transactions, sample),
                 Some("sessions") => sessions.add(row),
                 Some("running") => running(row, &mut self.seen, sample),
-                Some("table") => table(row, sample),
+                Some("table") => {
+                    let name = row.get(1).unwrap_or_default().to_owned();
+                    tables.push((name, integer(row, 3).saturating_add(integer(row, 6)), row));
+                }
                 _ => {}
             }
         }
+        for (name, row) in self.tables.dearest(tables) {
+            table(&name, row, sample);
+        }
+        self.spend(OWN.1);
         sessions.tell(sample);
         for (shape, times) in self.seen.counts() {
             sample.count(format!("db.seen{{{shape}}}"), times);
         }
         if sessions.lock_waiters > 0 {
+            self.spend(1);
             for row in rows(&mut session.client, BLOCKERS)? {
                 let (pid, state) = (row.get(0).unwrap_or("?"), row.get(1).unwrap_or("?"));
-                let shape = shape(row.get(2).unwrap_or_default(), Quotes::Names);
+                let shape =
+                    cut(&shape(row.get(2).unwrap_or_default(), Quotes::Names), BESIDE_SESSION);
                 let of = format!("db.blocks_others{{session {pid}, {state}: {shape}}}");
                 sample.gauge(of, integer(&row, 3) as f64);
             }
@@ -191,17 +249,18 @@ struct Sessions {
 
 impl Sessions {
     fn add(&mut self, row: &SimpleQueryRow) {
-        let n = integer(row, 4);
+        let hidden = row.get(5) == Some("t");
+        self.count(hidden, row.get(1), row.get(2).zip(row.get(3)), integer(row, 4));
+    }
+
+    /// Counts `n` sessions in a state, which one that begins has none of, and that wait for an event of a kind.
+    fn count(&mut self, hidden: bool, state: Option<&str>, waits: Option<(&str, &str)>, n: u64) {
         self.all += n;
-        let Some(state) = row.get(1) else {
-            self.hidden = true;
-            return;
-        };
+        self.hidden |= hidden;
+        let Some(state) = state else { return };
         *self.states.entry(state.to_owned()).or_default() += n;
         // An idle session waits for its client, which is no wait of the database.
-        if let (Some(kind), Some(event)) = (row.get(2), row.get(3))
-            && state == "active"
-        {
+        if let (Some((kind, event)), "active") = (waits, state) {
             *self.waits.entry(format!("{kind}: {event}")).or_default() += n;
             self.lock_waiters += if kind == "Lock" { n } else { 0 };
         }
@@ -210,7 +269,11 @@ impl Sessions {
     fn tell(&self, sample: &mut Sample) {
         sample.gauge("db.connections", self.all as f64);
         if self.hidden {
-            sample.miss("db.state", HIDDEN);
+            // What the others do is not known, and none of them at work is not what was seen.
+            for figure in ["db.active", "db.lock_waiters", "db.state", "db.waits"] {
+                sample.miss(figure, HIDDEN);
+            }
+            return;
         }
         // Those that are not there now count too in the mean.
         for state in ["active", "idle", "idle in transaction"] {
@@ -226,8 +289,9 @@ impl Sessions {
     }
 }
 
-fn database(row: &SimpleQueryRow, sample: &mut Sample) {
-    sample.count("db.transactions", integer(row, 1).saturating_add(integer(row, 2)));
+fn database(row: &SimpleQueryRow, transactions: &mut OfOthers, sample: &mut Sample) {
+    let all = integer(row, 1).saturating_add(integer(row, 2));
+    sample.count("db.transactions", transactions.of(all));
     for (name, column) in [
         ("db.rollbacks", 2),
         ("db.blocks_hit", 3),
@@ -260,8 +324,7 @@ pub(super) fn longest(sample: &mut Sample, shape: &str, age_s: f64) {
     sample.gauge("db.longest_s", known.max(age_s));
 }
 
-fn table(row: &SimpleQueryRow, sample: &mut Sample) {
-    let Some(name) = row.get(1) else { return };
+fn table(name: &str, row: &SimpleQueryRow, sample: &mut Sample) {
     for (stem, column) in
         [("db.seq_scans", 2), ("db.seq_rows", 3), ("db.index_scans", 4), ("db.index_rows", 6)]
     {
@@ -330,6 +393,35 @@ mod tests {
             }
         });
         (format!("postgres://somebody:word@{address}/db"), sent)
+    }
+
+    #[test]
+    fn what_this_session_does_is_not_told_of_others() {
+        let mut counter = OfOthers { own: 3, ..OfOthers::default() };
+        assert_eq!(counter.of(103), 100);
+        counter.own += 2;
+        // Ours are not counted yet, and then they are; others had one more.
+        assert_eq!((counter.of(103), counter.of(106)), (100, 101));
+        // The statistics were reset.
+        assert_eq!((counter.of(2), counter.of(4)), (2, 4));
+    }
+
+    #[test]
+    fn what_is_hidden_is_no_session_at_rest() {
+        let told = |hidden: bool| {
+            let (mut sessions, mut sample) = (Sessions::default(), Sample::new(0));
+            sessions.count(false, Some("active"), Some(("Lock", "transactionid")), 2);
+            // One that begins has no state yet.
+            sessions.count(hidden, None, None, 5);
+            sessions.tell(&mut sample);
+            sample
+        };
+        let (seen, hidden) = (told(false), told(true));
+        assert_eq!((seen.gauges["db.connections"], hidden.gauges["db.connections"]), (7.0, 7.0));
+        assert_eq!((seen.gauges["db.active"], seen.gauges["db.lock_waiters"]), (2.0, 2.0));
+        assert!(seen.missing.is_empty(), "{seen:?}");
+        assert_eq!(hidden.gauges.len(), 1, "{hidden:?}");
+        assert!(hidden.missing["db.active"].contains("pg_monitor"));
     }
 
     #[test]

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
-/// Characters of a shape at most, of those that are looked at: names of values hold 200 bytes.
+/// Characters of a shape at most, of those that are looked at, and bytes: names of values hold 200 with what is before it.
 const MOST_CHARS: usize = 140;
+const MOST_BYTES: usize = 180;
+/// Bytes of a shape beside the session that it is of, and its state.
+pub const BESIDE_SESSION: usize = 120;
 const MOST_READ: usize = 800;
 /// Characters of a list of columns that are shown: what follows it tells more.
 const MOST_OF_LIST: usize = 40;
@@ -71,7 +74,7 @@ impl<'a> Iterator for Tokens<'a> {
             '`' => (Token::Word, quoted(rest, '`', false)),
             '-' if rest.starts_with("--") => (Token::Blank, to(rest, "\n")),
             '#' if quotes == Quotes::Strings => (Token::Blank, to(rest, "\n")),
-            '/' if rest.starts_with("/*") => (Token::Blank, to(rest, "*/")),
+            '/' if rest.starts_with("/*") => (Token::Blank, 2 + to(&rest[2..], "*/")),
             '$' if dollar_tag(rest).is_some() => {
                 let tag = dollar_tag(rest).unwrap_or("$$");
                 (Token::Value, tag.len() + to(&rest[tag.len()..], tag))
@@ -142,11 +145,18 @@ impl Shape {
 
     fn finish(self) -> String {
         let text = without_list(self.text.trim_end_matches([' ', ';']));
-        match text.char_indices().nth(MOST_CHARS) {
-            Some(_) => text.chars().take(MOST_CHARS - 1).chain(['…']).collect(),
-            None => text,
-        }
+        cut(&text, MOST_BYTES)
     }
+}
+
+/// A shape of so many bytes at most, with a mark where it is cut.
+pub fn cut(shape: &str, most_bytes: usize) -> String {
+    if shape.len() <= most_bytes && shape.chars().nth(MOST_CHARS).is_none() {
+        return shape.to_owned();
+    }
+    let ends = shape.char_indices().take(MOST_CHARS).map(|(at, _)| at);
+    let end = ends.take_while(|at| at + '…'.len_utf8() <= most_bytes).last().unwrap_or(0);
+    format!("{}…", &shape[..end])
 }
 
 /// A SELECT without its list of columns, where that is long: the tables and the conditions say more.
@@ -204,17 +214,19 @@ fn word(text: &str) -> usize {
 
 /// The shape of a statement, unless it is one by which databases are watched, ours or another's.
 pub fn of_others(shape: &str) -> Option<String> {
-    const WATCHING: [&str; 8] = [
+    const WATCHING: [&str; 7] = [
         "pg_stat_",
         "pg_extension",
-        "application_name",
         "performance_schema",
         "information_schema",
         "SHOW GLOBAL STATUS",
         "@@GLOBAL",
         "@@`performance",
     ];
-    (!WATCHING.iter().any(|word| shape.contains(word))).then(|| shape.to_owned())
+    let settings = ["SET application_name", "SET APPLICATION_NAME", "set application_name"];
+    let watches = WATCHING.iter().any(|word| shape.contains(word))
+        || settings.iter().any(|begin| shape.starts_with(begin));
+    (!watches).then(|| shape.to_owned())
 }
 
 /// How often statements were seen running, by shape: a counter that goes on while a source is watched.
@@ -321,8 +333,25 @@ mod tests {
         ] {
             assert_eq!(shape(sql, quotes), wanted, "{sql}");
         }
+        assert_eq!(shape("/*/ secret */ SELECT 1", Names), "SELECT ?");
+        let wide = shape(&format!("SELECT * FROM {} WHERE a = 7", "注文".repeat(60)), Names);
+        assert!(wide.len() <= MOST_BYTES && wide.ends_with('…'), "{wide}");
+        let who = "db.blocks_others{session 1234567, idle in transaction (aborted): }".len();
+        let beside = cut(&wide, BESIDE_SESSION);
+        assert!(who + beside.len() <= model::sample::MOST_NAME_BYTES && beside.ends_with('…'));
         let long = shape(&"a ".repeat(100), Names);
         assert!(long.chars().count() == 140 && long.ends_with('…'), "{long}");
+    }
+
+    #[test]
+    fn only_statements_that_watch_are_passed_over() {
+        for (shape, others) in [
+            ("SELECT application_name FROM apps WHERE id = $1", true),
+            ("SET application_name = ?", false),
+            ("SELECT a FROM pg_stat_activity", false),
+        ] {
+            assert_eq!(of_others(shape).is_some(), others, "{shape}");
+        }
     }
 
     #[test]
@@ -364,7 +393,7 @@ mod tests {
         fn any_text_has_a_bounded_shape(sql in "(\\PC|['\"$`\\-/*#;, \n\\\\0-9a]){0,300}") {
             for quotes in [Quotes::Names, Quotes::Strings] {
                 let shape = shape(&sql, quotes);
-                prop_assert!(shape.chars().count() <= MOST_CHARS);
+                prop_assert!(shape.chars().count() <= MOST_CHARS && shape.len() <= MOST_BYTES);
                 prop_assert!(!shape.chars().any(char::is_control));
             }
         }

@@ -7,12 +7,17 @@
 pub mod plans;
 pub mod profiles;
 
-use model::Run;
 use model::finding::{Confirmation, Confirmed};
 use model::units::show_duration;
+use model::{ReasonCode, Run};
 
+use super::facts::Facts;
+use super::generator::sent_less;
 use crate::figures::{grouped, percent, rate};
 use crate::validity::SENT_AGAIN_NS;
+
+/// The part of its successes that a server must keep under twice the load for what it was at to be its limit still.
+const COLLAPSED: f64 = 0.5;
 
 /// What is done to find out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +125,9 @@ pub fn judge(code: &str, change: Change, before: &Run, after: &Run, still: bool)
         return Confirmation { outcome: Confirmed::Undecided, sentence: sentence.to_owned() };
     }
     let words = change.words();
+    if let Some(gone) = gone(words, before, after) {
+        return said((Confirmed::Undecided, gone));
+    }
     let judged = match change {
         Change::HalfConnections | Change::SecondSource | Change::OtherTls => {
             less_trouble(code, before, after)
@@ -130,7 +138,42 @@ pub fn judge(code: &str, change: Change, before: &Run, after: &Run, still: bool)
         Change::ResumeTls => fewer_handshakes(before, after),
     };
     let (outcome, figures) = judged;
-    said((outcome, format!("{words} {figures}")))
+    let figures = format!("{words} {figures}");
+    if by_lack_of_gain(code, change, outcome)
+        && let Some(doubt) = sent_less(&Facts::of(after)).first()
+    {
+        let figures = format!("{figures}, but there the generator was the limit: {doubt}");
+        return said((Confirmed::Undecided, figures));
+    }
+    said((outcome, figures))
+}
+
+/// A server that was not there, in words: what it did not answer says nothing of what limits it.
+fn gone(words: &str, before: &Run, after: &Run) -> Option<String> {
+    let stopped = |run: &Run| Facts::of(run).doubts(ReasonCode::ServerGone).map(str::to_owned);
+    if let Some(stopped) = stopped(before) {
+        return Some(format!("made again as it was, {stopped}"));
+    }
+    let none = after.totals.requests == 0;
+    let silent = none.then(|| "the server answered nothing".to_owned());
+    stopped(after).or(silent).map(|why| format!("{words} {why}"))
+}
+
+/// Whether an outcome rests on the change having brought nothing, as it does where the generator is the limit.
+fn by_lack_of_gain(code: &str, change: Change, outcome: Confirmed) -> bool {
+    match change {
+        Change::DoubleLoad if follows(code) => outcome == Confirmed::Refuted,
+        Change::DoubleLoad => outcome == Confirmed::Confirmed,
+        Change::KeepAlive | Change::TwiceWorkers | Change::ResumeTls => {
+            outcome == Confirmed::Refuted
+        }
+        _ => false,
+    }
+}
+
+/// Whether throughput follows the load where a code applies.
+fn follows(code: &str) -> bool {
+    ["none", "network.latency"].contains(&code)
 }
 
 /// What was judged, in a sentence.
@@ -222,13 +265,16 @@ fn twice(code: &str, before: &Run, after: &Run) -> Judged {
         show_duration(after.response_ns.mean),
         show_duration(before.response_ns.mean)
     );
-    let follows = ["none", "network.latency"].contains(&code);
-    let outcome = match (follows, gained) {
+    let outcome = match (follows(code), gained) {
         (true, gained) if gained >= 1.5 => Confirmed::Confirmed,
         (true, gained) if gained <= 1.1 && slower >= 1.5 => Confirmed::Refuted,
         (false, gained) if gained >= 1.4 => Confirmed::Refuted,
-        (false, gained) if gained <= 1.1 && (slower >= 1.5 || trouble(after) > trouble(before)) => {
-            Confirmed::Confirmed
+        // Where hardly any succeed, something broke that the load before did not show.
+        (false, gained) if gained <= 1.1 && gained >= COLLAPSED => {
+            match slower >= 1.5 || trouble(after) > trouble(before) {
+                true => Confirmed::Confirmed,
+                false => Confirmed::Undecided,
+            }
         }
         _ => Confirmed::Undecided,
     };
@@ -276,6 +322,7 @@ fn fewer_handshakes(before: &Run, after: &Run) -> Judged {
 #[cfg(test)]
 mod tests {
     use model::units::MILLISECOND;
+    use model::{Reason, Validity, Verdict};
 
     use super::*;
 
@@ -296,6 +343,7 @@ mod tests {
             ("server.cpu", Change::DoubleLoad, run(as_much, 2), run(19_000, 2), No),
             ("server.cpu", Change::DoubleLoad, run(as_much, 2), run(12_500, 3), Open),
             ("server.cpu", Change::DoubleLoad, run(as_much, 2), run(as_much, 2), Open),
+            ("server.cpu", Change::DoubleLoad, run(as_much, 2), run(1_000, 40), Open),
             ("network.latency", Change::DoubleLoad, run(as_much, 2), run(twice, 2), Yes),
             ("none", Change::DoubleLoad, run(as_much, 2), run(as_much, 4), No),
             ("conn.keepalive_off", Change::KeepAlive, run(half, 4), run(as_much, 2), Yes),
@@ -308,6 +356,56 @@ mod tests {
             let judged = judge(code, change, &before, &after, true);
             assert_eq!(judged.outcome, wanted, "{code}: {judged:?}");
             assert_eq!(judge(code, change, &before, &after, false).outcome, Open);
+        }
+    }
+
+    fn doubtful(mut run: Run, code: ReasonCode, text: &str) -> Run {
+        run.validity = Validity::of(vec![Reason {
+            code,
+            consequence: Verdict::Invalid,
+            text: text.to_owned(),
+        }]);
+        run
+    }
+
+    #[test]
+    fn a_server_that_is_gone_decides_nothing() {
+        let mut dead = run(0, 0);
+        (dead.totals.requests, dead.totals.attempts) = (0, 10_000);
+        let half = doubtful(run(5_000, 4), ReasonCode::ServerGone, "the server went away. Look.");
+        for (code, change, after) in [
+            ("server.cpu", Change::DoubleLoad, &dead),
+            ("none", Change::DoubleLoad, &dead),
+            ("conn.keepalive_off", Change::KeepAlive, &dead),
+            ("server.files", Change::HalfConnections, &dead),
+            ("server.cpu", Change::DoubleLoad, &half),
+        ] {
+            let mut before = run(8_000, 2);
+            before.totals.limits.insert("EMFILE".to_owned(), 9);
+            let judged = judge(code, change, &before, after, true);
+            assert_eq!(judged.outcome, Confirmed::Undecided, "{code}: {judged:?}");
+        }
+        let judged = judge("server.cpu", Change::DoubleLoad, &half, &run(5_000, 4), true);
+        assert!(judged.sentence.contains("as it was, the server went away"), "{judged:?}");
+    }
+
+    #[test]
+    fn what_a_generator_at_its_limit_did_not_gain_decides_nothing() {
+        use Confirmed::{Confirmed as Yes, Refuted as No, Undecided as Open};
+        let limited = |succeeded, mean_ms| {
+            let text = "the workers were busy. Use more.";
+            doubtful(run(succeeded, mean_ms), ReasonCode::WorkersSaturated, text)
+        };
+        for (code, change, after, wanted) in [
+            ("server.cpu", Change::DoubleLoad, limited(10_300, 4), Open),
+            ("server.cpu", Change::DoubleLoad, limited(19_000, 2), No),
+            ("none", Change::DoubleLoad, limited(10_000, 4), Open),
+            ("none", Change::DoubleLoad, limited(20_000, 2), Yes),
+            ("conn.keepalive_off", Change::KeepAlive, limited(10_000, 2), Open),
+            ("conn.keepalive_off", Change::KeepAlive, limited(20_000, 2), Yes),
+        ] {
+            let judged = judge(code, change, &run(10_000, 2), &after, true);
+            assert_eq!(judged.outcome, wanted, "{code}: {judged:?}");
         }
     }
 

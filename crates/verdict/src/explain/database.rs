@@ -250,13 +250,13 @@ fn scanned(
 /// What to type against a missing index, as far as the statement tells the column.
 fn index_fix(source: &ObservedSource, table: &str, statement: Option<&Statement<'_>>) -> String {
     let shape = statement.map_or("the statement that reads it", |statement| statement.shape);
-    let column = statement.and_then(|statement| column_asked(statement.shape));
-    let column = column.unwrap_or("the columns of its WHERE");
+    let named = statement.and_then(|statement| column_asked(statement.shape, table));
+    let column = named.unwrap_or("the columns of its WHERE");
     match is_mysql(source) {
         true => format!(
             "Type EXPLAIN {shape}: a line with type ALL reads the whole table. Then CREATE INDEX by_{} ON {table} \
              ({column}). Risk: each index makes writing dearer, and building it reads the table once.",
-            column.split(' ').next().unwrap_or("column")
+            named.unwrap_or("column")
         ),
         false => format!(
             "Type EXPLAIN {shape}: `Seq Scan`, or a `Filter` below an `Index Scan`, reads what is not wanted. Then CREATE \
@@ -306,8 +306,10 @@ fn cpu_of(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
         if let Some((busy, _)) = full {
             cause = cause.with(format!("{} of its machine's processors in use", percent(busy)));
         }
-        let dearest = facts.databases().flat_map(statements).next();
-        match dearest {
+        // Of several databases it is not known which one's processors these are.
+        let mut databases = facts.databases();
+        let only = databases.next().filter(|_| databases.next().is_none());
+        match only.and_then(|source| statements(source).into_iter().next()) {
             Some(statement) => cause.with(format!("the dearest statement: {}", statement.words())),
             None => cause,
         }
@@ -327,7 +329,7 @@ pub(super) fn connections(facts: &Facts<'_>) -> Outcome {
         let free = most - reserved;
         let refused = source.growth("db.connections_refused").unwrap_or(0.0);
         // One of them is ours, which is not told.
-        if refused >= 1.0 || open.max + 1.0 >= REACHED * free {
+        if refused >= 1.0 || free > 0.0 && open.max + 1.0 >= REACHED * free {
             return Some(vec![used_up(facts, source, (open.max, most, reserved), refused)]);
         }
         Some(pool(facts, source).into_iter().collect())

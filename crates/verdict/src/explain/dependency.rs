@@ -62,7 +62,12 @@ fn behind_a_proxy(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause
 
 /// A cache that works all the time, or that requests wait for most of theirs.
 fn cache(facts: &Facts<'_>, source: &ObservedSource) -> Option<Option<Cause>> {
-    source.figure("cache.ops")?;
+    // memcached tells of operations and of no time in them.
+    let timed = source.figure("cache.main_thread_ns").is_some()
+        || source.labelled("cache.exec_ns").next().is_some();
+    if !timed {
+        return None;
+    }
     let mut commands: Vec<_> = source.labelled("cache.exec_ns").collect();
     commands.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
     let spent = commands.iter().map(|(_, ns)| ns.mean).sum::<f64>() / SECOND as f64;
@@ -277,6 +282,16 @@ mod tests {
         let server = &mut run.observed.as_mut().expect("watched").sources[1];
         server.missing.insert("process.awaits".to_owned(), "no permission".to_owned());
         assert!(abstains(&run));
+    }
+
+    #[test]
+    fn a_cache_that_tells_no_times_is_not_called_quick() {
+        let mut run = run();
+        let figures = [("cache.ops", 1e5), ("cache.cpu_ns", 9e8)];
+        let cache = source("cache", Role::Cache, "memcached://10.0.0.9", figures);
+        run.observed = Some(Observed { sources: vec![cache] });
+        let abstained = crate::explain::explain(&run).abstained;
+        assert!(abstained.iter().any(|one| one.code == "dependency.slow"), "{abstained:?}");
     }
 
     #[test]

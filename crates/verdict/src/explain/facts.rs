@@ -32,6 +32,8 @@ pub struct Server<'a> {
     pub host: Option<&'a ObservedSource>,
     /// Whether it runs on the generator's machine.
     pub here: bool,
+    /// Processors of its machine that the generator used, mean.
+    generator_cores: f64,
 }
 
 /// The part of the arrivals that must be answered for the server to have kept up.
@@ -55,7 +57,8 @@ impl<'a> Facts<'a> {
             .map(|source| {
                 let here = source.read_from.starts_with("local");
                 let own = source.figure("cpu.cores").is_some().then_some(source);
-                Server { source, host: own.or(generator.filter(|_| here)), here }
+                let generator_cores = if here { own_cores(run) } else { 0.0 };
+                Server { source, host: own.or(generator.filter(|_| here)), here, generator_cores }
             })
             .collect();
         let missed = run.objectives.iter().filter(|judged| judged.ruling == Ruling::Fail);
@@ -145,14 +148,15 @@ impl<'a> Facts<'a> {
     }
 
     /// Transactions, or statements, of a database for each request that was not answered by an error; none where they were
-    /// not counted, or hardly a request was answered.
+    /// not counted, or hardly a request was answered. Both by the second: not all of the window need have been watched.
     pub fn calls_per_request(&self, source: &ObservedSource) -> Option<f64> {
-        let counted = ["db.transactions", "db.statements"].map(|name| source.growth(name));
-        let calls = counted.into_iter().flatten().reduce(f64::max)?;
+        let counted = ["db.transactions", "db.statements"].map(|name| source.mean(name));
+        let calls_per_s = counted.into_iter().flatten().reduce(f64::max)?;
         let totals = &self.run.totals;
         let failed: u64 = totals.statuses.range(500..).map(|(_, n)| *n).sum();
         let requests = totals.requests.saturating_sub(failed);
-        (requests >= FEWEST).then(|| calls / requests as f64)
+        let window_s = self.window_s();
+        (requests >= FEWEST && window_s > 0.0).then(|| calls_per_s * window_s / requests as f64)
     }
 
     /// Whether slow responses keep the run from more: users of a closed loop who send again as soon as they are answered,
@@ -217,10 +221,15 @@ impl Server<'_> {
         self.host.and_then(busy)
     }
 
-    /// The share of what it may use that it uses: of its processes where they are watched, else of its machine.
+    /// The share of what it may use that it uses: of its processes where they are watched, else of its machine, without
+    /// what the generator uses there.
     pub fn used(&self) -> Option<f64> {
         let own = self.cores().zip(self.cores_allowed()).filter(|(_, allowed)| *allowed > 0.0);
-        own.map(|(used, allowed)| used / allowed).or_else(|| self.host_busy())
+        own.map(|(used, allowed)| used / allowed).or_else(|| {
+            let generator =
+                self.host_cores().map_or(0.0, |all| self.generator_cores / all.max(1.0));
+            Some((self.host_busy()? - generator).max(0.0))
+        })
     }
 }
 
@@ -244,10 +253,9 @@ pub(super) fn shared(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
 }
 
 /// Processors of a server's machine that neither it nor the generator uses but somebody else, mean.
-pub(super) fn of_others(facts: &Facts<'_>, server: &Server<'_>) -> Option<f64> {
+pub(super) fn of_others(server: &Server<'_>) -> Option<f64> {
     let used = server.host_busy()? * server.host_cores()?;
-    let generator = if server.here { own_cores(facts.run) } else { 0.0 };
-    Some((used - server.cores()? - generator).max(0.0))
+    Some((used - server.cores()? - server.generator_cores).max(0.0))
 }
 
 /// Processors that neighbours use of a machine that generator and server share and that is used up: those, and all of
@@ -256,7 +264,7 @@ pub fn neighbours(run: &Run) -> Option<(f64, f64)> {
     let facts = Facts::of(run);
     let here = facts.servers.iter().find(|server| server.here && server.cores().is_some())?;
     let full = here.host_busy().is_some_and(|busy| busy >= USED_UP);
-    Some((of_others(&facts, here)?, here.host_cores()?)).filter(|_| full)
+    Some((of_others(here)?, here.host_cores()?)).filter(|_| full)
 }
 
 /// The share of a machine in use from which on it is used up: the rest is lost to switching.

@@ -27,7 +27,8 @@ const HELD_UP: [ReasonCode; 4] = [
     ReasonCode::ObservedLate,
 ];
 
-pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
+/// What rules of validity say where the generator sent less than it should or could: nothing where it did not.
+pub(super) fn sent_less<'a>(facts: &Facts<'a>) -> Vec<&'a str> {
     let mut doubts: Vec<&str> =
         SENT_LESS.into_iter().filter_map(|code| facts.doubts(code)).collect();
     let worked =
@@ -35,6 +36,11 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
     if !doubts.is_empty() || worked.fold(0.0, f64::max) >= WORKED {
         doubts.extend(HELD_UP.into_iter().filter_map(|code| facts.doubts(code)));
     }
+    doubts
+}
+
+pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
+    let doubts = sent_less(facts);
     if doubts.is_empty() {
         return Outcome::one(shared(facts));
     }

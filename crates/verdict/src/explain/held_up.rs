@@ -4,7 +4,7 @@ use model::Role;
 use model::finding::Confidence::High;
 
 use super::facts::{Facts, Server};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, THE_TARGETS};
 use crate::figures::percent;
 
 /// Threads that must be held up on average, of a server that has one for all requests or more.
@@ -18,12 +18,9 @@ pub(super) fn by(server: &Server<'_>, what: &str) -> Option<f64> {
 /// A server that waits for whoever reads what it writes: of a proxy, its access log; of another, its log. `proxies` says
 /// which of the two is asked for.
 pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
-    if proxied(facts) != proxies {
-        return None;
-    }
     let held_up =
         |server: &&Server<'_>| by(server, "writing to a pipe").is_some_and(|n| n >= HELD_UP);
-    let server = facts.servers.iter().find(held_up)?;
+    let server = asked(facts, proxies).find(held_up)?;
     let n = by(server, "writing to a pipe")?;
     let (who, what) = match proxies {
         true => ("proxy", "its access log"),
@@ -45,20 +42,25 @@ pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
     )
 }
 
-fn proxied(facts: &Facts<'_>) -> bool {
-    facts.servers.iter().any(|server| server.source.role == Role::Proxy)
+/// The proxies, or the others: where a proxy is watched, it is what listens at the target's address.
+fn asked<'a, 'f>(facts: &'f Facts<'a>, proxies: bool) -> impl Iterator<Item = &'f Server<'a>> {
+    let proxied = facts.servers.iter().any(|server| server.source.role == Role::Proxy);
+    let is_proxy = move |server: &Server<'_>| {
+        server.source.role == Role::Proxy || proxied && server.source.name == THE_TARGETS
+    };
+    facts.servers.iter().filter(move |server| is_proxy(server) == proxies)
 }
 
 /// Why it is not known what holds the threads of a server up, where it could not be looked at.
-fn not_seen<'a>(facts: &Facts<'a>) -> Option<&'a String> {
-    facts.servers.iter().find_map(|server| server.source.missing.get("process.held_up"))
+fn not_seen(facts: &Facts<'_>, proxies: bool) -> Option<String> {
+    asked(facts, proxies).find_map(|server| server.source.missing.get("process.held_up")).cloned()
 }
 
 /// An outcome with what is written into a pipe in front.
 pub(super) fn or_writing(facts: &Facts<'_>, proxies: bool, outcome: Outcome) -> Outcome {
     match (writing(facts, proxies), outcome) {
-        (None, Outcome::Absent) if proxied(facts) == proxies => {
-            not_seen(facts).map_or(Outcome::Absent, |why| Outcome::Lacking(why.clone()))
+        (None, Outcome::Absent) => {
+            not_seen(facts, proxies).map_or(Outcome::Absent, Outcome::Lacking)
         }
         (None, outcome) => outcome,
         (Some(cause), Outcome::Found(mut causes)) => {
@@ -75,6 +77,7 @@ mod tests {
     use model::observed::Observed;
 
     use super::*;
+    use crate::explain::explain;
     use crate::explain::tests::{codes, run, source};
 
     #[test]
@@ -100,6 +103,27 @@ mod tests {
                 "{codes:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_application_behind_a_proxy_writes_no_access_log() {
+        let mut run = run();
+        let held_up = [("process.held_up{writing to a pipe}", 0.9)];
+        let sources = vec![
+            source("generator", Role::Generator, "local", []),
+            source(
+                "server",
+                Role::App,
+                "local:pid=7",
+                [("process.held_up{writing to a pipe}", 0.0)],
+            ),
+            source("proxy", Role::Proxy, "nginx:http://127.0.0.1/status", []),
+            source("app", Role::App, "local:pid=8", held_up),
+        ];
+        run.observed = Some(Observed { sources });
+        let finding = &explain(&run).findings[0];
+        assert_eq!((&*finding.code, &*finding.place), ("server.debug_options", "app"));
+        assert!(finding.sentence.starts_with("The server stands still"), "{finding:?}");
     }
 
     #[test]

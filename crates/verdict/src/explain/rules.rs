@@ -203,8 +203,9 @@ pub const RULES: &[Rule] = &[
         symptom: "QPS stops rising with concurrency, and latency rises with it instead",
         mechanism: "every request needs processor time, and all there is is used (U = X S: utilisation is throughput times \
                     demand)",
-        evidence: "the server's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own; or \
-                   95 % of a machine that it shares with the generator is used, seven tenths of that by the two",
+        evidence: "the server's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own \
+                   without what the generator uses there; or 95 % of a machine that it shares with the generator is used, seven tenths of \
+                   that by the two",
         fix: "Profile the server under this load and make the dearest function cheaper, or give it more cores or \
               machines.",
         experiment: "Run it again with twice the connections: QPS stays and latency grows; or a profile shows nine tenths \
@@ -280,8 +281,8 @@ pub const RULES: &[Rule] = &[
         symptom: "time-outs that come and go; `nf_conntrack: table full, dropping packet` in the kernel log",
         mechanism: "the firewall remembers each connection, also for minutes after its end; when its table is full new \
                     connections are dropped",
-        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more, or the kernel log says that it is \
-                   full",
+        evidence: "the table reaches 95 % of its maximum, or drops 10 packets or more (less sure while it has room), or the \
+                   kernel log says that it is full",
         fix: "sysctl -w net.netfilter.nf_conntrack_max=318720 (about 320 bytes each), and \
               net.netfilter.nf_conntrack_tcp_timeout_time_wait=30; or do not track this port (NOTRACK).",
         experiment: "Raise nf_conntrack_max and run it again: the time-outs go.",
@@ -368,8 +369,9 @@ pub const RULES: &[Rule] = &[
         code: "db.cpu",
         symptom: "QPS stops rising, and the database's processors are busy while the server's are not",
         mechanism: "statements need processor time, and all that the database has is used",
-        evidence: "the database's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own; \
-                   or 95 % of a machine that it shares with the generator is used, half of that by it",
+        evidence: "the database's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own \
+                   without what the generator uses there; or 95 % of a machine that it shares with the generator is used, half of that by \
+                   it",
         fix: "Make the dearest statements cheaper (see their list), keep answers in a cache, read from replicas, or give it \
               more cores.",
         experiment: "Give the database half the cores (taskset): QPS halves.",

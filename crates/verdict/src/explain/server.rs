@@ -5,7 +5,7 @@ use model::observed::{Figure, ObservedSource};
 use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Role, Silence};
 
-use super::facts::{self, Facts, Server, busy, kernel_said, nginx_said};
+use super::facts::{self, Facts, Server, kernel_said, nginx_said};
 use super::{Cause, Outcome};
 use crate::figures::{grouped, percent};
 
@@ -141,7 +141,7 @@ pub(super) fn single_thread(facts: &Facts<'_>) -> Outcome {
             let (used, allowed) = (server.cores()?, server.cores_allowed()?);
             let alone = used <= ALONE * thread;
             let left = (allowed - used).max(0.0);
-            let others = facts::of_others(facts, server).unwrap_or(0.0);
+            let others = facts::of_others(server).unwrap_or(0.0);
             let taken = others > TAKEN * left;
             Some((thread >= THREAD && alone && allowed >= 2.0 && !taken).then(|| {
             let sentence = format!(
@@ -234,49 +234,49 @@ pub(super) fn accept_queue(facts: &Facts<'_>) -> Outcome {
 pub(super) fn conntrack(facts: &Facts<'_>) -> Outcome {
     let mut hosts = facts.hosts();
     hosts.extend(facts.generator().map(|host| ("generator", host)));
-    let mut known = false;
-    let mut causes: Vec<Cause> = Vec::new();
-    for (name, host) in hosts {
-        let said = kernel_said(host, "conntrack table full");
-        if said >= 1.0 && causes.is_empty() {
+    let judged: Vec<Option<Cause>> =
+        hosts.into_iter().filter_map(|(name, host)| tracked(name, host)).collect();
+    match judged.is_empty() {
+        true => Outcome::Lacking("no machine that was watched tracks connections".to_owned()),
+        false => Outcome::one(judged.into_iter().flatten().next()),
+    }
+}
+
+/// A machine whose table of connections is full, by its kernel's log or by the table; none where neither is told.
+fn tracked(name: &str, host: &ObservedSource) -> Option<Option<Cause>> {
+    let said = kernel_said(host, "conntrack table full");
+    // A maximum of 0 is none.
+    let table = host.figure("conntrack.count").zip(host.figure("conntrack.max"));
+    let table = table.filter(|(_, most)| most.max > 0.0).map(|(count, most)| (count.max, most.max));
+    let entries =
+        table.map(|(count, most)| format!("{} of {} entries", grouped(count, 0), grouped(most, 0)));
+    let full = table.is_some_and(|(count, most)| count >= REACHED * most);
+    let drops = host.growth("conntrack.drops").unwrap_or(0.0);
+    let cause = match (said >= 1.0 || full, drops >= FEWEST) {
+        (true, _) => {
             let sentence =
                 "The table of connection tracking is full, and the kernel drops new connections.";
-            let said = format!("the kernel log says so, {} times at least", grouped(said, 0));
-            let cause = Cause::new(High, name, sentence.to_owned()).weighing(1.0).with(said);
-            causes.push(match host.figure("conntrack.count").zip(host.figure("conntrack.max")) {
-                Some((count, most)) => cause.with(format!(
-                    "{} of {} entries",
-                    grouped(count.max, 0),
-                    grouped(most.max, 0)
-                )),
-                None => cause,
-            });
+            Cause::new(High, name, sentence.to_owned()).weighing(1.0)
         }
-        let tracked = host.figure("conntrack.count").zip(host.figure("conntrack.max"));
-        let Some((count, most)) = tracked else { continue };
-        known = true;
-        let drops = host.growth("conntrack.drops").unwrap_or(0.0);
-        if (count.max >= REACHED * most.max || drops >= FEWEST) && causes.is_empty() {
-            let sentence = format!(
-                "The table of connection tracking is full: {} of {}, and the kernel drops new connections.",
-                grouped(count.max, 0),
-                grouped(most.max, 0)
-            );
-            let dropped = format!("{} packets dropped for it", grouped(drops, 0));
-            causes.push(Cause::new(High, name, sentence).weighing(1.0).with(dropped));
+        (false, true) => {
+            let sentence = "Connection tracking drops packets, though its table was not full whenever it was looked at.";
+            Cause::new(Medium, name, sentence.to_owned()).weighing(0.6)
         }
-    }
-    match known || !causes.is_empty() {
-        true => Outcome::of(causes),
-        false => Outcome::Lacking("no machine that was watched tracks connections".to_owned()),
-    }
+        (false, false) => return table.map(|_| None),
+    };
+    let logged = (said >= 1.0).then(|| {
+        format!("the kernel log says that it is full, {} times at least", grouped(said, 0))
+    });
+    let dropped = (drops >= 1.0).then(|| format!("{} packets dropped", grouped(drops, 0)));
+    Some(Some([logged, entries, dropped].into_iter().flatten().fold(cause, Cause::with)))
 }
 
 pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
     each_host(facts, "the server's machine did not tell of TIME_WAIT", |name, host| {
         let (waiting, most) = (host.figure("tcp.time_wait")?, host.figure("tcp.time_wait_max")?);
         let overflows = host.growth("tcp.time_wait_overflows").unwrap_or(0.0);
-        let full = waiting.max >= REACHED * most.max;
+        // A maximum of 0 keeps none.
+        let full = most.max > 0.0 && waiting.max >= REACHED * most.max;
         let said = kernel_said(host, "TIME_WAIT overflow");
         if let Some(cause) = no_ports_left(name, host, waiting) {
             return Some(Some(cause));
@@ -299,7 +299,7 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
 
 /// A machine that opens connections to another, and closes them, until each of its local ports is in TIME_WAIT.
 fn no_ports_left(name: &str, host: &ObservedSource, waiting: &Figure) -> Option<Cause> {
-    let ports = host.figure("tcp.local_ports")?.min;
+    let ports = host.figure("tcp.local_ports").map(|ports| ports.min).filter(|n| *n > 0.0)?;
     let opened = host.growth("tcp.active_opens")?;
     // Those that others opened wait at the listener's port, and use none of these.
     let own = opened > 2.0 * host.growth("tcp.passive_opens")?;
@@ -426,7 +426,8 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     each(facts, "neither listeners nor processors of a server were watched", |server| {
         let (host, used) = (server.host?, server.used()?);
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
-        let (at, queue) = host.labelled("listen.queue").find(|(at, _)| ours(at))?;
+        let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
+        let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
         let found = queue.mean >= WAITING.0 && used < WAITING.1;
         Some(found.then(|| {
             let sentence = format!(
@@ -447,6 +448,5 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
 
 /// How busy a server's machine is, for those who find nothing.
 pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
-    let host = server.host.and_then(busy);
-    Some((server.source.name.clone(), server.used().or(host)?))
+    Some((server.source.name.clone(), server.used()?))
 }

@@ -14,6 +14,8 @@ use crate::figures::{grouped, percent};
 
 /// The share of a table's rows up to which a condition picks some: for more an index would not be used.
 const PICKED: f64 = 0.1;
+/// The part of a table that must be read for a scan to read it whole: below a LIMIT it may end soon.
+const READ: f64 = 0.5;
 /// The share of a statement's time that reading rows must take for them to be why it is slow.
 const MOSTLY: f64 = 0.5;
 /// Statements that read no table of users.
@@ -66,6 +68,7 @@ fn picks(scan: &Scan) -> bool {
     let few = scan.rows_kept.is_none_or(|kept| kept <= PICKED * scan.table_rows);
     !matches!(scan.way, Way::ByIndex(_))
         && scan.table_rows >= BIG
+        && scan.rows_read >= READ * scan.table_rows
         && !scan.compared.is_empty()
         && few
 }
@@ -246,6 +249,15 @@ mod tests {
                 Ok(vec![scan(Way::Along("orders_pkey".into()), few, user, &[])]),
                 Some(true),
                 Yes,
+            ),
+            (
+                "it ends at its limit",
+                Ok(vec![Scan {
+                    rows_read: 10.0,
+                    ..scan(Way::Along("orders_pkey".into()), few, user, &[])
+                }]),
+                Some(true),
+                Open,
             ),
             ("most rows are wanted", Ok(vec![scan(Way::Whole, half, user, &[])]), Some(true), Open),
             ("no condition", Ok(vec![scan(Way::Whole, 2e5, &[], &[])]), Some(true), Open),

@@ -103,7 +103,11 @@ fn lock(run: &Run, shown: Shown<'_>) -> Judged {
         return (Confirmed::Undecided, figures.to_owned());
     };
     let nanoseconds = mutexes.value.nanoseconds().unwrap_or(0.0);
-    let requests = mutexes.requests.unwrap_or(0.0).max(1.0);
+    let Some(requests) = mutexes.requests.filter(|requests| *requests >= 1.0) else {
+        let figures =
+            "the server's profile shows waiting for mutexes, and no response came that it was for";
+        return (Confirmed::Undecided, figures.to_owned());
+    };
     let waited_ns = mutexes.total as f64 * nanoseconds / requests;
     let share = waited_ns / (run.service_ns.mean.max(1) as f64);
     let held = largest(mutexes, |function| function.owner == Owner::Own);
@@ -225,6 +229,11 @@ mod tests {
             let mutexes = waits(seconds);
             let both = Shown { mutexes: Some(&mutexes), ..shown(&idle) };
             assert_eq!(outcome("server.lock", both), wanted, "{seconds}");
+        }
+        for requests in [None, Some(0.0)] {
+            let mutexes = Profiled { requests, ..waits(30.0) };
+            let both = Shown { mutexes: Some(&mutexes), ..shown(&idle) };
+            assert_eq!(outcome("server.lock", both), Open, "{requests:?}");
         }
         let spinning = profiled("cpu", 10.0, vec![function("runtime.lock2", 0.3)]);
         assert_eq!(outcome("server.lock", shown(&spinning)), Yes);

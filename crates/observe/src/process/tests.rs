@@ -1,0 +1,174 @@
+//! Processes of this machine, this one among them.
+
+use super::*;
+
+#[test]
+fn this_process_is_read() {
+    let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
+    let mut first = Sample::new(0);
+    processes.read(clock::now(), &mut first).expect("it runs");
+    assert_eq!(first.counters["process.cpu_ns"], 0, "counted from the first look on");
+    let until = clock::thread_cpu() + 30_000_000;
+    while clock::thread_cpu() < until {}
+    let mut second = Sample::new(0);
+    processes.read(clock::now(), &mut second).expect("it runs");
+    assert!(second.counters["process.cpu_ns"] >= 20_000_000, "{second:?}");
+    assert!(second.gauges["process.files"] >= 3.0 && second.gauges["process.threads"] >= 1.0);
+    if !second.missing.contains_key("process.thread_share") {
+        assert!(second.gauges["process.thread_share"] > 0.0, "{second:?}");
+    }
+}
+
+#[test]
+fn what_a_new_process_used_before_it_was_seen_counts() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = format!("new{}", std::process::id());
+    let script = folder.path().join(&name);
+    let burns = "#!/bin/sh\ni=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo; exec 1>&-; read -r line\n";
+    fs::write(&script, burns).expect("a script");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).expect("ours");
+    let mut processes = Processes::new(Which::Name(name));
+    assert!(processes.read(clock::now(), &mut Sample::new(0)).is_err());
+    // Ticks are of 10 ms.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let mut child = std::process::Command::new(&script)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let mut done = child.stdout.take().expect("its output");
+    io::Read::read_exact(&mut done, &mut [0]).expect("it has burnt");
+    let spent = processes::stat(&read_or_empty(format!("/proc/{}/stat", child.id())));
+    let mut sample = Sample::new(0);
+    let read = processes.read(clock::now(), &mut sample);
+    let _ = child.kill();
+    let _ = child.wait();
+    read.expect("it runs");
+    let spent = spent.expect("it runs");
+    let spent_ns = spent.user_ns + spent.system_ns;
+    assert!(spent_ns > 0 && sample.counters["process.cpu_ns"] >= spent_ns, "{spent:?} {sample:?}");
+}
+
+#[test]
+fn a_program_that_was_built_anew_keeps_its_name() {
+    for (path, wanted) in [
+        ("/srv/a-service-of-ours", true),
+        ("/srv/a-service-of-ours (deleted)", true),
+        ("/srv/a-service-of-ours.old", false),
+        ("/", false),
+    ] {
+        assert_eq!(is_program(Path::new(path), "a-service-of-ours"), wanted, "{path}");
+    }
+}
+
+#[test]
+fn what_was_written_is_not_told_where_it_may_not_be_looked_at() {
+    let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
+    processes.read(clock::now(), &mut Sample::new(0)).expect("it runs");
+    let told = |processes: &mut Processes| {
+        let mut sample = Sample::new(0);
+        processes.tell(&mut sample);
+        sample.counters.contains_key("process.written_bytes")
+    };
+    assert!(told(&mut processes));
+    // Another user's, among the others.
+    processes.known.insert(1, Known::default());
+    assert!(!told(&mut processes));
+}
+
+#[test]
+fn threads_that_come_and_go_are_no_kernel_without_figures() {
+    let script = "import threading\n\
+                  while True:\n  some = [threading.Thread(target=int) for _ in range(8)]\n\
+                  \x20 [one.start() for one in some]\n  [one.join() for one in some]";
+    let mut child =
+        std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
+    let told: Vec<Sample> = (0..400)
+        .map(|_| {
+            let mut sample = Sample::new(0);
+            processes.read(clock::now(), &mut sample).expect("it runs");
+            sample
+        })
+        .collect();
+    let _ = child.kill();
+    let _ = child.wait();
+    let missing = |sample: &&Sample| sample.missing.contains_key("process.thread_share");
+    let missing = told.iter().filter(missing).count();
+    assert!(missing == 0 || missing == told.len(), "{missing} of {}", told.len());
+}
+
+#[test]
+fn a_share_of_a_core_is_of_one_interval() {
+    let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
+    let [mut first, mut many, mut after] = [0; 3].map(Sample::new);
+    processes.read(1_000_000_000, &mut first).expect("it runs");
+    if first.missing.contains_key("process.thread_share") {
+        return;
+    }
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Arc::new(std::sync::Mutex::new(held));
+    let threads: Vec<_> = (0..MOST_THREADS)
+        .map(|_| {
+            let held = held.clone();
+            std::thread::spawn(move || drop(held.lock().map(|held| held.recv())))
+        })
+        .collect();
+    let until = clock::thread_cpu() + 30_000_000;
+    while clock::thread_cpu() < until {}
+    processes.read(2_000_000_000, &mut many).expect("it runs");
+    assert_eq!(many.missing["process.thread_share"], "more than 512 threads");
+    drop(hold);
+    threads.into_iter().for_each(|thread| thread.join().expect("it ended"));
+    // 10 ms later; what was seen before belongs to more than that.
+    processes.read(2_010_000_000, &mut after).expect("it runs");
+    assert_eq!(after.gauges["process.thread_share"], 0.0);
+}
+
+#[test]
+fn switches_of_all_threads_count() {
+    let script = "import threading, time\n\
+                  def nap():\n  while True: time.sleep(0.001)\n\
+                  threading.Thread(target=nap, daemon=True).start()\n\
+                  time.sleep(60)";
+    let mut child =
+        std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
+    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
+    // Its main thread gives up its core once, when it begins to sleep.
+    let many = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let mut sample = Sample::new(0);
+        processes.read(clock::now(), &mut sample).is_ok()
+            && (sample.missing.contains_key("process.thread_share")
+                || sample.counters["process.voluntary_switches"] > 300)
+    });
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(many);
+}
+
+#[test]
+fn processes_that_known_ones_begin_are_found_at_once() {
+    let script = "sleep 0.3; sleep 31.416; :";
+    let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().expect("sh");
+    let told = || children(child.id());
+    let found = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        told().iter().any(|&pid| is_named(pid, "sleep"))
+    });
+    for pid in told() {
+        let _ = std::process::Command::new("kill").arg(pid.to_string()).status();
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    assert!(found || !Path::new("/proc/1/task/1/children").exists());
+}
+
+#[test]
+fn a_process_that_is_not_there_is_an_error() {
+    let mut processes = Processes::new(Which::Name("no-such-program".into()));
+    let error = processes.read(1, &mut Sample::new(0)).expect_err("none");
+    assert_eq!(error, "no process named no-such-program is running");
+}

@@ -1,0 +1,85 @@
+//! A real PostgreSQL: what a user who may not look at others is told, and what the watching itself does to the figures.
+
+use std::thread;
+use std::time::Duration;
+
+use model::Sample;
+use observe::Source;
+use observe::sources::Reader;
+use testkit::databases::Postgres;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn reader(url: &str) -> Reader {
+    Reader::of(&Source::parse(url).expect("a source").kind, true).expect("it is read here")
+}
+
+fn taken(reader: &mut Reader) -> Sample {
+    let sample = reader.sample(PATIENCE);
+    assert_eq!(sample.error, None);
+    sample
+}
+
+/// Runs SQL until the server takes it: it listens before it is ready.
+fn ready(server: &Postgres, sql: &str) {
+    let taken = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        server.run("postgres", sql).is_ok()
+    });
+    assert!(taken, "{sql}");
+}
+
+#[test]
+fn sessions_that_are_hidden_are_connections_of_which_no_more_is_told() {
+    if !Postgres::is_there() {
+        return;
+    }
+    let server = Postgres::start().expect("PostgreSQL starts");
+    ready(&server, "CREATE ROLE watcher LOGIN");
+    let own = server.url("postgres");
+    let theirs = own.replace("postgres://postgres@", "postgres://watcher@");
+    thread::scope(|scope| {
+        let asleep = scope.spawn(|| server.run("postgres", "SELECT pg_sleep(4)"));
+        thread::sleep(Duration::from_secs(1));
+        let all = taken(&mut reader(&own));
+        assert_eq!((all.gauges["db.connections"], all.gauges["db.active"]), (1.0, 1.0));
+        let hidden = taken(&mut reader(&theirs));
+        // The reader before may not have hung up yet.
+        assert!(hidden.gauges["db.connections"] >= 1.0, "{hidden:?}");
+        for figure in ["db.active", "db.lock_waiters"] {
+            assert!(!hidden.gauges.contains_key(figure), "{hidden:?}");
+            assert!(hidden.missing[figure].contains("GRANT pg_monitor"), "{hidden:?}");
+        }
+        asleep.join().expect("it slept").expect("good SQL");
+    });
+}
+
+#[test]
+fn statements_and_transactions_of_the_watching_are_not_told() {
+    if !Postgres::is_there() {
+        return;
+    }
+    let server = Postgres::start_with(&["shared_preload_libraries=pg_stat_statements"]);
+    let server = server.expect("PostgreSQL starts");
+    ready(&server, "CREATE EXTENSION pg_stat_statements");
+    let mut reader = reader(&server.url("postgres"));
+    let mut told = || {
+        // Sessions tell the statistics at most once a second of what they did.
+        thread::sleep(Duration::from_millis(1_100));
+        let sample = taken(&mut reader);
+        ["db.statements", "db.transactions"].map(|name| sample.counters[name])
+    };
+    told();
+    let before = told();
+    for _ in 0..3 {
+        told();
+    }
+    let idle = told();
+    assert_eq!(idle[0], before[0], "nobody but the watching called a statement");
+    // Of two transactions a sample; the server may look into its databases by itself.
+    assert!(idle[1] - before[1] <= 3, "{before:?} {idle:?}");
+    for _ in 0..7 {
+        server.run("postgres", "SELECT 1").expect("good SQL");
+    }
+    assert_eq!(told()[0] - idle[0], 7);
+}
