@@ -6,6 +6,7 @@
 mod buffers;
 mod complete;
 mod entry;
+mod looks;
 mod output;
 mod poll;
 mod read;
@@ -22,6 +23,7 @@ use socket2::SockAddr;
 
 use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
+use self::looks::Looks;
 use self::output::Output;
 use self::read::{Long, Reads};
 use crate::conns::Conns;
@@ -69,8 +71,7 @@ pub struct Uring {
     completions: Vec<cqueue::Entry>,
     /// The batch being delivered.
     batch: Taken,
-    /// When everything that was there at a look at the kernel was last taken in.
-    looked: u64,
+    looks: Looks,
     handed: Handed,
     /// Output is being submitted.
     submitting: bool,
@@ -145,7 +146,7 @@ impl Uring {
             yielding: Yielding::default(),
             completions: Vec::new(),
             batch: Taken::default(),
-            looked: 0,
+            looks: Looks::default(),
             handed: Handed::default(),
             submitting: false,
             reads: Reads::of(options.connections),
