@@ -296,10 +296,12 @@ impl Epoll {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let (token, closing) = (conn.token, conn.state == ConnState::Closing);
         match outcome {
-            Ok(Came::Bytes([])) if closing => drop(self.conns.remove(id)),
+            Ok(Came::Bytes([])) if closing && conn.is_drained() => drop(self.conns.remove(id)),
             Ok(Came::Bytes([])) => {
                 conn.eof = true;
-                handler.event(self, token, Event::Eof);
+                if !closing {
+                    handler.event(self, token, Event::Eof);
+                }
             }
             Ok(came) => {
                 if !closing {
