@@ -211,6 +211,10 @@ impl Epoll {
     fn ready<P: Handler<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.state == ConnState::Connecting {
+            // One that failed at once has no error left in its socket; its failure is among those to be delivered.
+            if conn.failure.is_some() {
+                return;
+            }
             if !flags.intersects(
                 epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
             ) {
