@@ -60,6 +60,8 @@ pub struct Uring {
     dirty: Vec<ConnId>,
     /// Connections with an action pending for when their backlog is empty, as it may be by now.
     ready: Vec<ConnId>,
+    /// Scratch: those being looked at.
+    checked: Vec<ConnId>,
     /// Number of the latest round of output that was submitted to be taken at once or refused.
     round: u64,
     /// All refusals of rounds up to this one have been read.
@@ -140,6 +142,7 @@ impl Uring {
             retired_listener: None,
             dirty: Vec::new(),
             ready: Vec::new(),
+            checked: Vec::new(),
             round: 0,
             settled: 0,
             taken: 0,

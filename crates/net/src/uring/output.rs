@@ -221,7 +221,12 @@ impl Uring {
     /// Checks connections with an action pending for an empty backlog. Output in flight will complete
     /// by itself.
     pub(super) fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
-        for id in std::mem::take(&mut self.ready) {
+        if self.ready.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut self.ready, &mut self.checked);
+        let mut checked = std::mem::take(&mut self.checked);
+        for id in checked.drain(..) {
             let Some(conn) = self.conns.get(id) else { continue };
             if conn.backlog(self.settled) == 0 {
                 self.empty(id, handler);
@@ -229,6 +234,7 @@ impl Uring {
                 self.ready.push(id);
             }
         }
+        self.checked = checked;
     }
 }
 
