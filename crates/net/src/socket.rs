@@ -41,7 +41,9 @@ pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
     let (socket, address) = (Socket::from(outgoing(route, false)?), route.to.address()?);
     let until = Instant::now() + within;
     loop {
-        match socket.connect_timeout(&address, within) {
+        // A time-out of zero is refused.
+        let left = until.saturating_duration_since(Instant::now()).max(QUEUE_PAUSE);
+        match socket.connect_timeout(&address, left) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
                 thread::sleep(QUEUE_PAUSE);
             }
