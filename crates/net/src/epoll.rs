@@ -431,7 +431,7 @@ impl Net for Epoll {
     }
 
     fn acknowledged(&self, id: ConnId) -> u64 {
-        self.conns.get(id).map_or(0, |conn| socket::acknowledged(conn.fd.as_raw_fd()))
+        self.conns.get(id).and_then(Conn::acknowledged).unwrap_or(0)
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {
@@ -459,6 +459,9 @@ impl Net for Epoll {
                 self.ready.push(id);
             } else if conn.is_drained() {
                 self.end_flushed(id);
+            } else {
+                let acknowledged = conn.acknowledged();
+                self.lingering.add_unsent(clock::now(), id, acknowledged);
             }
             return;
         }

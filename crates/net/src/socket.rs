@@ -115,8 +115,8 @@ pub(crate) fn no_delay(fd: RawFd) {
 /// Where `tcpi_bytes_acked` lies in the kernel's `struct tcp_info`, since Linux 4.1.
 const BYTES_ACKED: usize = 120;
 
-/// Bytes that the peer has acknowledged; 0 where the kernel does not say.
-pub(crate) fn acknowledged(fd: RawFd) -> u64 {
+/// Bytes that the peer has acknowledged, where the kernel says.
+pub(crate) fn acknowledged(fd: RawFd) -> Option<u64> {
     let mut info = [0_u64; 32];
     let mut length = size_of_val(&info) as libc::socklen_t;
     // SAFETY: the kernel writes no more than `length` bytes to the array, and the length; both live for the call.
@@ -129,7 +129,8 @@ pub(crate) fn acknowledged(fd: RawFd) -> u64 {
             &raw mut length,
         )
     };
-    if result == 0 { info[BYTES_ACKED / size_of::<u64>()] } else { 0 }
+    let told = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
+    told.then_some(info[BYTES_ACKED / size_of::<u64>()])
 }
 
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {

@@ -408,7 +408,7 @@ impl Net for Uring {
     }
 
     fn acknowledged(&self, id: ConnId) -> u64 {
-        self.conns.get(id).map_or(0, |conn| socket::acknowledged(conn.fd.as_raw_fd()))
+        self.conns.get(id).and_then(Conn::acknowledged).unwrap_or(0)
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {

@@ -190,7 +190,7 @@ impl Uring {
         }
     }
 
-    /// Ends connections whose peers never closed, and accepts again after a pause.
+    /// Ends connections whose peers never closed or read, and accepts again after a pause.
     pub(super) fn expire(&mut self) {
         if self.lingering.next() == u64::MAX && self.accept_at == u64::MAX {
             return;
@@ -199,6 +199,7 @@ impl Uring {
         while let Some(id) = self.lingering.expired(now) {
             self.release(id, false);
         }
+        self.cut_off(now);
         if self.accept_at <= now {
             self.arm_accept();
         }
