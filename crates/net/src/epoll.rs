@@ -211,6 +211,10 @@ impl Epoll {
     fn ready<P: Handler<Self>>(&mut self, id: ConnId, flags: epoll::EventFlags, handler: &mut P) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.state == ConnState::Connecting {
+            // One that failed at once has no error left in its socket; its failure is among those to be delivered.
+            if conn.failure.is_some() {
+                return;
+            }
             if !flags.intersects(
                 epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP,
             ) {
@@ -296,10 +300,12 @@ impl Epoll {
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let (token, closing) = (conn.token, conn.state == ConnState::Closing);
         match outcome {
-            Ok(Came::Bytes([])) if closing => drop(self.conns.remove(id)),
+            Ok(Came::Bytes([])) if closing && conn.is_drained() => drop(self.conns.remove(id)),
             Ok(Came::Bytes([])) => {
                 conn.eof = true;
-                handler.event(self, token, Event::Eof);
+                if !closing {
+                    handler.event(self, token, Event::Eof);
+                }
             }
             Ok(came) => {
                 if !closing {
@@ -425,7 +431,7 @@ impl Net for Epoll {
     }
 
     fn acknowledged(&self, id: ConnId) -> u64 {
-        self.conns.get(id).map_or(0, |conn| socket::acknowledged(conn.fd.as_raw_fd()))
+        self.conns.get(id).and_then(Conn::acknowledged).unwrap_or(0)
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {
@@ -453,6 +459,9 @@ impl Net for Epoll {
                 self.ready.push(id);
             } else if conn.is_drained() {
                 self.end_flushed(id);
+            } else {
+                let acknowledged = conn.acknowledged();
+                self.lingering.add_unsent(clock::now(), id, acknowledged);
             }
             return;
         }

@@ -41,7 +41,9 @@ pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
     let (socket, address) = (Socket::from(outgoing(route, false)?), route.to.address()?);
     let until = Instant::now() + within;
     loop {
-        match socket.connect_timeout(&address, within) {
+        // A time-out of zero is refused.
+        let left = until.saturating_duration_since(Instant::now()).max(QUEUE_PAUSE);
+        match socket.connect_timeout(&address, left) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
                 thread::sleep(QUEUE_PAUSE);
             }
@@ -113,8 +115,8 @@ pub(crate) fn no_delay(fd: RawFd) {
 /// Where `tcpi_bytes_acked` lies in the kernel's `struct tcp_info`, since Linux 4.1.
 const BYTES_ACKED: usize = 120;
 
-/// Bytes that the peer has acknowledged; 0 where the kernel does not say.
-pub(crate) fn acknowledged(fd: RawFd) -> u64 {
+/// Bytes that the peer has acknowledged, where the kernel says.
+pub(crate) fn acknowledged(fd: RawFd) -> Option<u64> {
     let mut info = [0_u64; 32];
     let mut length = size_of_val(&info) as libc::socklen_t;
     // SAFETY: the kernel writes no more than `length` bytes to the array, and the length; both live for the call.
@@ -127,7 +129,8 @@ pub(crate) fn acknowledged(fd: RawFd) -> u64 {
             &raw mut length,
         )
     };
-    if result == 0 { info[BYTES_ACKED / size_of::<u64>()] } else { 0 }
+    let told = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
+    told.then_some(info[BYTES_ACKED / size_of::<u64>()])
 }
 
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {

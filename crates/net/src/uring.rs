@@ -6,6 +6,7 @@
 mod buffers;
 mod complete;
 mod entry;
+mod looks;
 mod output;
 mod poll;
 mod read;
@@ -22,6 +23,7 @@ use socket2::SockAddr;
 
 use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
+use self::looks::Looks;
 use self::output::Output;
 use self::read::{Long, Reads};
 use crate::conns::Conns;
@@ -58,6 +60,8 @@ pub struct Uring {
     dirty: Vec<ConnId>,
     /// Connections with an action pending for when their backlog is empty, as it may be by now.
     ready: Vec<ConnId>,
+    /// Scratch: those being looked at.
+    checked: Vec<ConnId>,
     /// Number of the latest round of output that was submitted to be taken at once or refused.
     round: u64,
     /// All refusals of rounds up to this one have been read.
@@ -69,8 +73,7 @@ pub struct Uring {
     completions: Vec<cqueue::Entry>,
     /// The batch being delivered.
     batch: Taken,
-    /// When everything that was there at a look at the kernel was last taken in.
-    looked: u64,
+    looks: Looks,
     handed: Handed,
     /// Output is being submitted.
     submitting: bool,
@@ -139,13 +142,14 @@ impl Uring {
             retired_listener: None,
             dirty: Vec::new(),
             ready: Vec::new(),
+            checked: Vec::new(),
             round: 0,
             settled: 0,
             taken: 0,
             yielding: Yielding::default(),
             completions: Vec::new(),
             batch: Taken::default(),
-            looked: 0,
+            looks: Looks::default(),
             handed: Handed::default(),
             submitting: false,
             reads: Reads::of(options.connections),
@@ -404,7 +408,7 @@ impl Net for Uring {
     }
 
     fn acknowledged(&self, id: ConnId) -> u64 {
-        self.conns.get(id).map_or(0, |conn| socket::acknowledged(conn.fd.as_raw_fd()))
+        self.conns.get(id).and_then(Conn::acknowledged).unwrap_or(0)
     }
 
     fn set_receiving(&mut self, id: ConnId, receiving: bool) {

@@ -50,6 +50,7 @@ impl Driver for Epoll {
         while let Some(id) = self.lingering.expired(now) {
             self.conns.remove(id);
         }
+        self.cut_off(now);
         Ok(())
     }
 }

@@ -13,6 +13,10 @@ impl Conn {
     pub(super) fn is_drained(&self) -> bool {
         self.lent.is_none() && self.out.is_empty()
     }
+
+    pub(super) fn acknowledged(&self) -> Option<u64> {
+        socket::acknowledged(self.fd.as_raw_fd())
+    }
 }
 
 /// Sends as much as the kernel takes now.
@@ -113,6 +117,18 @@ impl Epoll {
             self.lingering.add_closed(clock::now(), id);
             // No event will come for input that arrived before now.
             self.ready.push(id);
+        }
+    }
+
+    /// Resets connections that are being closed whose peers have taken nothing for long.
+    pub(super) fn cut_off(&mut self, now: u64) {
+        while let Some(unsent) = self.lingering.unsent(now) {
+            let Some(conn) = self.conns.get(unsent.conn) else { continue };
+            let waits = conn.state == ConnState::Closing && !conn.is_drained();
+            if waits && !self.lingering.goes_on(now, unsent, conn.acknowledged()) {
+                socket::reset_on_close(conn.fd.as_raw_fd());
+                self.conns.remove(unsent.conn);
+            }
         }
     }
 

@@ -111,6 +111,12 @@ impl Buffers {
         self.ran_out = true;
     }
 
+    /// Whether it had none for one of this batch.
+    #[inline]
+    pub(super) fn have_run_out(&self) -> bool {
+        self.ran_out
+    }
+
     /// The kernel may use the memory for as long as the process lives.
     pub(super) fn leak(&mut self) {
         self.leaked = true;

@@ -18,8 +18,13 @@ impl Uring {
     /// Handles the completions that are there now; those that come in the meantime are another batch.
     /// All refusals of output tried in rounds up to `round` are among them.
     pub(super) fn complete<P: Handler<Self>>(&mut self, round: u64, handler: &mut P) {
+        let looked = self.batch;
         let there = self.ring.completion().len();
-        let all = there <= BATCH && !self.ring.submission().cq_overflow();
+        let submission = self.ring.submission();
+        let (more, overflown) = (submission.taskrun(), submission.cq_overflow());
+        drop(submission);
+        let all = there <= BATCH && !overflown;
+        let more = more && self.looks.was_there(there);
         self.taken = there.min(BATCH);
         let mut batch = std::mem::take(&mut self.completions);
         batch.extend(self.ring.completion().take(self.taken));
@@ -31,7 +36,7 @@ impl Uring {
             }
         }
         if all {
-            (self.looked, self.settled) = (self.batch.at, round);
+            self.settled = round;
         }
         for entry in batch.drain(..) {
             if !is_refusal(&entry) {
@@ -40,6 +45,8 @@ impl Uring {
         }
         self.completions = batch;
         self.read_all(handler);
+        let left_behind = more || !all || self.buffers.have_run_out() || !self.reads.none();
+        self.looks.over(looked, left_behind);
     }
 
     #[inline]
@@ -183,7 +190,7 @@ impl Uring {
         }
     }
 
-    /// Ends connections whose peers never closed, and accepts again after a pause.
+    /// Ends connections whose peers never closed or read, and accepts again after a pause.
     pub(super) fn expire(&mut self) {
         if self.lingering.next() == u64::MAX && self.accept_at == u64::MAX {
             return;
@@ -192,6 +199,7 @@ impl Uring {
         while let Some(id) = self.lingering.expired(now) {
             self.release(id, false);
         }
+        self.cut_off(now);
         if self.accept_at <= now {
             self.arm_accept();
         }

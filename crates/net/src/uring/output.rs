@@ -6,11 +6,13 @@
 //! once the completions have been read, output without a refusal has been taken. What was refused is
 //! sent again by a send that waits for room and completes.
 
+use std::os::fd::AsRawFd;
+
 use io_uring::squeue::Flags;
 
 use super::entry::{MOST_AT_ONCE, Op, send_entry, tag, try_entry};
 use super::{Conn, ConnState, Uring};
-use crate::{BlobId, ConnId, Event, Handler, Net, Operation};
+use crate::{BlobId, ConnId, Event, Handler, Net, Operation, clock, socket};
 
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
@@ -96,6 +98,10 @@ impl Conn {
     /// Bytes that the kernel is not known to have taken.
     pub(super) fn backlog(&self, settled: u64) -> usize {
         self.output.as_ref().map_or(0, |output| output.left(settled))
+    }
+
+    pub(super) fn acknowledged(&self) -> Option<u64> {
+        socket::acknowledged(self.fd.as_raw_fd())
     }
 }
 
@@ -207,6 +213,23 @@ impl Uring {
         }
     }
 
+    /// The peer of a connection that is being closed is to take what its socket has no room for.
+    pub(super) fn await_taking(&mut self, id: ConnId) {
+        let acknowledged = self.conns.get(id).and_then(Conn::acknowledged);
+        self.lingering.add_unsent(clock::now(), id, acknowledged);
+    }
+
+    /// Resets connections that are being closed whose peers have taken nothing for long.
+    pub(super) fn cut_off(&mut self, now: u64) {
+        while let Some(unsent) = self.lingering.unsent(now) {
+            let Some(conn) = self.conns.get(unsent.conn) else { continue };
+            let waits = conn.state == ConnState::Flushing && conn.backlog(self.settled) > 0;
+            if waits && !self.lingering.goes_on(now, unsent, conn.acknowledged()) {
+                self.release(unsent.conn, true);
+            }
+        }
+    }
+
     /// Runs the action that was waiting for a connection's backlog to be empty.
     fn empty<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
@@ -221,14 +244,22 @@ impl Uring {
     /// Checks connections with an action pending for an empty backlog. Output in flight will complete
     /// by itself.
     pub(super) fn deliver_ready<P: Handler<Self>>(&mut self, handler: &mut P) {
-        for id in std::mem::take(&mut self.ready) {
+        if self.ready.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut self.ready, &mut self.checked);
+        let mut checked = std::mem::take(&mut self.checked);
+        for id in checked.drain(..) {
             let Some(conn) = self.conns.get(id) else { continue };
             if conn.backlog(self.settled) == 0 {
                 self.empty(id, handler);
             } else if !conn.output_in_flight() {
                 self.ready.push(id);
+            } else if conn.state == ConnState::Flushing {
+                self.await_taking(id);
             }
         }
+        self.checked = checked;
     }
 }
 

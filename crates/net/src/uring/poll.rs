@@ -6,7 +6,7 @@ use io_uring::types::{SubmitArgs, Timespec};
 
 use super::{MANY, Uring, unless_passing};
 use crate::driver::Driver;
-use crate::{Handler, Taken, clock};
+use crate::{Handler, clock};
 
 impl Driver for Uring {
     fn poll<P: Handler<Self>>(
@@ -26,10 +26,7 @@ impl Driver for Uring {
         let until = until.min(self.lingering.next()).min(self.accept_at);
         let waited_until = self.submit_and_look(until, spin, now)?;
         self.handed.left = false;
-        let at = clock::now();
-        // A handler that yielded in between was not busy.
-        let waited_ns = waited_until.map_or(0, |until| until.min(at).saturating_sub(self.looked));
-        self.batch = Taken { at, waited_ns };
+        self.batch = self.looks.batch(clock::now(), waited_until);
         self.bury();
         let round = if self.ring.submission().is_empty() { self.round } else { self.settled };
         self.complete(round, handler);
@@ -43,12 +40,12 @@ impl Uring {
     /// Hands over what is queued and waits. If something had come before the net began to wait, it has
     /// waited for the handler until the instant returned, or for as long as this took (`u64::MAX`).
     fn submit_and_look(&mut self, until: u64, spin: bool, now: u64) -> io::Result<Option<u64>> {
-        let mut came = self.pending().then_some(u64::MAX);
-        if self.looked == 0 {
-            self.looked = now;
-        }
+        let mut came = (self.looks.left_behind() || self.pending()).then_some(u64::MAX);
+        self.looks.begin(now);
+        self.looks.last_call(None);
         if spin {
-            self.spin(until)?;
+            let in_vain = self.spin(until)?;
+            came = came.map(|waited_until| waited_until.min(in_vain));
         } else if until == 0 || !self.ring.completion().is_empty() {
             self.submit()?;
         } else {
@@ -67,8 +64,11 @@ impl Uring {
                     self.yielding.yielded(self.taken, yielded, now);
                 }
             }
-            // What is there ends the wait at once; work of the kernel's that completes nothing does not.
+            // What is there ends the wait at once; work of the kernel's that completes nothing does not. A handler
+            // that yielded in between was not busy.
             came = came.map(|waited_until| waited_until.min(now));
+            let there = self.ring.completion().len();
+            self.looks.last_call(Some(there));
             self.wait(until, now)?;
         }
         Ok(came)
@@ -90,7 +90,10 @@ impl Uring {
         unless_passing(self.ring.submitter().submit_with_args(1, &args))
     }
 
-    fn spin(&mut self, until: u64) -> io::Result<()> {
+    /// Looks until something is there or the clock reads `until`. Returns when it first looked in vain;
+    /// `u64::MAX` if it did not.
+    fn spin(&mut self, until: u64) -> io::Result<u64> {
+        let mut in_vain = u64::MAX;
         loop {
             let submission = self.ring.submission();
             let pending = !submission.is_empty() || submission.taskrun();
@@ -98,8 +101,13 @@ impl Uring {
             if pending {
                 self.submit()?;
             }
-            if !self.ring.completion().is_empty() || clock::now() >= until {
-                return Ok(());
+            if !self.ring.completion().is_empty() {
+                return Ok(in_vain);
+            }
+            let now = clock::now();
+            in_vain = in_vain.min(now);
+            if now >= until {
+                return Ok(in_vain);
             }
             std::hint::spin_loop();
         }

@@ -1,7 +1,7 @@
 //! Whether nets report correctly when bytes left and arrived; and the end of a net with much under way.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -108,6 +108,81 @@ fn bytes_that_came_while_the_handler_was_busy_are_known_to_have_waited() {
         let script = Busy { route, conn: None, echoed, sends: 0, last, received: 0 };
         let script = run(io, None, 1, script);
         assert_eq!(script.received, SENDS, "{io:?}");
+        peer.join().expect("no panic");
+    }
+}
+
+/// Sends on many connections, and stays busy until all replies are there; then takes its time with each.
+struct Crowd {
+    route: Route,
+    conns: Vec<ConnId>,
+    connected: usize,
+    replied: Receiver<()>,
+    /// When all replies were there.
+    there: u64,
+    received: usize,
+}
+
+/// More than the kernel completes at one look, and than it has buffers for at first.
+const CROWD: usize = 100;
+
+impl Script for Crowd {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        let connect = |token| net.connect(token, &self.route).expect("a socket");
+        self.conns = (0..CROWD as u32).map(connect).collect();
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, _: u32, event: Event<'_>) {
+        let Taken { at, waited_ns } = net.taken_in();
+        match event {
+            Event::Connected => self.connected += 1,
+            Event::Received(_) => {
+                self.received += 1;
+                let waited = at.saturating_sub(self.there);
+                assert!(waited_ns >= waited, "{waited_ns} of {waited}, {}th", self.received);
+                return thread::sleep(Duration::from_micros(200));
+            }
+            Event::Eof => return,
+            other => panic!("{other:?}"),
+        }
+        if self.connected == CROWD {
+            self.conns.iter().for_each(|conn| net.send(*conn, b"?"));
+            net.hand_over();
+            self.replied.recv().expect("the peer responds");
+            self.there = net.now();
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.received == CROWD
+    }
+}
+
+/// Sends a byte back on each of [`CROWD`] connections once it has one of each, and signals once all are in the
+/// other side's sockets.
+fn reply_at_once(listener: &TcpListener, signal: &Sender<()>) {
+    let accept = |_| listener.accept().expect("somebody calls").0;
+    let mut streams: Vec<_> = (0..CROWD).map(accept).collect();
+    for stream in &mut streams {
+        stream.read_exact(&mut [0]).expect("the caller sends");
+    }
+    for stream in &mut streams {
+        stream.write_all(b"!").expect("the caller is there");
+    }
+    streams.iter().for_each(await_acknowledgement);
+    signal.send(()).expect("the caller waits for it");
+}
+
+#[test]
+fn bytes_that_came_together_are_known_to_have_waited_for_one_another() {
+    for io in interfaces() {
+        let (listener, route) = listener();
+        let (signal, replied) = channel();
+        let peer = thread::spawn(move || reply_at_once(&listener, &signal));
+        let conns = Vec::new();
+        let script = Crowd { route, conns, connected: 0, replied, there: 0, received: 0 };
+        let script = run(io, None, CROWD, script);
+        assert_eq!(script.received, CROWD, "{io:?}");
         peer.join().expect("no panic");
     }
 }

@@ -170,6 +170,31 @@ fn after_the_peers_end_sending_goes_on_and_no_second_end_is_reported() {
     }
 }
 
+#[test]
+fn a_peer_that_has_ended_still_gets_all_of_a_response_that_is_closed_in_order() {
+    const BYTES: usize = 8 << 20;
+    for io in interfaces() {
+        let (route, response) = peer(|mut stream| {
+            stream.write_all(b"request").expect("it reads");
+            stream.shutdown(Shutdown::Write).expect("the connection stands");
+            // No buffer holds all of it.
+            thread::sleep(Duration::from_millis(20));
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).map(|_| response).map_err(|e| e.kind())
+        });
+        let act = |seen: &Seen| match seen {
+            Seen::Received(_) => {
+                vec![Do::SendAndClose((0..BYTES).map(pattern).collect(), Close::Flush)]
+            }
+            _ => vec![],
+        };
+        keep_going(io, calls(route, act, |_| true), &response);
+        let response = response.join().expect("no panic").expect("everything, then the end");
+        assert_eq!(response.len(), BYTES, "{io:?}");
+        assert!(response.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+    }
+}
+
 /// Runs a script until it is over and the peer's thread has ended: a net that is dropped closes what
 /// it still held.
 fn keep_going<T, A: FnMut(&Seen) -> Vec<Do>, O: Fn(&[Seen]) -> bool>(

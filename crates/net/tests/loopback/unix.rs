@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use net::{Close, ConnId, Event, Io, Net, Operation, Peer, Route, UnixPath, socket};
+use net::{Close, ConnId, Event, Failure, Io, Net, Operation, Peer, Route, UnixPath, socket};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::harness::{Script, interfaces, pattern, run};
@@ -35,6 +35,53 @@ impl Calling {
     fn new(route: Route, count: usize, bytes: usize) -> Self {
         let (conns, received) = (vec![None; count], vec![0; count]);
         Self { route, conns, bytes, received, ended: 0, failures: Vec::new() }
+    }
+}
+
+/// Opens a second connection, to where nothing is, when the first has nothing left to send: the second time that
+/// this is told, which no event of the kernel's goes with.
+struct OnDrained {
+    conn: Option<ConnId>,
+    drained: bool,
+    first: Route,
+    second: Route,
+    seen: Vec<String>,
+}
+
+impl Script for OnDrained {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.conn = net.connect(1, &self.first).ok();
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let conn = self.conn.expect("it stands");
+        match (token, event) {
+            (1, Event::Connected) => net.want_drained(conn),
+            (1, Event::Drained) if std::mem::replace(&mut self.drained, true) => {
+                net.connect(2, &self.second).expect("a socket");
+            }
+            (1, Event::Drained) => net.want_drained(conn),
+            (1, other) => panic!("{other:?}"),
+            (_, event) => self.seen.push(format!("{event:?}")),
+        }
+    }
+
+    fn done(&self) -> bool {
+        !self.seen.is_empty()
+    }
+}
+
+#[test]
+fn what_cannot_connect_from_within_any_event_is_no_connection() {
+    for io in interfaces() {
+        let (there, first) = place("there", io);
+        let (_, second) = place("missing", io);
+        let _listens = UnixListener::bind(&there).expect("a socket");
+        let script = OnDrained { conn: None, drained: false, first, second, seen: Vec::new() };
+        let seen = run(io, None, 2, script).seen;
+        let failure = Failure { during: Operation::Connect, errno: 2 };
+        assert_eq!(seen, [format!("{:?}", Event::Failed(failure))], "{io:?}: no such file");
+        std::fs::remove_file(&there).expect("it is there");
     }
 }
 

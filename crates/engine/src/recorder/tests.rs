@@ -1,0 +1,31 @@
+//! Gauges and processor time of a recorder's intervals.
+
+use super::*;
+
+/// A worker that wakes late closes the window's last part after responses of the drain came in.
+#[test]
+fn requests_in_flight_are_not_integrated_past_the_window() {
+    let mut recorder = Recorder::new(false, 0, SECOND);
+    recorder.start(Spent::default());
+    recorder.in_flight.step(0, 20);
+    recorder.turn(SECOND - 1, Spent::default, IntervalBuffers::default);
+    recorder.in_flight.step(SECOND + 36 * MILLISECOND, -5);
+    let part = recorder.turn(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);
+    let in_flight = part.expect("the window is over").buffers.tally.in_flight;
+    assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
+}
+
+#[test]
+fn what_the_thread_spent_belongs_to_its_interval() {
+    let spent = |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns };
+    let mut recorder = Recorder::new(false, 0, 2 * SECOND);
+    recorder.start(spent(1000, 100, 10));
+    // Read late, after much work: the time that it took counts, not that of the interval.
+    let first = recorder.turn(
+        SECOND,
+        || spent(1000 + SECOND + 350, SECOND + 400, 30),
+        IntervalBuffers::default,
+    );
+    let used = first.expect("a second is over").used;
+    assert_eq!((used.wall_ns, used.cpu_ns, used.queued_ns), (SECOND + 350, SECOND + 300, 20));
+}
