@@ -136,7 +136,7 @@ function readable(head, text) {
 }
 
 function duration(ms) {
-  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [1e3, 1e3, "s"], [1, 1, "ms"], [1e-3, 1e-3, "us"]];
+  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [999.5, 1e3, "s"], [0.9995, 1, "ms"], [1e-3, 1e-3, "us"]];
   const [, scale, unit] = units.find(([least]) => ms >= least) ?? [0, 1e-6, "ns"];
   const value = ms / scale;
   return value.toFixed(unit === "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;
