@@ -115,8 +115,12 @@ const LONGEST: usize = 2000;
 
 /// A level in words: `648,381/s at 25,000 connections, mean 344ms`.
 fn words(kind: LevelKind, row: &CurveRow) -> String {
+    let (least, most) = match row.verdict {
+        Some(Verdict::LowerBound) => ("at least ", "at most "),
+        _ => ("", ""),
+    };
     let (qps, mean) = (rate(row.qps), show_duration(row.mean_ns));
-    format!("{qps}/s at {}, mean {mean}", level_of(kind, row.level))
+    format!("{least}{qps}/s at {}, mean {most}{mean}", level_of(kind, row.level))
 }
 
 /// The name of the level's column in CSV.

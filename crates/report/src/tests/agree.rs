@@ -1,0 +1,121 @@
+//! Text, page and chart say the same of a result, and none says what was not measured.
+
+use model::curve::{Curve, CurveRow};
+use model::{Run, Sweep, Verdict};
+
+use crate::text::Style;
+use crate::{charts, html, sample, table};
+
+const OBJECTIVE: u64 = 500_000_000;
+
+/// A sweep whose levels are changed by `change`, with its curve.
+fn swept(change: impl Fn(usize, &mut Run)) -> (Sweep, Curve) {
+    let mut sweep = sample::sweep("api", 50_000.0, &[1, 100, 1_000, 30_000]);
+    for (at, held) in sweep.levels.iter_mut().enumerate() {
+        change(at, &mut held.run);
+    }
+    let curve = Curve::from_sweep(&sweep).unwrap();
+    (sweep, curve)
+}
+
+/// What a terminal, the chart of the curve and the page say.
+fn said(sweep: &Sweep, curve: &Curve) -> [String; 3] {
+    let reading = verdict::curve::read(curve, OBJECTIVE);
+    let chart = charts::curve(curve, &reading, OBJECTIVE).chart();
+    [
+        table::sweep(curve, &reading, OBJECTIVE, Style::default()),
+        chart.subtitle().to_owned(),
+        html::sweep(sweep, curve, &reading),
+    ]
+}
+
+#[test]
+fn no_output_quotes_a_sweep_without_a_usable_level() {
+    let (sweep, curve) = swept(|_, run| run.validity = model::Validity::not_judged());
+    for said in said(&sweep, &curve) {
+        assert!(said.contains("No level has a usable QPS"), "{said}");
+        assert!(!said.contains("peaks at"), "{said}");
+    }
+    let (sweep, curve) = swept(|at, run| {
+        run.validity = model::Validity { verdict: Verdict::Invalid, reasons: Vec::new() };
+        run.rates.requests_per_s = at as f64;
+    });
+    let [_, chart, page] = said(&sweep, &curve);
+    assert_eq!(chart, "No level has a usable QPS.");
+    assert!(!page.contains("not judged yet"), "every level was");
+    // Failures that come fast are no capacity.
+    let (sweep, curve) = swept(|_, run| run.rates.success_ratio = Some(0.5));
+    assert_eq!(said(&sweep, &curve)[1], "No level has a usable QPS.");
+}
+
+#[test]
+fn what_the_generator_could_not_send_has_not_fallen() {
+    let (sweep, curve) = swept(|_, _| ());
+    assert_eq!(curve.rows[3].verdict, Some(Verdict::LowerBound));
+    let [_, chart, _] = said(&sweep, &curve);
+    assert!(chart.starts_with("QPS peaks at 45,615 with 1,000 connections"), "{chart}");
+    assert!(!chart.contains("fallen"), "{chart}");
+    let (sweep, curve) = swept(|at, run| {
+        let verdict = if at == 3 { Verdict::Valid } else { run.validity.verdict };
+        run.validity.verdict = verdict;
+    });
+    let [_, chart, _] = said(&sweep, &curve);
+    assert!(chart.ends_with(" By 30,000 connections it has fallen to 81.68 % of that."), "{chart}");
+}
+
+#[test]
+fn a_lower_bound_is_one_wherever_it_is_named() {
+    let (sweep, curve) = swept(|at, run| {
+        run.validity.verdict = if at == 3 { Verdict::LowerBound } else { Verdict::Valid };
+        if at == 3 {
+            run.rates.requests_per_s = 60_000.0;
+        }
+    });
+    let [text, chart, page] = said(&sweep, &curve);
+    assert!(text.contains("at least 60,000/s at 30,000 connections, mean at most 799ms"), "{text}");
+    assert!(chart.contains("QPS is at least 60,000 with 30,000 connections"), "{chart}");
+    assert!(chart.contains("the mean latency is at most 799ms."), "{chart}");
+    assert!(page.contains("≥60,000") && page.contains("mean at most 799ms"), "{page}");
+}
+
+#[test]
+fn curves_are_compared_by_the_levels_that_may_be_quoted() {
+    let before = swept(|_, _| ()).1;
+    // The highest of the other is INVALID, and one below it had half its requests refused.
+    let mut after = before.clone();
+    after.name = "after".into();
+    let doubt = |row: &mut CurveRow, verdict, success| {
+        (row.verdict, row.success, row.qps) = (Some(verdict), Some(success), 90_000.0);
+    };
+    doubt(&mut after.rows[3], Verdict::Invalid, 1.0);
+    doubt(&mut after.rows[2], Verdict::Valid, 0.5);
+    let curves = [before, after];
+    let diff = verdict::Diff::of(&curves).unwrap();
+    let best = diff.best[1].unwrap();
+    assert_eq!(best.level, 100.0);
+    let chart = charts::diff("t", &curves).chart();
+    let words = "27,642 at 100 connections";
+    assert!(chart.subtitle().contains(words), "{}", chart.subtitle());
+    assert!(diff.best_sentence(0).unwrap().contains("against 27,642 at 100"));
+}
+
+#[test]
+fn a_ratio_of_bounds_is_one_in_chart_and_page() {
+    let (before, mut after) = (swept(|_, _| ()).1, swept(|_, _| ()).1);
+    after.name = "after".into();
+    after.rows[3].qps = 91_230.0;
+    let curves = [after, before];
+    let chart = charts::diff("t", &curves).chart();
+    assert!(chart.subtitle().contains("reaches at least 200.00 %"), "{}", chart.subtitle());
+    assert!(chart.subtitle().contains("at least 91,230 at 30,000"), "{}", chart.subtitle());
+    let diff = verdict::Diff::of(&curves).unwrap();
+    let page = html::diff(&html::Comparison {
+        curves: &curves,
+        diff: &diff,
+        judgements: &[],
+        watched: &[],
+        command: &[],
+    });
+    assert!(page.contains(">≥91,230<"), "{page}");
+    assert!(page.contains("at least 200.00 % of api"), "{page}");
+}
