@@ -4,7 +4,8 @@
 //! not. Durations are `model::units`'; the charts round for their axes
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
-use model::units::{Nanos, SECOND};
+use model::quote::is_obeyed;
+use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthChar;
 use verdict::figures;
 pub(crate) use verdict::figures::{level, rate};
@@ -56,7 +57,8 @@ pub(crate) fn bytes(n: f64) -> String {
 /// An instant as results have it, RFC 3339 in UTC, to the minute: `2026-11-23 12:01 UTC`. What is none is
 /// shown as it is.
 pub(crate) fn date(instant: &str) -> String {
-    let utc = instant.ends_with('Z') && instant.is_ascii();
+    let digits = |byte: u8| byte.is_ascii_digit() || b"-:.TZ".contains(&byte);
+    let utc = instant.ends_with('Z') && instant.bytes().all(digits);
     match (utc, instant.get(..10), instant.get(10..11), instant.get(11..16)) {
         (true, Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
         _ => clean(instant, 40),
@@ -112,8 +114,23 @@ pub(crate) fn distinct_names(names: [&str; 2], most: usize) -> [String; 2] {
 }
 
 fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    c.is_control() || is_obeyed(c) || invisible(c)
+}
+
+/// Characters that show nothing, but change how what stands beside them is shown or compared.
+pub(crate) fn invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// Words broken into lines of at most `width` columns; a longer word is broken anywhere.
@@ -164,6 +181,19 @@ mod tests {
     fn figures_as_words() {
         assert_eq!(
             [count(0), count(999), count(1_000), count(1_234_567)],
+/// A character between `$'` and `'`.
+fn spelled(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\\' | '\'' => format!("\\{c}"),
+        c if !hidden(c) => c.to_string(),
+        // Octal: three digits at most, whatever follows.
+        c => c.to_string().bytes().map(|byte| format!("\\{byte:03o}")).collect(),
+    }
+}
+
             ["0", "999", "1,000", "1,234,567"]
         );
         assert_eq!(
@@ -184,6 +214,7 @@ mod tests {
     #[test]
     fn one_failure_in_a_million_is_not_a_hundred_per_cent() {
         assert_eq!(share_of(999_999, 1_000_000), "99.99 %");
+        assert_eq!(date("\u{1b}[31m12345T12:01:46Z"), "·[31m12345T12:01:46Z");
         assert_eq!(share_of(1, 1_000_000), "<0.01 %");
         assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
         assert_eq!(share_of(0, 0), "-");
@@ -200,6 +231,7 @@ mod tests {
         assert_eq!(distinct_names(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
         assert_eq!(distinct_names(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
         assert_eq!(clean("abcd", 4), "abcd");
+        assert_eq!(clean("a\u{61c}b\u{2062}c\u{e0041}d\u{ad}", 80), "a·b·c·d·");
         assert_eq!(clean("日本語", 6), "日本語");
         assert_eq!([clean("日本語", 5), clean("日本語", 4)], ["日本…", "日…"]);
         assert_eq!(clean(&"e\u{301}".repeat(9), 4).chars().count(), 4);
