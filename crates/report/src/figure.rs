@@ -39,6 +39,11 @@ pub(crate) fn share_of(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { share(part as f64 / whole as f64) }
 }
 
+/// A time that was measured, `-` where none was: no request takes 0 ns.
+pub(crate) fn measured(nanos: Nanos) -> String {
+    if nanos == 0 { "-".to_owned() } else { show_duration(nanos) }
+}
+
 /// A size in bytes with binary suffixes: `412.5 MiB`.
 pub(crate) fn bytes(n: f64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];

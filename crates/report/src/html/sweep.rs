@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 
 use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
-use crate::figure::{clean, count, date, level, rate, share};
+use crate::figure::{clean, count, date, level, measured, rate, share};
 use crate::table;
 
 /// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
@@ -192,7 +192,7 @@ fn alone(kind: LevelKind, held: &Level) -> Markup {
         details.level {
             summary {
                 strong { (place) } ": " (rate(run.rates.requests_per_s)) " QPS, p99 "
-                (show_duration(run.response_ns.p99)) " " (parts::cell(Some(run.validity.verdict)))
+                (measured(run.response_ns.p99)) " " (parts::cell(Some(run.validity.verdict)))
             }
             (run::over_time(run, &format!(" at {place}")))
             (parts::chart(&charts::spectrum_at(run, &place).chart()))

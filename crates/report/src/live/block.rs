@@ -6,7 +6,7 @@ use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::{clean, count, rate};
+use crate::figure::{clean, count, measured, rate};
 
 /// Seconds shown at most.
 const MOST: usize = 120;
@@ -72,7 +72,7 @@ impl Progress {
     pub fn lines(&self, columns: usize) -> String {
         let room = columns.saturating_sub(HEAD + 1);
         let last = |values: &[f64]| values.last().copied().unwrap_or_default();
-        let p99 = show_duration(last(&self.p99_ns) as Nanos);
+        let p99 = measured(last(&self.p99_ns) as Nanos);
         let errors = if self.errors == 0 {
             String::new()
         } else {

@@ -1,10 +1,13 @@
 //! Text, page and chart say the same of a result, and none says what was not measured.
 
 use model::curve::{Curve, CurveRow};
+use model::interval::{Interval, Phase, Tally};
+use model::outcome::ErrorClass;
+use model::units::SECOND;
 use model::{Run, Sweep, Verdict};
 
 use crate::text::Style;
-use crate::{charts, html, sample, table};
+use crate::{charts, html, live, sample, table};
 
 const OBJECTIVE: u64 = 500_000_000;
 
@@ -27,6 +30,14 @@ fn said(sweep: &Sweep, curve: &Curve) -> [String; 3] {
         chart.subtitle().to_owned(),
         html::sweep(sweep, curve, &reading),
     ]
+}
+
+fn without_responses(run: &mut Run) {
+    run.response_ns = model::Summary::default();
+    run.rates.requests_per_s = 0.0;
+    run.rates.success_ratio = Some(0.0);
+    run.totals.requests = 0;
+    run.totals.succeeded = 0;
 }
 
 #[test]
@@ -118,4 +129,41 @@ fn a_ratio_of_bounds_is_one_in_chart_and_page() {
     });
     assert!(page.contains(">≥91,230<"), "{page}");
     assert!(page.contains("at least 200.00 % of api"), "{page}");
+}
+
+#[test]
+fn a_level_without_responses_has_no_latency_of_zero() {
+    let (sweep, curve) = swept(|at, run| {
+        if at == 1 {
+            without_responses(run);
+        }
+    });
+    let [text, _, page] = said(&sweep, &curve);
+    let row = text.lines().find(|line| line.trim_start().starts_with("100 ")).unwrap();
+    let cells: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(cells[..6], ["100", "0.00", "-", "-", "-", "0.00"], "{row}");
+    let (head, _) = page.split_once("<script type").unwrap();
+    assert!(!text.contains("0ns") && !head.contains("0ns"), "{text}");
+    let reading = verdict::curve::read(&curve, OBJECTIVE);
+    let chart = charts::curve(&curve, &reading, OBJECTIVE).chart();
+    assert_eq!(chart.table().rows[1][..4], ["100", "0", "", ""]);
+    let diff = verdict::Diff::of(&[curve.clone(), curve]).unwrap();
+    assert!(!table::diff(&diff, Style::default()).contains("0ns"));
+    let csv = table::diff_csv(&diff);
+    assert!(csv.contains("\r\n100,0,,,,0,"), "{csv}");
+}
+
+fn interval(phase: Phase, index: u32, errors: u64) -> Interval {
+    let start_ns = u64::from(index) * SECOND;
+    let mut tally = Tally::default();
+    tally.errors.add(ErrorClass::Connect, errors);
+    Interval { tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) }
+}
+
+#[test]
+fn a_server_that_is_gone_has_no_p99_while_it_is_watched() {
+    let mut progress = live::Progress::new(String::new(), None);
+    progress.add(&interval(Phase::Window, 0, 3));
+    let lines = progress.lines(80);
+    assert!(lines.contains("p99               -"), "{lines}");
 }
