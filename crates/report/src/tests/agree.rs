@@ -167,3 +167,19 @@ fn a_server_that_is_gone_has_no_p99_while_it_is_watched() {
     let lines = progress.lines(80);
     assert!(lines.contains("p99               -"), "{lines}");
 }
+
+#[test]
+fn what_the_warm_up_brought_is_not_counted_in_the_window() {
+    let mut progress = live::Progress::new(String::new(), None);
+    let mut warm_up = interval(Phase::Warmup, 0, 7);
+    warm_up.tally.response.record_n(3 * SECOND, 50);
+    warm_up.tally.response.record_n(4 * SECOND, 50);
+    progress.add(&warm_up);
+    assert!(progress.lines(80).contains("warm-up, 7 errors"), "{}", progress.lines(80));
+    let mut window = interval(Phase::Window, 1, 2);
+    window.tally.response.record_n(1_000_000, 50);
+    window.tally.response.record_n(2_000_000, 50);
+    progress.add(&window);
+    let lines = progress.lines(80);
+    assert!(lines.contains(", 2 errors") && lines.contains("2.00ms  p50 1.00ms"), "{lines}");
+}
