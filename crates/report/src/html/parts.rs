@@ -98,20 +98,25 @@ pub(super) fn tiles(tiles: &[(&str, String, String)]) -> Markup {
 
 /// A chart with the figures behind it.
 pub(super) fn chart(chart: &Chart) -> Markup {
-    figure(chart, false)
+    figure(chart, None)
 }
 
-/// A chart over time, which the script makes interactive.
+/// A chart over time, which the script makes interactive: each row of its table is a period.
 pub(super) fn timeline(chart: &Chart) -> Markup {
-    figure(chart, true)
+    figure(chart, Some("periods"))
 }
 
-fn figure(chart: &Chart, over_time: bool) -> Markup {
+/// The same of a chart whose table has a row for each moment.
+pub(super) fn samples(chart: &Chart) -> Markup {
+    figure(chart, Some("samples"))
+}
+
+fn figure(chart: &Chart, over_time: Option<&str>) -> Markup {
     let table = chart.table();
     let headers: Vec<&str> = table.headers.iter().map(String::as_str).collect();
     html! {
-        figure.chart data-timeline[over_time] {
-            div.plot tabindex="0" role="region" aria-label="Chart" { (PreEscaped(chart.to_svg(Theme::Inline))) }
+        figure.chart data-timeline=[over_time] {
+            div.plot tabindex="0" role="region" aria-label=(clean(chart.title(), 200)) { (PreEscaped(chart.to_svg(Theme::Inline))) }
             details {
                 summary { "Data of this chart, " (rows_of(table.rows.len())) }
                 (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))

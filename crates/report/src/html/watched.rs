@@ -20,7 +20,7 @@ pub(super) fn watched(run: &Run, observed: &Observed) -> Markup {
                     (show_duration(gap.to_ns)) ": " (parts::outside(&gap.error)) "." }
             }
         }
-        @for chart in charts::watched(run) { (parts::timeline(&chart.chart())) }
+        @for chart in charts::watched(run) { (parts::samples(&chart.chart())) }
     }
 }
 

@@ -3,6 +3,7 @@
 use model::curve::{Curve, CurveRow};
 use model::interval::{Interval, Phase, Tally};
 use model::outcome::ErrorClass;
+use model::slices::Slice;
 use model::units::SECOND;
 use model::{Run, Sweep, Verdict};
 
@@ -182,4 +183,41 @@ fn what_the_warm_up_brought_is_not_counted_in_the_window() {
     progress.add(&window);
     let lines = progress.lines(80);
     assert!(lines.contains(", 2 errors") && lines.contains("2.00ms  p50 1.00ms"), "{lines}");
+}
+
+#[test]
+fn achieved_is_the_rate_that_was_sent_in_every_output() {
+    let mut run = sample::open_loop();
+    for point in &mut run.timeline {
+        (point.achieved_per_s, point.requests_per_s) = (20_000.0, 5_000.0);
+    }
+    let chart = charts::timeline(&run).chart();
+    let table = chart.table();
+    assert!(!table.headers.iter().any(|head| head.contains("achieved")), "{:?}", table.headers);
+    let at = table.headers.iter().position(|head| head == "QPS (1/s)").expect("a column");
+    assert_eq!(table.rows[5][at], "5000");
+    let svg = chart.to_svg(crate::chart::Theme::Inline);
+    assert!(!svg.contains("achieved"), "neither is its line");
+}
+
+/// A run of 2 s in slices with a drain of 8 s.
+fn long_drain() -> Run {
+    let mut run = sample::closed_loop();
+    let slice = |start_ns, duration_ns, phase: &str| Slice {
+        start_ns,
+        duration_ns,
+        phase: phase.into(),
+        requests_per_s: 100.0,
+        max_ns: SECOND / 1000,
+        ..Slice::default()
+    };
+    run.slices = (0..20).map(|i| slice(i * SECOND / 10, SECOND / 10, "window")).collect();
+    run.slices.push(slice(2 * SECOND, 8 * SECOND, "drain"));
+    run
+}
+
+#[test]
+fn a_drain_is_drawn_as_long_as_it_took() {
+    let svg = charts::timeline(&long_drain()).chart().to_svg(crate::chart::Theme::Inline);
+    assert!(svg.contains("data-from=\"0\" data-to=\"10\""), "{}", &svg[..600]);
 }

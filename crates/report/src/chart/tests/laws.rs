@@ -96,17 +96,18 @@ fn diff() -> impl Strategy<Value = Chart> {
 }
 
 fn second() -> impl Strategy<Value = Second> {
-    let rates = (figure(), maybe(), figure());
+    let rates = (figure(), maybe(), figure(), figure());
     (figure(), rates, [maybe(), maybe(), maybe()], maybe()).prop_map(
         |(
             at_s,
-            (achieved_per_s, offered_per_s, errors_per_s),
+            (requests_per_s, offered_per_s, errors_per_s, length_s),
             [p50_s, p99_s, max_s],
             in_flight,
         )| {
             Second {
                 at_s,
-                achieved_per_s,
+                length_s,
+                requests_per_s,
                 offered_per_s,
                 p50_s,
                 p99_s,
@@ -137,7 +138,7 @@ fn timeline() -> impl Strategy<Value = Chart> {
             let limits =
                 spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
             let limits = limits.collect();
-            Timeline { title, mean_per_s: None, seconds, spans, limits }.chart()
+            Timeline { title, seconds, spans, limits, ..Timeline::default() }.chart()
         })
 }
 
