@@ -221,3 +221,32 @@ fn a_drain_is_drawn_as_long_as_it_took() {
     let svg = charts::timeline(&long_drain()).chart().to_svg(crate::chart::Theme::Inline);
     assert!(svg.contains("data-from=\"0\" data-to=\"10\""), "{}", &svg[..600]);
 }
+
+#[test]
+fn without_a_response_nothing_was_answered() {
+    let mut run = sample::open_loop();
+    run.totals.succeeded = 0;
+    run.totals.requests = 0;
+    run.rates.requests_per_s = 0.0;
+    let page = html::run(&run);
+    assert!(page.contains("No response came."), "time-outs have response times too");
+    assert!(!page.contains("The server answered"));
+    let page = html::run(&sample::open_loop());
+    assert!(page.contains("half of the requests took up to 636us"), "timed-out ones among them");
+}
+
+#[test]
+fn what_was_not_finished_is_not_called_failed() {
+    let mut run = sample::closed_loop();
+    run.totals.errors = model::ErrorCounts::default();
+    run.totals.unfinished = 2;
+    run.totals.attempts = run.totals.succeeded + 2;
+    let page = html::run(&run);
+    let (page, _) = page.split_once("<script type").unwrap();
+    assert!(!page.contains("2 failed") && page.contains("2 did not succeed"), "{page}");
+    for point in &mut run.timeline {
+        point.failed = 0;
+    }
+    let chart = charts::timeline(&run).chart().to_svg(crate::chart::Theme::Inline);
+    assert!(!chart.contains("No attempt failed"), "it does not see all of them");
+}
