@@ -443,6 +443,7 @@ fn percentiles(values_ms: [f64; 8], max_ms: f64, name: &str) -> SpectrumSeries {
         points: at.into_iter().zip(values_ms.map(|ms| ms / 1e3)).collect(),
         max_s: Some(max_ms / 1e3),
         count: Some(1_200_000),
+        ..SpectrumSeries::default()
     }
 }
 
@@ -477,6 +478,7 @@ fn nasty_spectrum() -> Spectrum {
         ],
         max_s: Some(f64::INFINITY),
         count: Some(0),
+        ..SpectrumSeries::default()
     };
     Spectrum {
         title: "Nasty spectrum".into(),

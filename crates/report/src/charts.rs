@@ -126,6 +126,7 @@ fn distribution(name: &str, latencies: &Latencies<u64>, summary: &Summary) -> Sp
     SpectrumSeries {
         name: name.to_owned(),
         points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
+        p50_and_p99_s: (summary.count > 0).then(|| (seconds(summary.p50), seconds(summary.p99))),
         max_s: Some(seconds(if summary.count > 0 { summary.max } else { latencies.max() })),
         count: Some(latencies.count()),
     }

@@ -8,7 +8,7 @@ use model::units::SECOND;
 use model::{Run, Sweep, Verdict};
 
 use crate::text::Style;
-use crate::{charts, html, live, sample, table};
+use crate::{charts, html, live, sample, table, text};
 
 const OBJECTIVE: u64 = 500_000_000;
 
@@ -249,4 +249,19 @@ fn what_was_not_finished_is_not_called_failed() {
     }
     let chart = charts::timeline(&run).chart().to_svg(crate::chart::Theme::Inline);
     assert!(!chart.contains("No attempt failed"), "it does not see all of them");
+}
+
+#[test]
+fn a_spectrum_has_the_percentiles_of_the_table() {
+    let run = sample::closed_loop();
+    let chart = charts::spectrum(&run).chart();
+    let shown = model::units::show_duration;
+    for nanos in [run.service_ns.p50, run.service_ns.p99, run.service_ns.max] {
+        assert!(chart.subtitle().contains(&shown(nanos)), "{}", chart.subtitle());
+    }
+    let mut run = run;
+    (run.service_ns.max, run.response_ns.max) = (88_800_000, 88_800_000);
+    let printed = text::details(&run, false, Style::default());
+    let line = printed.lines().find(|line| line.contains('│')).unwrap();
+    assert!(line.contains("88.8ms"), "the top is the exact maximum: {line}");
 }

@@ -99,6 +99,7 @@ fn spectrum() -> Spectrum {
             .to_vec(),
         max_s: Some(1.004 * scale),
         count: Some(1_200_000),
+        ..SpectrumSeries::default()
     };
     Spectrum {
         title: "spectrum".into(),

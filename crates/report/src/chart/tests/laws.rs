@@ -168,7 +168,13 @@ fn heat() -> impl Strategy<Value = Chart> {
 fn spectrum_series() -> impl Strategy<Value = SpectrumSeries> {
     let percentile = prop_oneof![0.0..100.0, figure()];
     (name(), collection::vec((percentile, figure()), 0..20), maybe(), any::<Option<u64>>())
-        .prop_map(|(name, points, max_s, count)| SpectrumSeries { name, points, max_s, count })
+        .prop_map(|(name, points, max_s, count)| SpectrumSeries {
+            p50_and_p99_s: points.first().copied(),
+            name,
+            points,
+            max_s,
+            count,
+        })
 }
 
 fn spectrum() -> impl Strategy<Value = Chart> {
