@@ -265,3 +265,11 @@ fn a_spectrum_has_the_percentiles_of_the_table() {
     let line = printed.lines().find(|line| line.contains('│')).unwrap();
     assert!(line.contains("88.8ms"), "the top is the exact maximum: {line}");
 }
+
+#[test]
+fn the_most_frequent_statuses_are_named() {
+    let mut run = sample::closed_loop();
+    run.totals.statuses = [(200, 9), (201, 1), (204, 1), (301, 1), (500, 7_000)].into();
+    let text = text::summary(&run, Style { columns: 120, ..Style::default() });
+    assert!(text.contains("7,000 of status 500") && text.contains("and 1 more status\n"), "{text}");
+}
