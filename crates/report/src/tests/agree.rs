@@ -273,3 +273,28 @@ fn the_most_frequent_statuses_are_named() {
     let text = text::summary(&run, Style { columns: 120, ..Style::default() });
     assert!(text.contains("7,000 of status 500") && text.contains("and 1 more status\n"), "{text}");
 }
+
+#[test]
+fn details_fit_whatever_the_load() {
+    let mut mixed = sample::mixed();
+    let wide = "名前".repeat(40);
+    mixed.endpoints[1].name = wide.clone();
+    mixed.endpoints[1].sample = Some(format!("{wide} and {}", "more ".repeat(40)));
+    mixed.endpoints[1].failed_checks = [(format!("body contains {wide}"), 9)].into();
+    mixed.flows[0].failed_at = [(wide, 7)].into();
+    let mut ended = sample::closed_loop();
+    ended.interrupted = true;
+    ended.halted = Some(format!("script.lua:3: {}\n\u{1b}[31mstack", "trace ".repeat(30)));
+    for (run, columns) in [&mixed, &ended].into_iter().flat_map(|run| [(run, 60), (run, 80)]) {
+        let text = text::details(run, false, Style { columns, ..Style::default() });
+        let row = text.lines().find(|line| line.starts_with("GET /items/{id}"));
+        let whole = ["100.00 %", "1.53ms", "7.87ms"];
+        assert!(row.is_none_or(|row| whole.iter().all(|figure| row.contains(figure))), "{row:?}");
+        let block = crate::wrk::block(run, false).lines().count();
+        for line in text.lines().skip(block) {
+            let wide = unicode_width::UnicodeWidthStr::width(line);
+            assert!(wide <= columns, "{columns}: {line}");
+            assert!(!line.contains('\u{1b}'), "{line}");
+        }
+    }
+}

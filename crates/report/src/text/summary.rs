@@ -74,10 +74,7 @@ fn verdict(run: &Run, style: Style) -> String {
         Verdict::Invalid => Tone::Bad,
     };
     let mut out = headline.replacen(name, &style.paint(tone, name), 1);
-    let early = ended_early(run);
-    if !early.is_empty() {
-        out += &paragraph_in(&clean(early.trim_end(), LONGEST), "", style.columns);
-    }
+    out += &ended_early(run, style);
     for reason in run.validity.reasons.iter().filter(|reason| !is_note(reason)) {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
@@ -166,10 +163,10 @@ fn latencies(run: &Run, style: Style) -> String {
 /// How many responses there were, by status; of many statuses those that most had.
 fn responses(run: &Run) -> String {
     let mut statuses: Vec<(u16, u64)> =
-    let each = statuses.iter().map(|(status, n)| format!("{} of status {status}", count(*n)));
         run.totals.statuses.iter().map(|(&status, &n)| (status, n)).collect();
     statuses.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let more = statuses.len().saturating_sub(MOST);
+    let each = statuses.iter().map(|(status, n)| format!("{} of status {status}", count(*n)));
     let mut words = each.take(MOST).collect::<Vec<_>>().join(", ");
     words += &match more {
         0 => String::new(),
