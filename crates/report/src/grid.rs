@@ -147,6 +147,13 @@ impl Grid {
         line.trim_end().to_owned()
     }
 
+    /// Whether the columns before the last stand side by side in `columns` without anything cut off.
+    pub(crate) fn fits_before_the_last(&self, columns: usize) -> bool {
+        let before = self.leans.len().saturating_sub(1);
+        let widths: usize = (0..before).map(|at| self.width(at)).sum();
+        widths + before.saturating_sub(1) <= columns
+    }
+
     fn width(&self, at: usize) -> usize {
         self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0)
     }
