@@ -165,12 +165,15 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A command as a POSIX shell takes it: words that need it stand in single quotes.
+/// A command as a POSIX shell takes it: words that need it stand in single quotes; those with characters that cannot be
+/// seen in `$'...'`, where these are spelled (POSIX.1-2024, bash, zsh).
 pub fn shell(command: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let quote = |word: &String| {
         if !word.is_empty() && word.chars().all(plain) {
             word.clone()
+        } else if word.chars().any(hidden) {
+            format!("$'{}'", word.chars().map(spelled).collect::<String>())
         } else {
             format!("'{}'", word.replace('\'', r"'\''"))
         }
@@ -178,14 +181,6 @@ pub fn shell(command: &[String]) -> String {
     command.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_as_words() {
-        assert_eq!(
-            [count(0), count(999), count(1_000), count(1_234_567)],
 /// A character between `$'` and `'`.
 fn spelled(c: char) -> String {
     match c {
@@ -199,6 +194,14 @@ fn spelled(c: char) -> String {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_as_words() {
+        assert_eq!(
+            [count(0), count(999), count(1_000), count(1_234_567)],
             ["0", "999", "1,000", "1,234,567"]
         );
         assert_eq!(
@@ -211,6 +214,7 @@ fn spelled(c: char) -> String {
     fn dates_are_read_to_the_minute() {
         assert_eq!(date("2026-11-23T12:01:46Z"), "2026-11-23 12:01 UTC");
         assert_eq!(date("2026-11-23T12:01:46.25Z"), "2026-11-23 12:01 UTC");
+        assert_eq!(date("\u{1b}[31m12345T12:01:46Z"), "·[31m12345T12:01:46Z");
         for other in ["", "yesterday", "2026-11-23T12:01:46+02:00", "TZ", "ä2026-11-23T12:01Z"] {
             assert_eq!(date(other), other);
         }
@@ -219,7 +223,6 @@ fn spelled(c: char) -> String {
     #[test]
     fn one_failure_in_a_million_is_not_a_hundred_per_cent() {
         assert_eq!(share_of(999_999, 1_000_000), "99.99 %");
-        assert_eq!(date("\u{1b}[31m12345T12:01:46Z"), "·[31m12345T12:01:46Z");
         assert_eq!(share_of(1, 1_000_000), "<0.01 %");
         assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
         assert_eq!(share_of(0, 0), "-");
@@ -228,6 +231,7 @@ fn spelled(c: char) -> String {
     #[test]
     fn terminals_are_not_at_the_mercy_of_servers() {
         assert_eq!(clean("a\u{1b}[31mb\r\n\u{202e}c", 80), "a·[31mb···c");
+        assert_eq!(clean("a\u{61c}b\u{2062}c\u{e0041}d\u{ad}", 80), "a·b·c·d·");
         assert_eq!(clean("abcdef", 4), "abc…");
         assert_eq!(distinct_names(["abcdef", "xbcdef"], 4), ["abc…", "xbc…"]);
         assert_eq!(distinct_names(["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
@@ -236,7 +240,6 @@ fn spelled(c: char) -> String {
         assert_eq!(distinct_names(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
         assert_eq!(distinct_names(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
         assert_eq!(clean("abcd", 4), "abcd");
-        assert_eq!(clean("a\u{61c}b\u{2062}c\u{e0041}d\u{ad}", 80), "a·b·c·d·");
         assert_eq!(clean("日本語", 6), "日本語");
         assert_eq!([clean("日本語", 5), clean("日本語", 4)], ["日本…", "日…"]);
         assert_eq!(clean(&"e\u{301}".repeat(9), 4).chars().count(), 4);
@@ -255,5 +258,7 @@ fn spelled(c: char) -> String {
     fn commands_can_be_pasted() {
         let words = ["plimsoll", "run", "-H", "X: it's", "http://h/?a=1&b", ""].map(String::from);
         assert_eq!(shell(&words), r"plimsoll run -H 'X: it'\''s' 'http://h/?a=1&b' ''");
+        let odd = ["-d".to_owned(), "a\n\tit's \\ \u{1b}7\u{202e}é".to_owned()];
+        assert_eq!(shell(&odd), r"-d $'a\n\tit\'s \\ \0337\342\200\256é'");
     }
 }

@@ -14,6 +14,8 @@ use crate::text::meaning;
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;
+/// Longest a command is: what is cut off could not be run.
+const LONGEST_COMMAND: usize = 100_000;
 
 /// Text from outside, without what would hide or reorder it.
 pub(super) fn outside(text: &str) -> String {
@@ -201,7 +203,7 @@ pub(super) fn environment(environment: &Environment) -> Markup {
 pub(super) fn command(words: &[String]) -> Markup {
     html! {
         div.command {
-            pre tabindex="0" { code id="command" { (outside(&shell(words))) } }
+            pre tabindex="0" { code id="command" { (clean(&shell(words), LONGEST_COMMAND)) } }
             button type="button" data-copies="command" hidden { "Copy" }
         }
     }
