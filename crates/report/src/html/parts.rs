@@ -133,8 +133,10 @@ fn rows_of(n: usize) -> String {
 
 /// A table whose first column names the rows.
 pub(super) fn rows(headers: &[&str], rows: impl Iterator<Item = Vec<Markup>>) -> Markup {
+    let first = headers.first().copied().unwrap_or_default();
+    let label = if first.is_empty() { "Table".to_owned() } else { format!("Table by {first}") };
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Table" {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
             table {
                 thead { tr { @for header in headers { th scope="col" { (header) } } } }
                 tbody {
