@@ -167,13 +167,14 @@ fn split_number<'a>(text: &'a str, wanted: &str) -> Result<(f64, &'a str), UnitE
     Ok((number, text[end..].trim_start()))
 }
 
-/// Shows a duration with three significant digits in the unit that fits: `85.3us`, `4.33ms`, `1.20s`.
+/// Shows a duration with three significant digits in the unit that fits: `85.3us`, `4.33ms`, `1.20s`. What would be
+/// rounded up to 1000 of a unit is shown in the next one.
 pub fn show_duration(nanos: Nanos) -> String {
     let value = nanos as f64;
     match nanos {
         0..MICROSECOND => format!("{nanos}ns"),
-        MICROSECOND..MILLISECOND => format!("{}us", three_digits(value / 1e3)),
-        MILLISECOND..SECOND => format!("{}ms", three_digits(value / 1e6)),
+        MICROSECOND..999_500 => format!("{}us", three_digits(value / 1e3)),
+        999_500..999_500_000 => format!("{}ms", three_digits(value / 1e6)),
         _ if value < 120e9 => format!("{}s", three_digits(value / 1e9)),
         _ if value < 7200e9 => format!("{}m", three_digits(value / 60e9)),
         _ => format!("{}h", three_digits(value / 3600e9)),
@@ -277,6 +278,9 @@ mod tests {
             (85_310, "85.3us"),
             (4_330_000, "4.33ms"),
             (99_960_000, "100ms"),
+            (999_499, "999us"),
+            (999_500, "1.00ms"),
+            (999_999_999, "1.00s"),
             (1_200_000_000, "1.20s"),
             (600 * SECOND, "10.0m"),
         ] {

@@ -340,7 +340,8 @@ fn open_timeline() -> Timeline {
         let p99_s = p50_s * (6.0 + 1.2 * noise(i + 1000));
         Second {
             at_s: f64::from(i),
-            achieved_per_s: if dip { 14_100.0 } else { 20_000.0 } + 60.0 * noise(i + 2000),
+            length_s: 1.0,
+            requests_per_s: if dip { 14_100.0 } else { 20_000.0 } + 60.0 * noise(i + 2000),
             offered_per_s: Some(20_000.0),
             p50_s: Some(p50_s),
             p99_s: Some(p99_s),
@@ -368,7 +369,7 @@ fn open_timeline() -> Timeline {
 fn closed_timeline() -> Timeline {
     let second = |i: u32| Second {
         at_s: f64::from(i),
-        achieved_per_s: 48_000.0 + 900.0 * noise(i),
+        requests_per_s: 48_000.0 + 900.0 * noise(i),
         p50_s: Some(0.002 + 0.0001 * noise(i + 9)),
         p99_s: Some(0.006 + 0.0006 * noise(i + 99)),
         max_s: Some(0.014 + 0.004 * noise(i + 999)),
@@ -412,7 +413,7 @@ fn long_timeline() -> Timeline {
         let bad = i == 6120;
         Second {
             at_s: f64::from(i),
-            achieved_per_s: if gap { 0.0 } else { 3400.0 + 250.0 * noise(i) },
+            requests_per_s: if gap { 0.0 } else { 3400.0 + 250.0 * noise(i) },
             p50_s: (!gap).then(|| 0.02 + 0.002 * noise(i + 5)),
             p99_s: (!gap).then(|| if bad { 8.0 } else { 0.09 + 0.02 * noise(i + 55) }),
             max_s: (!gap).then(|| if bad { 29.0 } else { 0.2 + 0.1 * noise(i + 555) }),
@@ -442,6 +443,7 @@ fn percentiles(values_ms: [f64; 8], max_ms: f64, name: &str) -> SpectrumSeries {
         points: at.into_iter().zip(values_ms.map(|ms| ms / 1e3)).collect(),
         max_s: Some(max_ms / 1e3),
         count: Some(1_200_000),
+        ..SpectrumSeries::default()
     }
 }
 
@@ -476,6 +478,7 @@ fn nasty_spectrum() -> Spectrum {
         ],
         max_s: Some(f64::INFINITY),
         count: Some(0),
+        ..SpectrumSeries::default()
     };
     Spectrum {
         title: "Nasty spectrum".into(),

@@ -11,7 +11,7 @@ use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
 use verdict::capacity::{Reading, words};
 
-use crate::figure::{clean, share};
+use crate::figure::{clean, measured, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone, paragraph_in};
 
@@ -118,7 +118,7 @@ pub(crate) fn cells(kind: LevelKind, held: &SearchStep) -> [String; 6] {
         held.step.purpose.name().to_owned(),
         words::level_of(kind, held.step.level),
         crate::figure::rate(judged.requests_per_s),
-        show_duration(judged.mean_ns.max(0.0) as u64),
+        measured(judged.mean_ns.max(0.0) as u64),
         if probe { "-".to_owned() } else { judged.outcome.name().to_owned() },
         if probe { String::new() } else { clean(&words::by(judged), 160) },
     ]

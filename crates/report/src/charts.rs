@@ -45,8 +45,9 @@ fn levels(curve: &Curve) -> Vec<CurveLevel> {
     let figures = |row: &CurveRow| CurveLevel {
         level: row.level,
         requests_per_s: row.qps,
-        mean_s: seconds(row.mean_ns),
-        p99_s: row.percentiles.p99_ns.map(seconds),
+        // No request takes 0 ns: there was no response.
+        mean_s: if row.mean_ns > 0 { seconds(row.mean_ns) } else { f64::NAN },
+        p99_s: row.percentiles.p99_ns.filter(|p99| *p99 > 0).map(seconds),
         success_ratio: row.success,
         validity: row.verdict.unwrap_or_default(),
     };
@@ -125,6 +126,7 @@ fn distribution(name: &str, latencies: &Latencies<u64>, summary: &Summary) -> Sp
     SpectrumSeries {
         name: name.to_owned(),
         points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
+        p50_and_p99_s: (summary.count > 0).then(|| (seconds(summary.p50), seconds(summary.p99))),
         max_s: Some(seconds(if summary.count > 0 { summary.max } else { latencies.max() })),
         count: Some(latencies.count()),
     }

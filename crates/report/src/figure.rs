@@ -4,7 +4,8 @@
 //! not. Durations are `model::units`'; the charts round for their axes
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
-use model::units::{Nanos, SECOND};
+use model::quote::is_obeyed;
+use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthChar;
 use verdict::figures;
 pub(crate) use verdict::figures::{level, rate};
@@ -38,6 +39,11 @@ pub(crate) fn share_of(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { share(part as f64 / whole as f64) }
 }
 
+/// A time that was measured, `-` where none was: no request takes 0 ns.
+pub(crate) fn measured(nanos: Nanos) -> String {
+    if nanos == 0 { "-".to_owned() } else { show_duration(nanos) }
+}
+
 /// A size in bytes with binary suffixes: `412.5 MiB`.
 pub(crate) fn bytes(n: f64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -56,7 +62,8 @@ pub(crate) fn bytes(n: f64) -> String {
 /// An instant as results have it, RFC 3339 in UTC, to the minute: `2026-11-23 12:01 UTC`. What is none is
 /// shown as it is.
 pub(crate) fn date(instant: &str) -> String {
-    let utc = instant.ends_with('Z') && instant.is_ascii();
+    let digits = |byte: u8| byte.is_ascii_digit() || b"-:.TZ".contains(&byte);
+    let utc = instant.ends_with('Z') && instant.bytes().all(digits);
     match (utc, instant.get(..10), instant.get(10..11), instant.get(11..16)) {
         (true, Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
         _ => clean(instant, 40),
@@ -118,8 +125,23 @@ pub(crate) fn distinct_names(names: [&str; 2], most: usize) -> [String; 2] {
 }
 
 fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    c.is_control() || is_obeyed(c) || invisible(c)
+}
+
+/// Characters that show nothing, but change how what stands beside them is shown or compared.
+pub(crate) fn invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// Words broken into lines of at most `width` columns; a longer word is broken anywhere.
@@ -149,17 +171,33 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A command as a POSIX shell takes it: words that need it stand in single quotes.
+/// A command as a POSIX shell takes it: words that need it stand in single quotes; those with characters that cannot be
+/// seen in `$'...'`, where these are spelled (POSIX.1-2024, bash, zsh).
 pub fn shell(command: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let quote = |word: &String| {
         if !word.is_empty() && word.chars().all(plain) {
             word.clone()
+        } else if word.chars().any(hidden) {
+            format!("$'{}'", word.chars().map(spelled).collect::<String>())
         } else {
             format!("'{}'", word.replace('\'', r"'\''"))
         }
     };
     command.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// A character between `$'` and `'`.
+fn spelled(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\\' | '\'' => format!("\\{c}"),
+        c if !hidden(c) => c.to_string(),
+        // Octal: three digits at most, whatever follows.
+        c => c.to_string().bytes().map(|byte| format!("\\{byte:03o}")).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +220,7 @@ mod tests {
     fn dates_are_read_to_the_minute() {
         assert_eq!(date("2026-11-23T12:01:46Z"), "2026-11-23 12:01 UTC");
         assert_eq!(date("2026-11-23T12:01:46.25Z"), "2026-11-23 12:01 UTC");
+        assert_eq!(date("\u{1b}[31m12345T12:01:46Z"), "·[31m12345T12:01:46Z");
         for other in ["", "yesterday", "2026-11-23T12:01:46+02:00", "TZ", "ä2026-11-23T12:01Z"] {
             assert_eq!(date(other), other);
         }
@@ -198,6 +237,7 @@ mod tests {
     #[test]
     fn terminals_are_not_at_the_mercy_of_servers() {
         assert_eq!(clean("a\u{1b}[31mb\r\n\u{202e}c", 80), "a·[31mb···c");
+        assert_eq!(clean("a\u{61c}b\u{2062}c\u{e0041}d\u{ad}", 80), "a·b·c·d·");
         assert_eq!(clean("abcdef", 4), "abc…");
         assert_eq!(distinct_names(["abcdef", "xbcdef"], 4), ["abc…", "xbc…"]);
         assert_eq!(distinct_names(["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
@@ -224,5 +264,7 @@ mod tests {
     fn commands_can_be_pasted() {
         let words = ["plimsoll", "run", "-H", "X: it's", "http://h/?a=1&b", ""].map(String::from);
         assert_eq!(shell(&words), r"plimsoll run -H 'X: it'\''s' 'http://h/?a=1&b' ''");
+        let odd = ["-d".to_owned(), "a\n\tit's \\ \u{1b}7\u{202e}é".to_owned()];
+        assert_eq!(shell(&odd), r"-d $'a\n\tit\'s \\ \0337\342\200\256é'");
     }
 }

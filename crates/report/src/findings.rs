@@ -38,6 +38,12 @@ pub fn text(findings: &Findings, style: Style) -> String {
     out + &abstained(findings, style)
 }
 
+/// Where a finding's limit is; that nothing is at its limit has no place.
+pub(crate) fn place(finding: &Finding) -> Option<String> {
+    let nowhere = matches!(finding.code.as_str(), "none" | "unknown");
+    (!nowhere).then(|| clean(&finding.place, 80))
+}
+
 fn block(finding: &Finding, style: Style) -> String {
     let head = format!("{}. {}", finding.rank, finding.code);
     let tone = match finding.confidence {
@@ -46,11 +52,7 @@ fn block(finding: &Finding, style: Style) -> String {
         Confidence::Low => Tone::Strong,
     };
     let tone = if finding.code == "none" { Tone::Good } else { tone };
-    // That nothing is at its limit has no place.
-    let place = match finding.code.as_str() {
-        "none" | "unknown" => String::new(),
-        _ => format!(" at {}", clean(&finding.place, 80)),
-    };
+    let place = place(finding).map_or_else(String::new, |place| format!(" at {place}"));
     let confidence = finding.confidence.name();
     let title = lines(&format!("{head}{place}, confidence {confidence}"), "", style);
     let mut out = title.replacen(&head, &style.paint(tone, &head), 1);

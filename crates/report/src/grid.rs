@@ -128,7 +128,9 @@ impl Grid {
     fn laid_out(&self, row: &[String], layout: &Layout) -> String {
         let mut line = String::new();
         for (i, &(at, width)) in layout.columns.iter().enumerate() {
-            let cell = clean(row.get(at).map_or("", String::as_str), width.max(1));
+            let cell = clean(row.get(at).map_or("", String::as_str), usize::MAX);
+            // Marks above letters take no columns, though `clean` bounds them as if they did.
+            let cell = if cell.width() > width { clean(&cell, width.max(1)) } else { cell };
             if i > 0 {
                 line.push_str(&" ".repeat(layout.gap));
             }
@@ -143,6 +145,13 @@ impl Grid {
             fold(&mut line, words, from, width);
         }
         line.trim_end().to_owned()
+    }
+
+    /// Whether the columns before the last stand side by side in `columns` without anything cut off.
+    pub(crate) fn fits_before_the_last(&self, columns: usize) -> bool {
+        let before = self.leans.len().saturating_sub(1);
+        let widths: usize = (0..before).map(|at| self.width(at)).sum();
+        widths + before.saturating_sub(1) <= columns
     }
 
     fn width(&self, at: usize) -> usize {
@@ -212,6 +221,9 @@ mod tests {
         grid.row(["level", "QPS", "µ"]);
         grid.row(["1", "12,345", "7µs"]);
         assert_eq!(grid.print(), "level     QPS    µ\n1      12,345  7µs\n");
+        let mut marked = Grid::named(1);
+        marked.row(["Cafe\u{301}", "1"]);
+        assert_eq!(marked.print(), "Cafe\u{301}  1\n");
         let mut wide = Grid::named(1);
         wide.row(["日本", "1"]);
         wide.row(["abcd", "2"]);

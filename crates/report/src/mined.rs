@@ -147,7 +147,9 @@ fn arithmetic(steps: &[ArithmeticStep], style: Style) -> String {
     let mut out = String::new();
     for step in steps {
         let line = format!("{} = {}", step.step, value(step));
-        out += &format!("{line}\n");
+        for line in wrap(&line, style.columns.max(40)) {
+            out += &(line + "\n");
+        }
         for line in wrap(&format!("({})", step.assumption), style.columns.max(40) - 2) {
             out += &format!("  {}\n", style.paint(Tone::Soft, &line));
         }

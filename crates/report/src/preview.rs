@@ -7,10 +7,11 @@ use model::Mix;
 use model::plan::{EndpointPlan, FlowPlan};
 use schemars::JsonSchema;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::figure::{clean, rate, share};
 use crate::grid::{Grid, Lean};
-use crate::text::{Style, Tone, paragraph};
+use crate::text::{Style, Tone, paragraph, paragraph_in};
 
 /// The document's name and version.
 pub const SCHEMA: &str = "plimsoll.plan/1";
@@ -80,21 +81,22 @@ pub struct Request {
 
 /// Everything a preview has to say.
 pub fn text(preview: &Preview, style: Style) -> String {
-    let mut parts = vec![settings(&preview.settings)];
+    let mut parts = vec![settings(&preview.settings, style)];
     if !preview.mix.endpoints.is_empty() {
-        parts.push(mix(&preview.mix));
+        parts.push(mix(&preview.mix, style));
     }
     if let Some(writes) = &preview.writes {
         parts.push(of_writes(writes, style));
     }
     if !preview.environment.is_empty() {
-        let names = preview.environment.join(", ");
-        parts.push(format!("From the environment: {}\n", clean(&names, 10 * LONGEST)));
+        let names = clean(&preview.environment.join(", "), 10 * LONGEST);
+        parts.push(paragraph(&names, "From the environment: ", style));
     }
     if !preview.unset.is_empty() {
         let head = "Not there; a run needs them:\n".to_owned();
         parts.push(preview.unset.iter().fold(head, |text, Unset { place, what }| {
-            format!("{text}  {}: {}\n", clean(place, LONGEST), clean(what, LONGEST))
+            let words = format!("{}: {}", clean(place, LONGEST), clean(what, LONGEST));
+            text + &paragraph(&words, "  ", style)
         }));
     }
     let count = preview.requests.len();
@@ -103,22 +105,33 @@ pub fn text(preview: &Preview, style: Style) -> String {
         if !request.endpoint.is_empty() {
             head += &format!(": {}", clean(&request.endpoint, LONGEST));
         }
-        parts.push(style.paint(Tone::Strong, &head) + "\n" + &indented(&request.text));
+        let head = paragraph(&head, "", style);
+        parts.push(style.paint(Tone::Strong, head.trim_end()) + "\n" + &indented(&request.text));
     }
     parts.join("\n")
 }
 
-fn settings(lines: &[Line]) -> String {
+/// The values in columns; each below its name where that is too wide.
+fn settings(lines: &[Line], style: Style) -> String {
     let mut grid = Grid::new([Lean::Left, Lean::Left, Lean::Left]);
     for line in lines {
         let value = clean(&line.value, LONGEST);
         grid.row([&*line.name, &*value, &*line.origin]);
     }
-    grid.print()
+    let table = grid.print();
+    if table.lines().all(|line| line.width() <= style.columns) {
+        return table;
+    }
+    let name = lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
+    let below = |line: &Line| {
+        let words = format!("{} ({})", clean(&line.value, LONGEST), line.origin);
+        paragraph_in(&words, &format!("{:name$}  ", line.name), style.columns)
+    };
+    lines.iter().map(below).collect()
 }
 
 /// Each endpoint that is sent on its own, then each flow with its steps below it.
-fn mix(mix: &Mix) -> String {
+fn mix(mix: &Mix, style: Style) -> String {
     let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Left, Lean::Left]);
     grid.row(["endpoint", "how much", "", "checks"]);
     let step = |at: usize| mix.flows.iter().any(|flow| flow.steps.contains(&(at as u32)));
@@ -136,7 +149,7 @@ fn mix(mix: &Mix) -> String {
             }
         }
     }
-    grid.print()
+    grid.print_headed(style)
 }
 
 fn row(grid: &mut Grid, indent: &str, endpoint: &EndpointPlan, how_much: String) {
@@ -235,6 +248,18 @@ mod tests {
                 text: shown(b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n\xff\x1b"),
             }],
         };
+        let narrow = Preview {
+            settings: vec![
+                line("target", &"http://日本語/".repeat(9), "file"),
+                line("timeout", "30s", "default"),
+            ],
+            environment: vec!["A_LONG_NAME_OF_A_VARIABLE".into(); 9],
+            unset: vec![Unset { place: "p".repeat(90), what: "not set ".repeat(20) }],
+            ..preview.clone()
+        };
+        for line in text(&narrow, Style { columns: 60, ..Style::default() }).lines() {
+            assert!(line.width() <= 60, "{line}");
+        }
         insta::assert_snapshot!(text(&preview, Style::default()), @r"
         target   http://h  file
         timeout  30s       default

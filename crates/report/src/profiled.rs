@@ -16,11 +16,7 @@ const CHANGES: usize = 20;
 /// cost most.
 pub fn text(profiled: &Profiled, style: Style) -> String {
     if profiled.total == 0 {
-        let words = format!(
-            "{}: the profile holds no samples{}",
-            clean(&profiled.source, 200),
-            why(profiled)
-        );
+        let words = format!("{}: {}", clean(&profiled.source, 200), without_samples(profiled));
         return indented("", &words, style) + &notes(profiled, style);
     }
     let mut out = head(profiled, style);
@@ -48,6 +44,11 @@ pub fn text(profiled: &Profiled, style: Style) -> String {
 
 fn notes(profiled: &Profiled, style: Style) -> String {
     profiled.notes.iter().map(|note| indented("note: ", note, style)).collect()
+}
+
+/// That a profile is empty, and why it may be.
+pub(crate) fn without_samples(profiled: &Profiled) -> String {
+    format!("the profile holds no samples{}", why(profiled))
 }
 
 /// Why a profile may be empty.

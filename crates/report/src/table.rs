@@ -18,7 +18,7 @@ use verdict::Reading;
 use verdict::figures::level_of;
 
 use crate::csv::cell;
-use crate::figure::{clean, level, rate, share};
+use crate::figure::{clean, level, measured, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{self, Style, Tone};
 
@@ -59,8 +59,8 @@ pub(crate) fn headers(kind: LevelKind) -> Vec<&'static str> {
 
 /// The figures of a level as text, in the order of the table's columns.
 pub(crate) fn cells(row: &CurveRow) -> Vec<String> {
-    let latency = |nanos: Option<u64>| nanos.map_or_else(missing, show_duration);
-    let mut cells = vec![level(row.level), rate(row.qps), show_duration(row.mean_ns)];
+    let latency = |nanos: Option<u64>| nanos.map_or_else(missing, measured);
+    let mut cells = vec![level(row.level), rate(row.qps), measured(row.mean_ns)];
     cells.extend(row.percentiles.each().map(|(_, nanos)| latency(nanos)));
     cells.push(row.success.map_or_else(missing, share));
     let cut = if row.cut_short { ", cut short" } else { "" };
@@ -115,8 +115,12 @@ const LONGEST: usize = 2000;
 
 /// A level in words: `648,381/s at 25,000 connections, mean 344ms`.
 fn words(kind: LevelKind, row: &CurveRow) -> String {
+    let (least, most) = match row.verdict {
+        Some(Verdict::LowerBound) => ("at least ", "at most "),
+        _ => ("", ""),
+    };
     let (qps, mean) = (rate(row.qps), show_duration(row.mean_ns));
-    format!("{qps}/s at {}, mean {mean}", level_of(kind, row.level))
+    format!("{least}{qps}/s at {}, mean {most}{mean}", level_of(kind, row.level))
 }
 
 /// The name of the level's column in CSV.
@@ -136,9 +140,11 @@ fn field_names() -> Vec<&'static str> {
 
 /// A level's figures in full; what is not known is empty.
 fn fields(row: &CurveRow) -> Vec<String> {
-    let mut fields = vec![row.qps.to_string(), row.mean_ns.to_string()];
+    // No request takes 0 ns: there was no response.
+    let time = |nanos: Option<Nanos>| cell(nanos.filter(|nanos| *nanos > 0));
+    let mut fields = vec![row.qps.to_string(), time(Some(row.mean_ns))];
     let percentiles = row.percentiles.each();
-    fields.extend(percentiles.map(|(_, nanos)| cell(nanos)));
+    fields.extend(percentiles.map(|(_, nanos)| time(nanos)));
     fields.push(cell(row.success));
     fields.push(row.verdict.map_or("", Verdict::name).to_owned());
     fields

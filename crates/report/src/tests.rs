@@ -1,5 +1,7 @@
 //! What all outputs have in common.
 
+mod agree;
+
 use model::claim::{Claim, Claims, Tool};
 use model::percentile::{LevelPercentiles, PointPercentiles};
 use model::tuning::Tuning;

@@ -38,19 +38,23 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
             }
         }
     }
-    if let Some(pending) = &tuning.pending {
-        let words = match &pending.refused {
-            Some(why) => format!("nothing is predicted without {}: {why}", names(pending)),
-            None => {
-                format!("predicted without {}: {} times", names(pending), foretold(Some(pending)))
-            }
-        };
+    if let Some(words) = pending(tuning) {
         out.push('\n');
-        for line in wrap(&clean(&words, 600), style.columns.max(40)) {
+        for line in wrap(&words, style.columns.max(40)) {
             out += &(style.paint(Tone::Soft, &line) + "\n");
         }
     }
     out
+}
+
+/// What is predicted of the change that comes next, if anything is.
+pub(crate) fn pending(tuning: &Tuning) -> Option<String> {
+    let pending = tuning.pending.as_ref()?;
+    let words = match &pending.refused {
+        Some(why) => format!("nothing is predicted without {}: {why}", names(pending)),
+        None => format!("predicted without {}: {} times", names(pending), foretold(Some(pending))),
+    };
+    Some(clean(&words, 600))
 }
 
 /// A narrow table has room for figures only.

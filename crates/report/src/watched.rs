@@ -133,24 +133,26 @@ fn rows<'a>(results: &'a [Beside], source: &str) -> Vec<Row<'a>> {
 pub fn side_by_side(results: &[Beside], style: Style) -> String {
     let mut out = String::new();
     for table in tables(results) {
-        let mut grid = grid(results, &table, true);
-        if grid.lines().any(|line| line.width() > style.columns) {
-            grid = self::grid(results, &table, false);
+        let mut lines = grid(results, &table, true).rows(usize::MAX);
+        if lines.iter().any(|line| line.width() > style.columns) {
+            lines = grid(results, &table, false).rows(style.columns);
         }
-        out += &format!("\n{}\n{grid}", style.paint(Tone::Strong, &clean(table.source, 60)));
+        let name = clean(table.source, style.columns.min(60));
+        let lines: String = lines.into_iter().map(|line| line + "\n").collect();
+        out += &format!("\n{}\n{lines}", style.paint(Tone::Strong, &name));
     }
     out
 }
 
-fn grid(results: &[Beside], table: &Watched<'_>, with_most: bool) -> String {
+fn grid(results: &[Beside], table: &Watched<'_>, with_most: bool) -> Grid {
     let mut grid = Grid::named(results.len());
     let name = if with_most { 30 } else { 12 };
     let names = results.iter().map(|result| clean(&result.name, name));
     grid.row([String::new()].into_iter().chain(names));
     for row in &table.rows {
-        grid.row([format!("  {}", row.name)].into_iter().chain(row.cells(with_most)));
+        grid.row([format!("  {}", clean(row.name, 40))].into_iter().chain(row.cells(with_most)));
     }
-    grid.print()
+    grid
 }
 
 /// Of the values inside a window.
@@ -204,6 +206,12 @@ mod tests {
         assert_eq!(table, wanted);
         let narrow = side_by_side(&results, Style { columns: 30, ..Style::default() });
         assert_eq!(narrow, "\napp\n         old   new\n  CPU   60 %  30 %\n  load  1.50  1.50\n");
+        let hostile = [
+            beside("old", &"日".repeat(90), &[0.5; 4]),
+            beside("new", &"日".repeat(90), &[0.5; 4]),
+        ];
+        let hostile = side_by_side(&hostile, Style { columns: 60, ..Style::default() });
+        assert!(hostile.lines().all(|line| line.width() <= 60), "{hostile}");
         let apart = [beside("old", "one", &[0.5; 4]), beside("new", "two", &[0.5; 4])];
         assert_eq!(side_by_side(&apart, Style::default()), "");
     }

@@ -117,6 +117,14 @@ impl Diff {
         ratio(self.best.get(of)?.as_ref()?.qps, self.best.last()?.as_ref()?.qps)
     }
 
+    /// What stands before [`Self::best_ratio`], see [`bound`].
+    pub fn best_bound(&self, of: usize) -> &'static str {
+        let judged = |row: Option<&Option<CurveRow>>| {
+            row.and_then(|row| row.as_ref()?.verdict).unwrap_or_default()
+        };
+        bound(judged(self.best.get(of)), judged(self.best.last()))
+    }
+
     /// Best against best in words: `before is 22.80 % of native, best against best: 147,834 at 3,000
     /// connections against 648,381 at 25,000`.
     pub fn best_sentence(&self, of: usize) -> Option<String> {
@@ -126,7 +134,7 @@ impl Diff {
         Some(format!(
             "{} is {}{share} of {}, best against best: {} at {}{unit} against {} at {}",
             self.names.get(of)?,
-            bound(one, last),
+            self.best_bound(of),
             self.names.last()?,
             rate(one.qps),
             level(one.level),
@@ -144,10 +152,10 @@ impl Diff {
     }
 }
 
-/// A ratio of a lower bound is one itself; over a lower bound it is an upper bound.
-fn bound(one: &CurveRow, last: &CurveRow) -> &'static str {
-    let at_least = |row: &CurveRow| row.verdict == Some(Verdict::LowerBound);
-    match (at_least(one), at_least(last)) {
+/// What stands before a ratio of two figures: that of a lower bound is one itself; over a lower bound it is an upper
+/// bound.
+pub fn bound(one: Verdict, last: Verdict) -> &'static str {
+    match (one == Verdict::LowerBound, last == Verdict::LowerBound) {
         (false, false) => "",
         (true, false) => "at least ",
         (false, true) => "at most ",

@@ -42,9 +42,13 @@ pub fn times(ratio: f64) -> String {
     if ratio < 10.0 { percent(ratio) } else { format!("{}x", grouped(ratio, 1)) }
 }
 
-/// A share that is not the whole in per cent, never rounded up to 100: `99.99 %`.
+/// A share that is not the whole in per cent, never rounded up to 100: `99.99 %`; `-` of nothing.
 pub fn share(ratio: f64) -> String {
-    if ratio < 1.0 { percent(ratio.min(0.9999)) } else { percent(1.0) }
+    match ratio {
+        _ if ratio.is_nan() => "-".to_owned(),
+        _ if ratio < 1.0 => percent(ratio.min(0.9999)),
+        _ => percent(1.0),
+    }
 }
 
 /// A level without its unit: `3,000`, or `0.5` for a fractional rate.
@@ -102,6 +106,7 @@ mod tests {
         assert_eq!([times(0.9), times(9.5), times(45.232)], ["90.00 %", "950.00 %", "45.2x"]);
         assert_eq!(share(0.99999), "99.99 %");
         assert_eq!(share(1.0), "100.00 %");
+        assert_eq!(share(0.0 / 0.0), "-");
         assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");
         assert_eq!(level_of(LevelKind::Concurrency, 1.0), "1 connection");
         assert_eq!(level_of(LevelKind::Rate, 0.5), "0.5/s");

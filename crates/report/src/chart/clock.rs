@@ -50,7 +50,8 @@ fn clock_step(seconds: f64) -> f64 {
 
 /// `102:30` for 6,150 seconds.
 pub(super) fn minutes_seconds(s: f64) -> String {
-    format!("{}:{:02}", (s / 60.0).floor(), (s.rem_euclid(60.0)).round() as u32)
+    let s = s.round();
+    format!("{}:{:02}", (s / 60.0).floor(), s.rem_euclid(60.0) as u32)
 }
 
 fn hours_minutes(s: f64) -> String {
@@ -73,6 +74,7 @@ mod tests {
         assert_eq!(long[..3], ["0:00", "2:00", "4:00"]);
         assert_eq!(words, "minutes:seconds since the start");
         assert_eq!(labels(0.0, 7.0 * 3600.0 * 2.0).0[1], "2:00");
+        assert_eq!([59.4, 239.6].map(minutes_seconds), ["0:59", "4:00"]);
         assert!(labels(0.0, 1e12).0.len() < 45);
         assert!(labels(0.0, 1e-6).0.len() > 3);
     }

@@ -1,10 +1,11 @@
 //! The curve of a sweep: QPS on the left axis, latency on the right, over concurrency or rate.
 
 use model::sweep::LevelKind;
+use model::validity::Verdict;
 
 use super::axis::{Axis, Measure};
-use super::levels::{CurveLevel, ascending, level_column, level_title, level_words, short};
-use super::number::{duration, quantity, round_duration};
+use super::levels::{CurveLevel, ascending, best, level_column, level_title, level_words, short};
+use super::number::{quantity, round_duration};
 use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
@@ -177,7 +178,7 @@ impl Curve {
                 "{}: {} requests/s, mean {}",
                 level_words(self.kind, l.level),
                 rate(l.requests_per_s),
-                duration(l.mean_s)
+                l.mean_words()
             );
             Point { validity: l.validity, tip, ..Point::bare(l.level, value(l).and_then(quantity)) }
         };
@@ -187,17 +188,18 @@ impl Curve {
     fn callouts(&self) -> Vec<Mark> {
         let at = |index: Option<usize>| {
             let l = self.levels.get(index?)?;
-            quantity(l.requests_per_s).map(|qps| (l.level, qps))
+            let sign = if l.at_least().is_empty() { "" } else { "≥" };
+            quantity(l.requests_per_s).map(|qps| (l.level, qps, sign))
         };
         let within = self.objective_s.map_or_else(
             || "within the objective".into(),
             |o| format!("within {}", round_duration(o)),
         );
-        let callout = |(x, y): (f64, f64), words: String| Mark::Callout {
+        let callout = |(x, y, sign): (f64, f64, &str), words: String| Mark::Callout {
             side: Side::Left,
             x,
             y,
-            label: format!("{words} {} at {}", rate(y), level(x)),
+            label: format!("{words} {sign}{} at {}", rate(y), level(x)),
         };
         match (at(self.best), at(self.best_within)) {
             (Some(a), Some(b)) if a == b => vec![callout(a, format!("best, and {within}:"))],
@@ -257,39 +259,46 @@ impl Curve {
         }
     }
 
-    /// What the curve says, in a sentence or two.
+    /// What the curve says, in a sentence or two: of levels that may be quoted.
     fn reading(&self) -> String {
-        let sound = |l: &&CurveLevel| quantity(l.requests_per_s).is_some() && l.level.is_finite();
-        let by_qps =
-            |a: &&CurveLevel, b: &&CurveLevel| a.requests_per_s.total_cmp(&b.requests_per_s);
-        let best = self.best.and_then(|i| self.levels.get(i)).filter(sound);
-        let Some(best) = best.or_else(|| self.levels.iter().filter(sound).max_by(by_qps)) else {
+        if self.levels.is_empty() {
             return "No level was measured.".into();
+        }
+        let Some(best) = self.best.and_then(|i| self.levels.get(i)).or_else(|| best(&self.levels))
+        else {
+            return "No level has a usable QPS.".into();
         };
-        let last = self
-            .levels
-            .iter()
-            .filter(sound)
-            .max_by(|a, b| a.level.total_cmp(&b.level))
-            .unwrap_or(best);
-        let verb = if self.levels.len() == 1 { "is" } else { "peaks at" };
+        let at_least = best.at_least();
+        let verb = if self.levels.len() == 1 || !at_least.is_empty() { "is" } else { "peaks at" };
+        let at_most = if at_least.is_empty() { "" } else { "at most " };
         let peak = format!(
-            "QPS {verb} {} with {}, where the mean latency is {}.",
+            "QPS {verb} {at_least}{} with {}, where the mean latency is {at_most}{}.",
             rate(best.requests_per_s),
             level_words(self.kind, best.level),
-            quantity(best.mean_s).map_or_else(|| "not known".into(), duration)
+            best.mean_words()
         );
-        let ratio = last.requests_per_s / best.requests_per_s;
-        if last.level == best.level && self.levels.len() > 1 {
-            format!("{peak} That is the last level measured: the true peak may lie beyond it.")
-        } else if ratio.is_finite() && ratio < 0.9 {
-            format!(
-                "{peak} By {} it has fallen to {} of that.",
+        peak + &self.beyond(best)
+    }
+
+    /// What comes after the best level, in a sentence: only what is VALID can have fallen.
+    fn beyond(&self, best: &CurveLevel) -> String {
+        let above = |l: &&CurveLevel| l.level > best.level;
+        let beyond = || self.levels.iter().filter(above);
+        if beyond().all(|l| l.validity == Verdict::Invalid) && self.levels.len() > 1 {
+            let last = if beyond().next().is_none() { "level" } else { "valid level" };
+            return format!(" That is the last {last} measured: the true peak may lie beyond it.");
+        }
+        let valid = beyond().filter(|l| l.validity == Verdict::Valid);
+        let last = valid.max_by(|a, b| a.level.total_cmp(&b.level));
+        let ratio =
+            |l: &CurveLevel| quantity(l.requests_per_s).map(|qps| qps / best.requests_per_s);
+        match last.and_then(|l| Some((l, ratio(l)?))) {
+            Some((last, ratio)) if ratio < 0.9 => format!(
+                " By {} it has fallen to {} of that.",
                 level_words(self.kind, last.level),
                 share(ratio)
-            )
-        } else {
-            peak
+            ),
+            _ => String::new(),
         }
     }
 

@@ -5,10 +5,10 @@ use super::axis::{Axis, Measure, Tick};
 use super::curve::top;
 use super::number::quantity;
 use super::palette::Dash;
-use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
+use super::parts::{Band, Bar, Key, Line, Mark, Panel, Point, Side, Style};
 use super::scale::Scale;
 use super::table::{Table, cell};
-use crate::figure::{count, rate};
+use crate::figure::count;
 
 /// The figures of a log over its time.
 #[derive(Clone, Debug, Default)]
@@ -60,26 +60,26 @@ impl Demand {
     }
 }
 
-/// Requests by the hour of the day.
+/// Requests by the hour of the day: of the first 24 figures each is an hour's.
 pub fn by_hour(requests: &[u64]) -> Chart {
-    let hours = requests.iter().take(24).enumerate();
-    let points = hours.clone().map(|(hour, n)| Point::bare(hour as f64, Some(*n as f64)));
-    let bars = Mark::Bars { points: points.collect(), colour: 0, step: 1.0 };
-    let most = requests.iter().max().copied().unwrap_or(0);
+    let hours = || (0_u32..24).zip(requests.iter().copied());
+    let bar = |(hour, n): (u32, u64)| Bar { x: (hour.into(), (hour + 1).into()), y: n as f64 };
+    let bars = Mark::Bars { bars: hours().map(bar).collect(), colour: 0 };
     let tick = |hour: u32| Tick { at: hour.into(), label: format!("{hour}:00"), rank: 0 };
     let ticks = (0..=24).step_by(3).map(tick).collect();
+    // The first of equals.
+    let busiest = hours().reduce(|a, b| if a.1 >= b.1 { a } else { b }).filter(|(_, n)| *n > 0);
+    let most = busiest.map_or(0, |(_, n)| n);
     let axis = Axis::quantity(Measure::Count, most as f64, 4);
-    let busiest = hours.clone().max_by_key(|(_, n)| **n).map_or(0, |(hour, _)| hour);
     let mut table = Table::new(["hour", "requests"]);
-    for (hour, n) in hours {
-        table.push(vec![hour.to_string(), count(*n)]);
+    for (hour, n) in hours() {
+        table.push(vec![hour.to_string(), n.to_string()]);
     }
     Chart {
         title: "Requests by the hour of the day".to_owned(),
-        subtitle: format!(
-            "{busiest}:00 to {}:00 had the most, {}.",
-            busiest + 1,
-            rate(most as f64)
+        subtitle: busiest.map_or_else(
+            || "There were no requests.".to_owned(),
+            |(hour, n)| format!("{hour}:00 to {}:00 had the most, {}.", hour + 1, count(n)),
         ),
         desc: "Requests of each hour of the day, over all days of the log.".to_owned(),
         keys: Vec::new(),
@@ -89,5 +89,23 @@ pub fn by_hour(requests: &[u64]) -> Chart {
         bands: Vec::new(),
         notes: Vec::new(),
         table,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_hour_is_named_with_its_count() {
+        let mut requests = [0; 24];
+        assert_eq!(by_hour(&requests).subtitle(), "There were no requests.");
+        assert_eq!(by_hour(&[]).subtitle(), "There were no requests.");
+        (requests[9], requests[20]) = (50, 50);
+        assert_eq!(by_hour(&requests).subtitle(), "9:00 to 10:00 had the most, 50.");
+        requests[20] = 12_345;
+        let chart = by_hour(&requests);
+        assert_eq!(chart.subtitle(), "20:00 to 21:00 had the most, 12,345.");
+        assert_eq!(chart.table().rows[20], ["20", "12345"]);
     }
 }

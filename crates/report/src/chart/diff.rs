@@ -3,15 +3,16 @@
 //! says which is which.
 
 use model::sweep::LevelKind;
+use verdict::diff::bound;
 use verdict::figures::times;
 
 use super::axis::{Axis, Measure};
 use super::curve::top;
 use super::levels::{
-    CurveLevel, CurveSeries, ascending, level_column, level_title, level_words, series_table,
+    CurveLevel, CurveSeries, ascending, best, level_column, level_title, level_words, series_table,
     short, union,
 };
-use super::number::{duration, quantity};
+use super::number::quantity;
 use super::palette::{Dash, Shape};
 use super::parts::{Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::success::undrawn;
@@ -95,7 +96,7 @@ impl Diff {
                 short(&series.name),
                 level_words(self.kind, l.level),
                 rate(l.requests_per_s),
-                duration(l.mean_s)
+                l.mean_words()
             );
             Point { validity: l.validity, tip, ..Point::bare(l.level, quantity(value(l))) }
         };
@@ -119,27 +120,26 @@ impl Diff {
         ]
     }
 
-    fn best(series: &CurveSeries) -> Option<&CurveLevel> {
-        let sound = series.levels.iter().filter(|l| quantity(l.requests_per_s).is_some());
-        sound.max_by(|a, b| a.requests_per_s.total_cmp(&b.requests_per_s))
-    }
-
-    /// Best against best, in a sentence.
+    /// Best against best, in a sentence: of levels that may be quoted.
     fn reading(&self) -> String {
         let Some((last, others)) = self.series.split_last() else {
             return "No series was given.".into();
         };
-        let Some(base) = Diff::best(last).filter(|b| b.requests_per_s > 0.0) else {
-            return "There is no measured QPS to compare with.".into();
+        let Some(base) = best(&last.levels) else {
+            return "There is no usable QPS to compare with.".into();
         };
-        let ratio = |l: &CurveLevel| times(l.requests_per_s / base.requests_per_s);
+        let ratio = |l: &CurveLevel| {
+            bound(l.validity, base.validity).to_owned()
+                + &times(l.requests_per_s / base.requests_per_s)
+        };
         let at = |l: &CurveLevel| {
-            format!("{} at {}", rate(l.requests_per_s), level_words(self.kind, l.level))
+            let (at_least, qps) = (l.at_least(), rate(l.requests_per_s));
+            format!("{at_least}{qps} at {}", level_words(self.kind, l.level))
         };
         let name = short(&last.name);
         match others {
             [] => format!("The best QPS is {}.", at(base)),
-            [one] => match Diff::best(one) {
+            [one] => match best(&one.levels) {
                 Some(best) => format!(
                     "Best against best, {} reaches {} of {name}'s QPS: {} against {}.",
                     short(&one.name),
@@ -147,14 +147,16 @@ impl Diff {
                     at(best),
                     at(base)
                 ),
-                None => format!("{} has no measured QPS.", short(&one.name)),
+                None => format!("{} has no usable QPS.", short(&one.name)),
             },
             _ => {
-                let each = others
-                    .iter()
-                    .take(MOST_SERIES)
-                    .filter_map(|s| Some(format!("{} {}", short(&s.name), ratio(Diff::best(s)?))));
+                let each = others.iter().take(MOST_SERIES).filter_map(|s| {
+                    Some(format!("{} {}", short(&s.name), ratio(best(&s.levels)?)))
+                });
                 let list: Vec<String> = each.collect();
+                if list.is_empty() {
+                    return "Of the others none has a usable QPS.".into();
+                }
                 format!("Best QPS as a share of {name}'s ({}): {}.", at(base), list.join(", "))
             }
         }

@@ -75,10 +75,13 @@ impl Effects {
 
     /// That some changes are drawn at the edge.
     fn notes(&self) -> Vec<String> {
-        let beyond = |row: &EffectRow| 100.0 * (row.ratio - 1.0) > FARTHEST;
-        let far = self.rows.iter().filter(|row| beyond(row));
-        let named = far.map(|row| format!("{} {}", row.name, change(row.ratio)));
-        let named: Vec<String> = named.collect();
+        let beyond = |ratio: f64| 100.0 * (ratio - 1.0) > FARTHEST;
+        let named = |row: &EffectRow| match (beyond(row.ratio), beyond(row.high)) {
+            (true, _) => Some(format!("{} {}", row.name, change(row.ratio))),
+            (_, true) => Some(format!("the interval of {}, up to {}", row.name, change(row.high))),
+            _ => None,
+        };
+        let named: Vec<String> = self.rows.iter().filter_map(named).collect();
         match named.is_empty() {
             true => Vec::new(),
             false => vec![format!("At the edge, since beyond it: {}.", named.join(", "))],
@@ -135,11 +138,40 @@ impl Effects {
     }
 }
 
+/// A change in per cent as it is drawn. What is no number stays none, and has no place.
 fn percent(ratio: f64) -> f64 {
-    (100.0 * (ratio - 1.0)).min(FARTHEST)
+    let change = 100.0 * (ratio - 1.0);
+    if change > FARTHEST { FARTHEST } else { change }
 }
 
 fn line(points: Vec<Point>, shape: Option<Shape>) -> Mark {
     let style = Style { colour: 0, dash: Dash::Solid, shape, thin: false };
     Mark::Line(Line { side: Side::Left, style, name: String::new(), points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_not_drawn_and_what_is_cut_is_named() {
+        let row = |name: &str, ratio, high| EffectRow {
+            name: name.into(),
+            ratio,
+            low: 0.9,
+            high,
+            word: "CANNOT_TELL".into(),
+        };
+        let rows =
+            vec![row("QPS", f64::NAN, f64::NAN), row("p50", 1.1, 20.0), row("p99", 12.0, 30.0)];
+        let effects = Effects { rows, margin: 0.02, ..Effects::default() };
+        let drawn = effects.marks().into_iter().filter_map(|mark| match mark {
+            Mark::Line(line) if line.style.shape.is_some() => Some(line.points[0].x),
+            _ => None,
+        });
+        let drawn: Vec<f64> = drawn.collect();
+        assert!(drawn[0].is_nan() && drawn[2] == FARTHEST, "{drawn:?}");
+        let note = &effects.notes()[0];
+        assert!(note.contains("the interval of p50, up to 20.0x, p99 12.0x"), "{note}");
+    }
 }

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use model::sweep::LevelKind;
 use model::validity::Verdict;
+use verdict::sound::SOUND;
 
-use super::number::{grouped, level};
+use super::number::{duration, grouped, level, quantity};
 use super::table::{Table, cell, cell_or_empty};
 
 /// One level of a sweep.
@@ -16,7 +17,7 @@ pub struct CurveLevel {
     pub level: f64,
     /// Requests completed per second.
     pub requests_per_s: f64,
-    /// Mean latency in seconds.
+    /// Mean latency in seconds; not finite where no response was measured.
     pub mean_s: f64,
     /// 99th percentile of latency in seconds, where known.
     pub p99_s: Option<f64>,
@@ -24,6 +25,33 @@ pub struct CurveLevel {
     pub success_ratio: Option<f64>,
     /// Whether the figures can be trusted.
     pub validity: Verdict,
+}
+
+impl CurveLevel {
+    /// Its QPS where it may be quoted as what the server carried, by the rule of `verdict::curve`: not INVALID, and nine
+    /// in ten succeeded.
+    pub(super) fn usable(&self) -> Option<f64> {
+        let sound = self.validity != Verdict::Invalid
+            && self.success_ratio.is_none_or(|ratio| ratio >= SOUND)
+            && self.level.is_finite();
+        quantity(self.requests_per_s).filter(|qps| sound && *qps > 0.0)
+    }
+
+    /// `at least ` before the QPS of a lower bound.
+    pub(super) fn at_least(&self) -> &'static str {
+        if self.validity == Verdict::LowerBound { "at least " } else { "" }
+    }
+
+    /// Its mean in words.
+    pub(super) fn mean_words(&self) -> String {
+        quantity(self.mean_s).map_or_else(|| "not known".into(), duration)
+    }
+}
+
+/// The level with the highest QPS that may be quoted; the first of equals.
+pub(super) fn best(levels: &[CurveLevel]) -> Option<&CurveLevel> {
+    let usable = levels.iter().filter_map(|level| Some((level.usable()?, level)));
+    usable.reduce(|a, b| if a.0 >= b.0 { a } else { b }).map(|(_, level)| level)
 }
 
 /// The levels of one sweep among several.

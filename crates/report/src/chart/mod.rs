@@ -1,7 +1,7 @@
 //! Charts: typed figures in, SVG text or PNG bytes out, and the same figures as a table.
 //!
-//! Owns how results look: nine kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`],
-//! [`Timeline`], [`Heat`], [`Spectrum`], [`Search`], [`Demand`]), each a plain struct of numbers with a `chart()` method,
+//! Owns how results look: ten kinds of chart ([`Curve`], [`SuccessRate`], [`Diff`], [`Effects`], [`Timeline`],
+//! [`Heat`], [`Spectrum`], [`Search`], [`Demand`], [`Watched`]), each a plain struct of numbers with a `chart()` method,
 //! their axes, colours, words and layout. Does not own what the numbers mean: best levels, validity
 //! and dips are judged elsewhere and handed in. The SVG goes into the HTML report
 //! ([`Theme::Inline`]) or a file ([`Theme::Standalone`]); a picture ([`Chart::to_png`]) goes beside

@@ -62,15 +62,21 @@ pub(super) struct Cell {
     pub shade: usize,
 }
 
+/// A bar from zero to a value of the left axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bar {
+    pub x: (f64, f64),
+    pub y: f64,
+}
+
 /// Anything drawn inside a panel.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
     Line(Line),
-    /// Bars from zero on the left axis, each from `x` to `x + step`.
+    /// Bars from zero on the left axis.
     Bars {
-        points: Vec<Point>,
+        bars: Vec<Bar>,
         colour: usize,
-        step: f64,
     },
     /// Filled rectangles on the left axis.
     Cells(Vec<Cell>),

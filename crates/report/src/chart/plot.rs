@@ -6,7 +6,7 @@ use super::axis::{Axis, Tick, kept};
 use super::frame::{LABEL_SIZE, PAD, TICK_SIZE, WIDTH, extent, project};
 use super::marker::{line_class, marker};
 use super::palette::{COLOURS, Dash, SHADES, shade_class};
-use super::parts::{Band, Cell, Line, Mark, Panel, Point, Side, Style};
+use super::parts::{Band, Bar, Cell, Line, Mark, Panel, Point, Side, Style};
 use super::path::{Polyline, data, ink, inside, polylines};
 use super::place::{Ground, along, around, spread};
 use super::svg::{Anchor, Rect, Run, Svg, plain};
@@ -49,7 +49,7 @@ pub(super) fn draw(svg: &mut Svg, view: &View, panel: &Panel, bands: &[Band], la
     let mut ground = Ground { frame: view.rect, taken: Vec::new(), ink: uprights(view, bands) };
     for mark in &panel.marks {
         match mark {
-            Mark::Bars { points, colour, step } => bars(svg, view, points, *colour, *step),
+            Mark::Bars { bars: of, colour } => bars(svg, view, of, *colour),
             Mark::Cells(of) => cells(svg, view, of),
             _ => {}
         }
@@ -166,13 +166,13 @@ fn x_ticks(svg: &mut Svg, view: &View, labelled: bool) {
     }
 }
 
-fn bars(svg: &mut Svg, view: &View, points: &[Point], colour: usize, step: f64) {
+fn bars(svg: &mut Svg, view: &View, bars: &[Bar], colour: usize) {
     let r = view.rect;
     let Some(zero) = view.y(Side::Left, 0.0) else { return };
     let mut columns: Vec<(f64, f64, f64)> = Vec::new();
-    for point in points.iter().filter(|p| p.y > 0.0) {
+    for bar in bars.iter().filter(|bar| bar.y > 0.0) {
         let (Some(from), Some(to), Some(y)) =
-            (view.x(point.x), view.x(point.x + step), view.y(Side::Left, point.y))
+            (view.x(bar.x.0), view.x(bar.x.1), view.y(Side::Left, bar.y))
         else {
             continue;
         };

@@ -20,6 +20,8 @@ pub struct SpectrumSeries {
     /// (percentile 0 to 100, latency in seconds), in any order. 0 is the minimum; 100 is given as
     /// `max_s`.
     pub points: Vec<(f64, f64)>,
+    /// Median and 99th percentile in seconds, where they are known apart from the points.
+    pub p50_and_p99_s: Option<(f64, f64)>,
     /// The highest latency in seconds.
     pub max_s: Option<f64>,
     /// Samples behind it, where known.
@@ -142,12 +144,15 @@ impl Spectrum {
     fn reading(&self) -> String {
         let Some(series) = self.series.first() else { return "No distribution was given.".into() };
         let at = |wanted: f64| {
-            let point = series.points.iter().find(|p| (p.0 - wanted).abs() < 1e-9)?;
-            quantity(point.1).map(duration)
+            series.points.iter().find(|p| (p.0 - wanted).abs() < 1e-9).map(|point| point.1)
         };
+        let (p50, p99) = series
+            .p50_and_p99_s
+            .map_or_else(|| (at(50.0), at(99.0)), |(p50, p99)| (Some(p50), Some(p99)));
+        let words = |value: Option<f64>| value.and_then(quantity).map(duration);
         let mut parts = Vec::new();
-        parts.extend(at(50.0).map(|v| format!("half the requests took at most {v}")));
-        parts.extend(at(99.0).map(|v| format!("one in a hundred more than {v}")));
+        parts.extend(words(p50).map(|v| format!("half the requests took at most {v}")));
+        parts.extend(words(p99).map(|v| format!("one in a hundred more than {v}")));
         parts.extend(
             series.max_s.and_then(quantity).map(|v| format!("the slowest {}", duration(v))),
         );

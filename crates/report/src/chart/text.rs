@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
+use crate::figure::invisible;
+
 /// The regular face, OpenType. See `assets/fonts` for its origin and licence.
 pub(super) const REGULAR: &[u8] = include_bytes!("../../assets/fonts/Inter-Regular.otf");
 /// The semi-bold face (weight 600), OpenType.
@@ -180,10 +182,7 @@ pub(super) fn clean(text: &str) -> String {
                     out.push(' ');
                 }
             }
-            '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' => {}
+            c if invisible(c) => {}
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }

@@ -8,17 +8,19 @@ use super::curve::top;
 use super::levels::short;
 use super::number::{duration, quantity, round_duration, si};
 use super::palette::Dash;
-use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
+use super::parts::{Band, Bar, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
-use crate::figure::rate;
+use crate::figure::{count, rate};
 
 /// One second of a run (or whatever the step between entries is).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Second {
     /// When it began, in seconds since the start of the run.
     pub at_s: f64,
+    /// Its length in seconds; as long as most others where it is not above zero.
+    pub length_s: f64,
     /// Requests completed per second.
-    pub achieved_per_s: f64,
+    pub requests_per_s: f64,
     /// Arrivals wanted per second; `None` in a closed loop.
     pub offered_per_s: Option<f64>,
     /// Median latency in seconds; `None` where no response came.
@@ -31,6 +33,13 @@ pub struct Second {
     pub errors_per_s: f64,
     /// Requests open, where known.
     pub in_flight: Option<f64>,
+}
+
+impl Second {
+    /// Its length, where most are `step` long.
+    fn length(&self, step: f64) -> f64 {
+        if self.length_s.is_finite() && self.length_s > 0.0 { self.length_s } else { step }
+    }
 }
 
 /// What a shaded band is.
@@ -72,6 +81,8 @@ pub struct Timeline {
     pub title: String,
     /// Requests per second over the measured window; the mean of its seconds where this is `None`.
     pub mean_per_s: Option<f64>,
+    /// Attempts of the measured window that did not succeed, where known.
+    pub failed: Option<u64>,
     /// The seconds in order.
     pub seconds: Vec<Second>,
     /// Periods to shade.
@@ -93,9 +104,9 @@ impl Timeline {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let step = self.step();
-        let known = || self.seconds.iter().map(|s| s.at_s).filter(|t| t.is_finite());
-        let from = known().fold(f64::INFINITY, f64::min);
-        let to = known().fold(f64::NEG_INFINITY, f64::max) + step;
+        let known = || self.seconds.iter().filter(|s| s.at_s.is_finite());
+        let from = known().map(|s| s.at_s).fold(f64::INFINITY, f64::min);
+        let to = known().map(|s| s.at_s + s.length(step)).fold(f64::NEG_INFINITY, f64::max);
         let (x, x_title) = Axis::seconds(from, to);
         let mut panels = vec![self.throughput(step), self.latency(step)];
         panels.extend(self.errors(step));
@@ -140,20 +151,20 @@ impl Timeline {
         let points = self
             .seconds
             .iter()
-            .map(|s| Point::bare(s.at_s + step / 2.0, value(s).and_then(quantity)));
+            .map(|s| Point::bare(s.at_s + s.length(step) / 2.0, value(s).and_then(quantity)));
         Mark::Line(Line { side: Side::Left, style, name: name.into(), points: points.collect() })
     }
 
     fn throughput(&self, step: f64) -> Panel {
         let open_loop = self.seconds.iter().any(|s| s.offered_per_s.is_some());
-        let achieved = top(self.seconds.iter().map(|s| Some(s.achieved_per_s)));
-        let highest = achieved.max(top(self.seconds.iter().map(|s| s.offered_per_s)));
+        let answered = top(self.seconds.iter().map(|s| Some(s.requests_per_s)));
+        let highest = answered.max(top(self.seconds.iter().map(|s| s.offered_per_s)));
         let mut marks = Vec::new();
         if open_loop {
             marks.push(self.line(step, style(6, Dash::Dashed), "offered", |s| s.offered_per_s));
         }
-        let name = if open_loop { "achieved" } else { "" };
-        marks.push(self.line(step, style(0, Dash::Solid), name, |s| Some(s.achieved_per_s)));
+        let name = if open_loop { "QPS" } else { "" };
+        marks.push(self.line(step, style(0, Dash::Solid), name, |s| Some(s.requests_per_s)));
         let axis = Axis::quantity(Measure::Count, highest, 4);
         Panel::plain(120.0, vec![Key::words("QPS (requests/s)")], axis, marks)
     }
@@ -200,8 +211,10 @@ impl Timeline {
         if peak <= 0.0 {
             return None;
         }
-        let points = self.seconds.iter().map(|s| Point::bare(s.at_s, quantity(s.errors_per_s)));
-        let bars = Mark::Bars { points: points.collect(), colour: 1, step };
+        let bar = |s: &Second| {
+            Some(Bar { x: (s.at_s, s.at_s + s.length(step)), y: quantity(s.errors_per_s)? })
+        };
+        let bars = Mark::Bars { bars: self.seconds.iter().filter_map(bar).collect(), colour: 1 };
         let heading = Key::words(format!("errors/s (most: {})", rate(peak)));
         Some(Panel::plain(64.0, vec![heading], Axis::quantity(Measure::Count, peak, 2), vec![bars]))
     }
@@ -215,8 +228,14 @@ impl Timeline {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if !self.seconds.is_empty() && self.seconds.iter().all(|s| s.errors_per_s == 0.0) {
-            notes.push("No attempt failed.".into());
+        let none_drawn = self.seconds.iter().all(|s| s.errors_per_s == 0.0);
+        match self.failed.unwrap_or(0) {
+            _ if !none_drawn || self.seconds.is_empty() => {}
+            0 => notes.push("No attempt failed.".into()),
+            n => notes.push(format!(
+                "Attempts that did not succeed: {}, none of them in what is drawn.",
+                count(n)
+            )),
         }
         notes.extend(self.limits().filter(|(_, near)| !near).map(|(limit, _)| {
             format!("The limit of {} lies far outside the latencies.", short(&limit.label))
@@ -237,7 +256,7 @@ impl Timeline {
             asides.into_iter().any(|span| span.from_s <= at_s && at_s < span.to_s)
         };
         let measured = || self.seconds.iter().filter(|s| !aside(s.at_s));
-        let sound: Vec<f64> = measured().filter_map(|s| quantity(s.achieved_per_s)).collect();
+        let sound: Vec<f64> = measured().filter_map(|s| quantity(s.requests_per_s)).collect();
         if sound.is_empty() {
             return "Nothing was measured.".into();
         }
@@ -261,7 +280,7 @@ impl Timeline {
         let mut table = Table::new([
             "second",
             "offered (1/s)",
-            "achieved (1/s)",
+            "QPS (1/s)",
             "p50 (ms)",
             "p99 (ms)",
             "max (ms)",
@@ -273,7 +292,7 @@ impl Timeline {
             table.push(vec![
                 cell(s.at_s),
                 cell_or_empty(s.offered_per_s),
-                cell(s.achieved_per_s),
+                cell(s.requests_per_s),
                 ms(s.p50_s),
                 ms(s.p99_s),
                 ms(s.max_s),

@@ -59,7 +59,8 @@ impl<'a> Period<'a> {
         let length_s = seconds(self.duration_ns);
         Second {
             at_s: seconds(self.start_ns),
-            achieved_per_s: self.requests_per_s,
+            length_s,
+            requests_per_s: self.requests_per_s,
             offered_per_s: offered.then_some(self.offered_per_s),
             p50_s: latency(self.percentiles.p50_ns),
             p99_s: latency(self.percentiles.p99_ns),
@@ -89,6 +90,7 @@ pub fn timeline(run: &Run) -> chart::Timeline {
     chart::Timeline {
         title: if sliced { "Over time" } else { "Second by second" }.to_owned(),
         mean_per_s: Some(run.rates.requests_per_s),
+        failed: Some(run.totals.attempts.saturating_sub(run.totals.succeeded)),
         seconds: drawn.iter().map(|period| period.second(offered)).collect(),
         spans: asides(&drawn).into_iter().chain(run.dips.iter().map(alarm)).collect(),
         limits: limits(run),

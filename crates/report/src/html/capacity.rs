@@ -76,7 +76,7 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
             words::level_of(LevelKind::Rate, line.rate_low_per_s),
             words::level_of(LevelKind::Rate, high)
         ),
-        None => "at least".to_owned(),
+        None => format!("{} or more", words::level_of(LevelKind::Rate, line.rate_low_per_s)),
     };
     let confirmed = line.confirmed_for_ns.map_or_else(
         || "not confirmed by a hold".to_owned(),

@@ -7,9 +7,9 @@ use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
 use verdict::figures::{level_of, times};
 
-use super::{Section, Title, page, parts};
+use super::{Section, Title, page, parts, sweep};
 use crate::charts;
-use crate::figure::{clean, level, rate};
+use crate::figure::{clean, level};
 use crate::table::figures;
 use crate::watched::{self, Beside};
 
@@ -169,8 +169,9 @@ fn summary(diff: &Diff) -> Markup {
         let place =
             format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));
         let ratio = diff.best_ratio(of).filter(|_| of != last).map(times);
-        let ratio = ratio.map_or_else(String::new, |r| format!("{r} of {}, ", names[last]));
-        (names[of].as_str(), rate(row.qps), ratio + &place)
+        let bound = diff.best_bound(of);
+        let ratio = ratio.map_or_else(String::new, |r| format!("{bound}{r} of {}, ", names[last]));
+        (names[of].as_str(), sweep::qps(row), ratio + &place)
     };
     let tiles: Vec<_> = diff.best.iter().enumerate().map(tile).collect();
     html! {

@@ -6,7 +6,7 @@ use model::mined::{MinedEndpoint, Parameter};
 
 use super::{Section, Title, page, parts};
 use crate::chart::{self, Demand};
-use crate::figure::{clean, count, counted, rate, share};
+use crate::figure::{clean, count, counted, rate, share, share_of};
 use crate::mined::{facts, latency, value};
 
 /// The page of a mined log.
@@ -57,13 +57,17 @@ fn summary(mined: &Mined) -> Markup {
             format!("{}/s", rate(mined.peak.rate_per_s)),
             counted(mined.peak.requests, "request"),
         ),
-        ("Users a day", count(mined.daily_users), format!("{} in all", count(mined.users))),
+        (
+            "Users on the busiest day",
+            count(mined.daily_users),
+            format!("{} in all", count(mined.users)),
+        ),
         (
             "Endpoints",
             count(mined.endpoints.len() as u64),
             format!("workload covers {}", share(mined.covered)),
         ),
-        ("Writes", share(mined.writes as f64 / (mined.counted as f64).max(1.0)), String::new()),
+        ("Writes", share_of(mined.writes, mined.counted), String::new()),
     ];
     let facts: Vec<_> =
         facts(mined).into_iter().map(|(name, words)| (name.to_owned(), words)).collect();
@@ -100,14 +104,14 @@ fn endpoints(mined: &Mined) -> Markup {
         "in the workload",
     ];
     let row = |endpoint: &MinedEndpoint| {
-        let failed: u64 =
-            endpoint.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+        let failed = endpoint.statuses.iter().filter(|(status, _)| **status >= 400);
+        let failed = failed.fold(0_u64, |sum, (_, n)| sum.saturating_add(*n));
         let cells = [
             clean(&format!("{} {}", endpoint.method, endpoint.path), 200),
             rate(endpoint.rate_per_s),
             share(endpoint.share),
             count(endpoint.count),
-            share(failed as f64 / (endpoint.count as f64).max(1.0)),
+            share_of(failed, endpoint.count),
             latency(endpoint, |summary| summary.p50),
             latency(endpoint, |summary| summary.p95),
             endpoint.sent_per_s.map(|sent| format!("{}/s", rate(sent))).unwrap_or_default(),

@@ -8,7 +8,7 @@ use verdict::objective::words::{conclusion, figure, interval};
 
 use super::parts;
 use crate::figure::{clean, level};
-use crate::text::objectives::preset;
+use crate::text::objectives::{judged, names, preset};
 
 /// The objectives of a run, and the rule that ended it.
 pub(super) fn run(run: &Run) -> Markup {
@@ -36,10 +36,10 @@ pub(super) fn run(run: &Run) -> Markup {
 
 /// The objectives of a sweep level by level.
 pub(super) fn sweep(sweep: &Sweep, holding: &Holding) -> Markup {
-    let most = sweep.levels.iter().map(|held| &held.run.objectives).max_by_key(|o| o.len());
-    let names = most.into_iter().flatten().map(|held| clean(&held.objective, 60));
+    let names = names(sweep);
+    let heads = names.iter().map(|name| clean(name, 60));
     let headers: Vec<String> =
-        [sweep.kind.name().to_owned(), "all".to_owned()].into_iter().chain(names).collect();
+        [sweep.kind.name().to_owned(), "all".to_owned()].into_iter().chain(heads).collect();
     let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
     let row = |held: &model::sweep::Level| {
         let all = if holds(held) {
@@ -47,7 +47,10 @@ pub(super) fn sweep(sweep: &Sweep, holding: &Holding) -> Markup {
         } else {
             html! { span.soft { "not met" } }
         };
-        let cells = held.run.objectives.iter().map(|o| html! { (ruling(o)) " " (value(o)) });
+        let cells = names.iter().map(|name| match judged(held, name) {
+            Some(held) => html! { (ruling(held)) " " (value(held)) },
+            None => html! { "-" },
+        });
         [html! { (level(held.level)) }, all].into_iter().chain(cells).collect()
     };
     html! {

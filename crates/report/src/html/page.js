@@ -56,6 +56,12 @@ function interact(figure, svg, plot, heads, rows) {
   const gaps = starts.slice(1).map((start, i) => start - starts[i]).sort((a, b) => a - b);
   const step = gaps[gaps.length >> 1] || 1;
   const { from, span } = plot;
+  // A period is drawn in its middle, the last one up to the chart's end; a sample where it was taken.
+  const periods = figure.dataset.timeline === "periods";
+  const drawn = starts.map((start, i) => {
+    if (!periods) return start;
+    return start + (i + 1 < starts.length ? Math.min(step, starts[i + 1] - start) : from + span - start) / 2;
+  });
   const hair = document.createElementNS(svg.namespaceURI, "line");
   hair.setAttribute("class", "crosshair");
   hair.setAttribute("y1", plot.top);
@@ -73,7 +79,7 @@ function interact(figure, svg, plot, heads, rows) {
 
   function show(index) {
     at = Math.max(0, Math.min(rows.length - 1, index));
-    const x = plot.left + (starts[at] + step / 2 - from) / span * (plot.right - plot.left);
+    const x = plot.left + (drawn[at] - from) / span * (plot.right - plot.left);
     hair.setAttribute("x1", x);
     hair.setAttribute("x2", x);
     hair.setAttribute("visibility", "visible");
@@ -104,7 +110,8 @@ function interact(figure, svg, plot, heads, rows) {
     const time = from + share * span;
     let index = starts.findIndex((start) => start > time);
     if (index < 0) index = starts.length;
-    show(index - 1);
+    const nearer = !periods && index > 0 && index < starts.length && starts[index] - time < time - starts[index - 1];
+    show(nearer ? index : index - 1);
   });
   svg.addEventListener("pointerleave", hide);
   svg.addEventListener("blur", hide);
@@ -136,7 +143,7 @@ function readable(head, text) {
 }
 
 function duration(ms) {
-  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [1e3, 1e3, "s"], [1, 1, "ms"], [1e-3, 1e-3, "us"]];
+  const units = [[72e5, 36e5, "h"], [12e4, 6e4, "m"], [999.5, 1e3, "s"], [0.9995, 1, "ms"], [1e-3, 1e-3, "us"]];
   const [, scale, unit] = units.find(([least]) => ms >= least) ?? [0, 1e-6, "ns"];
   const value = ms / scale;
   return value.toFixed(unit === "ns" || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + unit;

@@ -14,6 +14,8 @@ use crate::text::meaning;
 
 /// Longest a text from outside is shown.
 const LONGEST: usize = 2000;
+/// Longest a command is: what is cut off could not be run.
+const LONGEST_COMMAND: usize = 100_000;
 
 /// Text from outside, without what would hide or reorder it.
 pub(super) fn outside(text: &str) -> String {
@@ -98,20 +100,25 @@ pub(super) fn tiles(tiles: &[(&str, String, String)]) -> Markup {
 
 /// A chart with the figures behind it.
 pub(super) fn chart(chart: &Chart) -> Markup {
-    figure(chart, false)
+    figure(chart, None)
 }
 
-/// A chart over time, which the script makes interactive.
+/// A chart over time, which the script makes interactive: each row of its table is a period.
 pub(super) fn timeline(chart: &Chart) -> Markup {
-    figure(chart, true)
+    figure(chart, Some("periods"))
 }
 
-fn figure(chart: &Chart, over_time: bool) -> Markup {
+/// The same of a chart whose table has a row for each moment.
+pub(super) fn samples(chart: &Chart) -> Markup {
+    figure(chart, Some("samples"))
+}
+
+fn figure(chart: &Chart, over_time: Option<&str>) -> Markup {
     let table = chart.table();
     let headers: Vec<&str> = table.headers.iter().map(String::as_str).collect();
     html! {
-        figure.chart data-timeline[over_time] {
-            div.plot tabindex="0" role="region" aria-label="Chart" { (PreEscaped(chart.to_svg(Theme::Inline))) }
+        figure.chart data-timeline=[over_time] {
+            div.plot tabindex="0" role="region" aria-label=(clean(chart.title(), 200)) { (PreEscaped(chart.to_svg(Theme::Inline))) }
             details {
                 summary { "Data of this chart, " (rows_of(table.rows.len())) }
                 (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))
@@ -126,8 +133,10 @@ fn rows_of(n: usize) -> String {
 
 /// A table whose first column names the rows.
 pub(super) fn rows(headers: &[&str], rows: impl Iterator<Item = Vec<Markup>>) -> Markup {
+    let first = headers.first().copied().unwrap_or_default();
+    let label = if first.is_empty() { "Table".to_owned() } else { format!("Table by {first}") };
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Table" {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
             table {
                 thead { tr { @for header in headers { th scope="col" { (header) } } } }
                 tbody {
@@ -196,7 +205,7 @@ pub(super) fn environment(environment: &Environment) -> Markup {
 pub(super) fn command(words: &[String]) -> Markup {
     html! {
         div.command {
-            pre tabindex="0" { code id="command" { (outside(&shell(words))) } }
+            pre tabindex="0" { code id="command" { (clean(&shell(words), LONGEST_COMMAND)) } }
             button type="button" data-copies="command" hidden { "Copy" }
         }
     }

@@ -6,7 +6,7 @@ use model::profiled::{Flame, FunctionChange, FunctionCost, Owner, ProfileDiff, P
 use super::{Section, Title, page, parts};
 use crate::figure::{clean, share};
 use crate::flame;
-use crate::profiled::{amount, summary_line};
+use crate::profiled::{amount, summary_line, without_samples};
 
 /// Functions listed.
 const SHOWN: usize = 60;
@@ -17,10 +17,16 @@ pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
     let lines = summary_line(profiled);
     let own = profiled.owners.iter().find(|owner| owner.owner == Owner::Own);
     let own = own.map_or(0.0, |own| own.cum as f64 / profiled.total.max(1) as f64);
-    let gist = format!("own code and what it calls: {} of the profile", share(own));
+    let gist = match profiled.total {
+        0 => without_samples(profiled),
+        _ => format!("own code and what it calls: {} of the profile", share(own)),
+    };
     let title = Title { name: &name, lines, gist };
     let banner = html! {
-        p.reading { "Own code and what it calls: " strong { (share(own)) } "." }
+        p.reading {
+            @if profiled.total == 0 { (without_samples(profiled)) "." }
+            @else { "Own code and what it calls: " strong { (share(own)) } "." }
+        }
         @for note in &profiled.notes { p.soft { (clean(note, 500)) } }
     };
     page(&title, banner, &sections(profiled, tree), ("plimsoll-profile", profiled))
@@ -28,6 +34,10 @@ pub fn profiled(profiled: &Profiled, tree: &Flame) -> String {
 
 /// The sections of a profile.
 pub(super) fn sections(profiled: &Profiled, tree: &Flame) -> Vec<Section> {
+    if profiled.total == 0 {
+        let body = html! { p { (without_samples(profiled)) "." } };
+        return vec![Section { id: "owners", heading: "Whose code it is", body }];
+    }
     let unit = |value: i64| match profiled.us_per_request(value) {
         Some(us) => format!("{us:.2} us/request"),
         None => amount(profiled, value),

@@ -78,16 +78,16 @@ fn subtitle(run: &Run) -> String {
 /// What came out, in a sentence for those who do not know the words of load tests.
 fn reading(run: &Run) -> String {
     let (totals, response) = (&run.totals, &run.response_ns);
-    if response.count == 0 {
+    // Attempts that timed out have response times, too.
+    if totals.requests == 0 || response.count == 0 {
         return "No response came.".to_owned();
     }
-    let failed = totals.attempts.saturating_sub(totals.succeeded);
-    let success = match failed {
+    let success = match without_success(run) {
         0 => "all attempts succeeded".to_owned(),
-        n => format!("{} of the attempts failed", share_of(n, totals.attempts)),
+        n => format!("{} of the attempts did not succeed", share_of(n, totals.attempts)),
     };
     format!(
-        "The server answered {} requests/s for {}, half of them within {} and 99 % within {}; {success}.",
+        "The server answered {} requests/s for {}; half of the requests took up to {}, 99 in 100 up to {}; {success}.",
         rate(run.rates.requests_per_s),
         show_duration(totals.duration_ns),
         show_duration(response.p50),
@@ -95,16 +95,24 @@ fn reading(run: &Run) -> String {
     )
 }
 
+/// Attempts that failed, were not sent or had no end.
+fn without_success(run: &Run) -> u64 {
+    run.totals.attempts.saturating_sub(run.totals.succeeded)
+}
+
 fn summary(run: &Run) -> Markup {
-    let (totals, rates) = (&run.totals, &run.rates);
+    let rates = &run.rates;
     let offered = match run.plan.rate_per_s {
         Some(wanted) => match run.plan.mix.arriving() {
-            Arriving::Requests => format!("of {}/s offered", rate(wanted)),
+            Arriving::Requests => format!("of {}/s offered", rate(rates.offered_per_s)),
             arriving => format!("of {} {}", rate(wanted), arriving.per_s()),
         },
         None => "requests per second".to_owned(),
     };
-    let failed = totals.attempts.saturating_sub(totals.succeeded);
+    let succeeded = match without_success(run) {
+        0 => "all attempts".to_owned(),
+        n => format!("{} did not succeed", count(n)),
+    };
     let response = &run.response_ns;
     let latency =
         |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
@@ -116,10 +124,8 @@ fn summary(run: &Run) -> Markup {
             "Success",
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),
             match available(run) {
-                Some(available) => {
-                    format!("{} failed; server available for {available}", count(failed))
-                }
-                None => format!("{} failed", count(failed)),
+                Some(available) => format!("{succeeded}; server available for {available}"),
+                None => succeeded,
             },
         ),
         (

@@ -1,7 +1,7 @@
 //! The page of a sweep.
 
 use maud::{Markup, html};
-use model::curve::Curve;
+use model::curve::{Curve, CurveRow};
 use model::outcome::ErrorClass;
 use model::sweep::{Level, LevelKind, Sweep};
 use model::units::{exact_duration, show_duration};
@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 
 use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
-use crate::figure::{clean, count, date, level, rate, share};
+use crate::figure::{clean, count, date, level, measured, rate, share};
 use crate::table;
 
 /// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
@@ -65,7 +65,9 @@ fn subtitle(sweep: &Sweep) -> String {
 /// The verdict on the best level, which is what a sweep is read for, and a word on the others.
 fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     let best = reading.best.and_then(|at| sweep.levels.get(at));
-    let validity = best.map_or_else(Validity::not_judged, |level| level.run.validity.clone());
+    // Without a usable level there is nothing to quote; why, each level says.
+    let none = || Validity { verdict: Verdict::Invalid, reasons: Vec::new() };
+    let validity = best.map_or_else(none, |level| level.run.validity.clone());
     let in_doubt = |held: &&Level| held.run.validity.verdict != Verdict::Valid;
     let doubtful = sweep.levels.iter().filter(in_doubt).count();
     let early = best.and_then(|held| parts::early(&held.run));
@@ -75,7 +77,7 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
             p.soft {
                 "The verdict is that of the level with the highest QPS, " (level(best.level)) "."
             }
-        }
+        } @else { p { (parts::outside(&reading.sentence)) } }
         @if doubtful > 0 {
             p { "Levels in doubt: " (doubtful) " of " (sweep.levels.len()) "; the table below says which." }
         }
@@ -89,12 +91,14 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     for (name, found) in
         [("Highest QPS", row(reading.best)), (held.as_str(), row(reading.best_within))]
     {
-        let note = |r: &model::CurveRow| {
-            format!("at {}, mean {}", level_of(curve.kind, r.level), show_duration(r.mean_ns))
+        let note = |r: &CurveRow| {
+            let most = if is_bound(r) { "at most " } else { "" };
+            let mean = show_duration(r.mean_ns);
+            format!("at {}, mean {most}{mean}", level_of(curve.kind, r.level))
         };
         tiles.push((
             name,
-            found.map_or_else(|| "-".to_owned(), |r| rate(r.qps)),
+            found.map_or_else(|| "-".to_owned(), qps),
             found.map_or_else(|| "no level".to_owned(), note),
         ));
     }
@@ -114,11 +118,20 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     }
 }
 
+fn is_bound(row: &CurveRow) -> bool {
+    row.verdict == Some(Verdict::LowerBound)
+}
+
+/// A level's QPS where room is short: `≥37,260` of a lower bound.
+pub(super) fn qps(row: &CurveRow) -> String {
+    format!("{}{}", if is_bound(row) { "≥" } else { "" }, rate(row.qps))
+}
+
 fn levels(curve: &Curve, reading: &Reading) -> Markup {
     let mut headers = table::headers(curve.kind);
     let figures = headers.len() - 1;
     headers.push("note");
-    let row = |(i, row): (usize, &model::CurveRow)| {
+    let row = |(i, row): (usize, &CurveRow)| {
         let mut cells: Vec<Markup> =
             table::cells(row).into_iter().take(figures).map(|c| html! { (c) }).collect();
         cells.push(parts::cell(row.verdict));
@@ -179,7 +192,7 @@ fn alone(kind: LevelKind, held: &Level) -> Markup {
         details.level {
             summary {
                 strong { (place) } ": " (rate(run.rates.requests_per_s)) " QPS, p99 "
-                (show_duration(run.response_ns.p99)) " " (parts::cell(Some(run.validity.verdict)))
+                (measured(run.response_ns.p99)) " " (parts::cell(Some(run.validity.verdict)))
             }
             (run::over_time(run, &format!(" at {place}")))
             (parts::chart(&charts::spectrum_at(run, &place).chart()))

@@ -6,7 +6,7 @@ use model::tuning::{Station, Tuning};
 
 use super::{Section, Title, page, parts, profiled};
 use crate::figure::{clean, rate};
-use crate::tuning::{brought, change, foretold, gist, left_of, name, times};
+use crate::tuning::{brought, change, foretold, gist, left_of, name, pending, times};
 
 /// Height of a row of the waterfall.
 const ROW: f64 = 30.0;
@@ -43,11 +43,13 @@ fn waterfall(tuning: &Tuning) -> Markup {
     let before =
         std::iter::once(tuning.start.qps).chain(stations.iter().map(|station| station.qps));
     let rows: Vec<_> = stations.iter().zip(before).enumerate().collect();
+    // What the baseline has more was brought by no change.
+    let changed = stations.len() - usize::from(tuning.baseline.is_some());
     html! {
         svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Requests per second, change by change" {
             @for (row, (station, before)) in rows {
                 @let (y, width) = (row as f64 * ROW, station.qps / most * BAR);
-                @let from = (before / most * BAR).min(width);
+                @let from = if row < changed { (before / most * BAR).min(width) } else { width };
                 g class="standard" { rect x="0" y=(format!("{:.0}", y + 4.0)) width=(format!("{width:.1}")) height="20" {} }
                 g class="own" {
                     rect x=(format!("{from:.1}")) y=(format!("{:.0}", y + 4.0)) width=(format!("{:.1}", width - from)) height="20" {}
@@ -60,6 +62,13 @@ fn waterfall(tuning: &Tuning) -> Markup {
 }
 
 fn changes(tuning: &Tuning) -> Markup {
+    html! {
+        (table(tuning))
+        @if let Some(words) = pending(tuning) { p.soft { (words) } }
+    }
+}
+
+fn table(tuning: &Tuning) -> Markup {
     let text = |text: String| html! { (text) };
     let rows = tuning.steps.iter().map(|step| {
         let held = match step.as_predicted {

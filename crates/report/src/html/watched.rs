@@ -20,7 +20,7 @@ pub(super) fn watched(run: &Run, observed: &Observed) -> Markup {
                     (show_duration(gap.to_ns)) ": " (parts::outside(&gap.error)) "." }
             }
         }
-        @for chart in charts::watched(run) { (parts::timeline(&chart.chart())) }
+        @for chart in charts::watched(run) { (parts::samples(&chart.chart())) }
     }
 }
 
@@ -37,12 +37,19 @@ fn row(source: &ObservedSource) -> Vec<Markup> {
         or_dash(verdict::explain::busy(source).map(share)),
         or_dash(mean("process.cpu_ns").map(|ns| format!("{:.2}", ns / 1e9))),
         or_dash(mean("load.1m").map(|load| format!("{load:.2}"))),
-        or_dash(mean("process.resident_bytes").or(mean("memory.available_bytes")).map(bytes)),
+        or_dash(memory(source)),
         or_dash(disk.map(|busy| share(busy.min(1.0)))),
         or_dash(mean("nginx.active").or(mean("tcp.established")).map(|n| count(n.round() as u64))),
         html! { (count(source.samples)) },
         html! { (share(source.cost_ratio)) " of a core" },
     ]
+}
+
+/// What the process holds, or else what its machine has left: the two are no one figure.
+fn memory(source: &ObservedSource) -> Option<String> {
+    let resident = source.mean("process.resident_bytes").map(bytes);
+    let available = || source.mean("memory.available_bytes");
+    resident.or_else(|| available().map(|free| format!("{} available", bytes(free))))
 }
 
 /// What limits the run.
@@ -66,8 +73,12 @@ pub(super) fn findings(findings: &Findings) -> Markup {
 }
 
 fn one(finding: &Finding) -> Markup {
+    let place = crate::findings::place(finding);
     html! {
-        h3 { (finding.rank) ". " code { (finding.code) } " at " (parts::outside(&finding.place)) }
+        h3 {
+            (finding.rank) ". " code { (finding.code) }
+            @if let Some(place) = place { " at " (place) }
+        }
         p { (parts::outside(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
         ul {
             @for evidence in &finding.evidence_for { li { "for: " (parts::outside(evidence)) } }
@@ -75,5 +86,34 @@ fn one(finding: &Finding) -> Markup {
         }
         p { strong { "Fix: " } (parts::outside(&finding.fix)) }
         p { strong { "To check: " } (parts::outside(&finding.experiment)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::observed::Figure;
+
+    use super::*;
+
+    fn finding(code: &str) -> Finding {
+        Finding { code: code.into(), place: "app".into(), ..Finding::default() }
+    }
+
+    #[test]
+    fn that_nothing_is_at_its_limit_has_no_place() {
+        assert!(one(&finding("server.cpu")).into_string().contains(" at app"));
+        assert!(!one(&finding("none")).into_string().contains(" at app"));
+    }
+
+    #[test]
+    fn memory_that_is_left_is_not_called_used() {
+        let of = |name: &str| {
+            let figure = Figure { mean: 3.5 * 1_073_741_824.0, ..Figure::default() };
+            let figures = [(name.to_owned(), figure)].into();
+            memory(&ObservedSource { figures, ..ObservedSource::default() })
+        };
+        assert_eq!(of("process.resident_bytes").as_deref(), Some("3.5 GiB"));
+        assert_eq!(of("memory.available_bytes").as_deref(), Some("3.5 GiB available"));
+        assert_eq!(of("load.1m"), None);
     }
 }

@@ -6,7 +6,7 @@ use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::{clean, count, rate};
+use crate::figure::{clean, count, measured, rate};
 
 /// Seconds shown at most.
 const MOST: usize = 120;
@@ -28,7 +28,8 @@ pub struct Progress {
     p99_ns: Vec<f64>,
     latencies: Latencies<u64>,
     errors: u64,
-    /// The last interval in words.
+    /// The last interval's phase, and the interval in words.
+    phase: Option<Phase>,
     state: String,
 }
 
@@ -42,7 +43,14 @@ impl Progress {
     pub fn add(&mut self, interval: &Interval) {
         let tally = &interval.tally;
         let span_ns = interval.end_ns.saturating_sub(interval.start_ns);
-        self.errors += tally.errors.total() + tally.unsent;
+        let before = self.phase.replace(interval.phase);
+        if interval.phase == Phase::Window && before == Some(Phase::Warmup) {
+            // What the warm-up brought is not in the result.
+            self.errors = 0;
+            self.latencies.clear();
+        }
+        let errors = tally.errors.total().saturating_add(tally.unsent);
+        self.errors = self.errors.saturating_add(errors);
         let in_flight = count(tally.in_flight.mean(span_ns).ceil() as u64);
         let elapsed = show_duration(interval.end_ns);
         let left = self.total_ns.map(|total_ns| total_ns.saturating_sub(interval.end_ns));
@@ -72,7 +80,7 @@ impl Progress {
     pub fn lines(&self, columns: usize) -> String {
         let room = columns.saturating_sub(HEAD + 1);
         let last = |values: &[f64]| values.last().copied().unwrap_or_default();
-        let p99 = show_duration(last(&self.p99_ns) as Nanos);
+        let p99 = measured(last(&self.p99_ns) as Nanos);
         let errors = if self.errors == 0 {
             String::new()
         } else {

@@ -1,6 +1,5 @@
 //! Curves side by side, as `verdict` joined them: each measured against the last.
 
-use model::units::show_duration;
 use unicode_width::UnicodeWidthStr;
 use verdict::Diff;
 use verdict::diff::DiffRow;
@@ -8,7 +7,7 @@ use verdict::figures::times;
 
 use super::{column, field_names, fields, notes, paragraph};
 use crate::csv::{cell, csv};
-use crate::figure::{clean, distinct_names, level, rate, share};
+use crate::figure::{clean, distinct_names, level, measured, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -57,7 +56,7 @@ pub(crate) fn figures(row: &DiffRow, of: usize) -> [String; 3] {
     let cell = row.cells.get(of).and_then(Option::as_ref);
     [
         cell.map_or_else(missing, |cell| rate(cell.qps)),
-        cell.map_or_else(missing, |cell| show_duration(cell.mean_ns)),
+        cell.map_or_else(missing, |cell| measured(cell.mean_ns)),
         cell.and_then(|cell| cell.success).map_or_else(missing, share),
     ]
 }

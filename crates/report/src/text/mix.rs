@@ -4,7 +4,7 @@ use model::endpoint::{EndpointRun, FlowRun};
 use model::run::Run;
 use model::units::{Nanos, show_duration};
 
-use super::Style;
+use super::{Style, paragraph_in};
 use crate::figure::{clean, count, rate, share, share_of};
 use crate::grid::{Grid, Lean};
 
@@ -14,9 +14,9 @@ const MOST: usize = 25;
 const NAME: usize = 22;
 /// Columns after it.
 const COLUMNS: usize = 8;
-/// Failed responses shown at most, and the widest of them.
+/// Endpoints whose failures are told at most, and the most that is told of each.
 const SAMPLES: usize = 5;
-const SAMPLE: usize = 94;
+const SAMPLE: usize = 200;
 
 /// The columns of the table of endpoints, after the name; the last is for pages, which are wider.
 pub(crate) const ENDPOINT: [&str; 9] =
@@ -24,6 +24,11 @@ pub(crate) const ENDPOINT: [&str; 9] =
 /// The columns of the table of flows, likewise.
 pub(crate) const FLOW: [&str; 9] =
     ["started", "completed", "failed", "unfinished", "planned", "TPS", "p50", "p99", "max"];
+
+/// What a narrow terminal leaves out, in this order, rather than to cut figures: in flight, planned, share, attempts.
+const SPARE_OF_ENDPOINT: [usize; 4] = [5, 3, 2, 1];
+/// Likewise: planned, unfinished, started.
+const SPARE_OF_FLOW: [usize; 3] = [5, 4, 1];
 
 /// What stands in the columns of [`ENDPOINT`].
 pub(crate) fn endpoint_cells(endpoint: &EndpointRun) -> [String; 9] {
@@ -93,26 +98,30 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
         return None;
     }
     let rows = run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one)));
-    let mut out = table("Endpoint", &ENDPOINT, rows, style);
+    let mut out = table("Endpoint", &ENDPOINT, &SPARE_OF_ENDPOINT, rows, style);
     let failing = run.endpoints.iter().filter_map(|one| Some((one, failures(one)?)));
     for (endpoint, words) in failing.take(SAMPLES) {
-        out += &format!("{}: {}\n", clean(&endpoint.name, NAME), clean(&words, 72));
+        out += &named(&endpoint.name, &words, style);
         if let Some(sample) = &endpoint.sample {
-            out += &format!("  first: {}\n", clean(sample, SAMPLE - 9));
+            out += &paragraph_in(&clean(sample, SAMPLE), "  first: ", style.columns);
         }
     }
     if !run.flows.is_empty() {
         let rows = run.flows.iter().map(|one| (one.name.as_str(), flow_cells(one)));
         out.push('\n');
-        out += &table("Flow", &FLOW, rows, style);
+        out += &table("Flow", &FLOW, &SPARE_OF_FLOW, rows, style);
         for flow in run.flows.iter().take(MOST) {
             for (step, &n) in &flow.failed_at {
-                let flow = clean(&flow.name, NAME);
-                out += &format!("{flow}: {} failed at {}\n", count(n), clean(step, 48));
+                out += &named(&flow.name, &format!("{} failed at {step}", count(n)), style);
             }
         }
     }
     Some(out)
+}
+
+/// What is told of an endpoint or a flow, after its name.
+fn named(name: &str, words: &str, style: Style) -> String {
+    paragraph_in(&clean(words, SAMPLE), &format!("{}: ", clean(name, NAME)), style.columns)
 }
 
 /// The endpoints that were sent most, `most` of them, with the figures that tell how each fared.
@@ -138,11 +147,12 @@ pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> 
 fn table<'a, const N: usize>(
     first: &str,
     headers: &[&str; N],
+    spare: &[usize],
     rows: impl ExactSizeIterator<Item = (&'a str, [String; N])>,
     style: Style,
 ) -> String {
     let more = rows.len().saturating_sub(MOST);
-    let mut grid = Grid::new([Lean::Left].into_iter().chain([Lean::Right; COLUMNS]));
+    let mut grid = Grid::new([Lean::Left].into_iter().chain([Lean::Right; COLUMNS])).spare(spare);
     grid.row(
         [first.to_owned()].into_iter().chain(headers.map(str::to_owned).into_iter().take(COLUMNS)),
     );

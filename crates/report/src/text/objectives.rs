@@ -1,7 +1,9 @@
 //! Objectives in a terminal: a line each, what it rests on below it, and what they come to.
 
 use model::run::Run;
+use model::sweep::Level;
 use model::{Abort, Judgement, Ruling, Sweep};
+use verdict::figures::level_of;
 use verdict::objective::levels::{Holding, holds};
 use verdict::objective::words::{conclusion, figure, interval};
 
@@ -57,16 +59,13 @@ pub(super) fn brief(run: &Run, style: Style) -> Option<String> {
 
 /// The objectives of a sweep: a line a level, and the highest level that holds them.
 pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
-    let most = sweep.levels.iter().map(|held| held.run.objectives.len()).max().unwrap_or(0);
-    let mut grid = Grid::new([Lean::Right].into_iter().chain(vec![Lean::Left; most + 1]));
-    let names = sweep.levels.iter().map(|held| &held.run.objectives).find(|o| o.len() == most);
-    let names = names.into_iter().flatten().map(|held| clean(&held.objective, 40));
-    grid.row([sweep.kind.name().to_owned()].into_iter().chain(names).chain([String::new()]));
+    let names = names(sweep);
+    let leans = [Lean::Right].into_iter().chain(vec![Lean::Left; names.len() + 1]);
+    let mut grid = Grid::new(leans);
+    let heads = names.iter().map(|name| clean(name, 40));
+    grid.row([sweep.kind.name().to_owned()].into_iter().chain(heads).chain([String::new()]));
     for (at, held) in sweep.levels.iter().enumerate() {
-        let cells = held.run.objectives.iter().map(|held| match value(held) {
-            Some(value) => format!("{} {value}", held.ruling.name()),
-            None => held.ruling.name().to_owned(),
-        });
+        let cells = names.iter().map(|name| ruling(held, name));
         let mark = match holding.highest {
             Some(highest) if highest == at => "◀ highest level that meets them",
             _ if holds(held) => "meets them",
@@ -74,7 +73,51 @@ pub fn sweep(sweep: &Sweep, holding: &Holding, style: Style) -> String {
         };
         grid.row([level(held.level)].into_iter().chain(cells).chain([mark.to_owned()]));
     }
-    grid.print_headed(style) + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "", style)
+    let table = match grid.fits_before_the_last(style.columns) {
+        true => grid.print_headed(style),
+        false => levels(sweep, &names, style),
+    };
+    table + "\n" + &paragraph(&clean(&holding.sentence, LONGEST), "", style)
+}
+
+/// A block a level, where a table would have to cut figures.
+fn levels(sweep: &Sweep, names: &[&str], style: Style) -> String {
+    let mut out = String::new();
+    for held in &sweep.levels {
+        let all = if holds(held) { ": meets them" } else { "" };
+        let head = format!("{}{all}", level_of(sweep.kind, held.level));
+        out += &(style.paint(Tone::Strong, &head) + "\n");
+        for name in names {
+            let words = format!("{name}: {}", ruling(held, name));
+            out += &paragraph_in(&clean(&words, LONGEST), "  ", style.columns);
+        }
+    }
+    out
+}
+
+/// An objective's ruling at a level, with its figure.
+fn ruling(held: &Level, name: &str) -> String {
+    let Some(held) = judged(held, name) else { return "-".to_owned() };
+    match value(held) {
+        Some(value) => format!("{} {value}", held.ruling.name()),
+        None => held.ruling.name().to_owned(),
+    }
+}
+
+/// The objectives that any level was judged by, in the order in which they come.
+pub(crate) fn names(sweep: &Sweep) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for held in sweep.levels.iter().flat_map(|held| &held.run.objectives) {
+        if !names.contains(&held.objective.as_str()) {
+            names.push(&held.objective);
+        }
+    }
+    names
+}
+
+/// What became of an objective at a level, if it was judged there.
+pub(crate) fn judged<'a>(level: &'a Level, name: &str) -> Option<&'a Judgement> {
+    level.run.objectives.iter().find(|held| held.objective == name)
 }
 
 fn aborted(abort: &Abort, style: Style) -> String {
@@ -154,6 +197,40 @@ mod tests {
         }
         let holding = verdict::objective::levels::holding(&swept).unwrap();
         insta::assert_snapshot!(sweep(&swept, &holding, Style::default()));
+    }
+
+    #[test]
+    fn a_narrow_terminal_cuts_no_figure() {
+        let mut swept = sample::sweep("api", 50_000.0, &[1, 30_000]);
+        for held in &mut swept.levels {
+            held.run.objectives = sample::judged_run().objectives;
+        }
+        let holding = verdict::objective::levels::holding(&swept).unwrap();
+        for columns in [60, 80] {
+            let text = sweep(&swept, &holding, Style { columns, ..Style::default() });
+            assert_eq!(text.matches("INCONCLUSIVE 19.0ms").count(), 2, "{text}");
+            assert!(!text.contains('…'), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_objective_stands_in_its_column_where_a_level_lacks_another() {
+        let mut swept = sample::sweep("api", 50_000.0, &[1, 100]);
+        let of = |at: usize| sample::judged_run().objectives[at].clone();
+        swept.levels[0].run.objectives = vec![of(0), of(1)];
+        swept.levels[1].run.objectives = vec![of(1)];
+        let holding = verdict::objective::levels::holding(&swept).unwrap();
+        let text = sweep(&swept, &holding, Style::default());
+        let at = text.lines().next().unwrap().find("mean<1ms").unwrap();
+        let row = text.lines().nth(2).unwrap();
+        assert_eq!(row[at..].trim_end(), "FAIL 2.00ms", "{text}");
+        let page = crate::html::sweep(
+            &swept,
+            &model::Curve::from_sweep(&swept).unwrap(),
+            &verdict::curve::read(&model::Curve::from_sweep(&swept).unwrap(), 1),
+        );
+        let row = page.split("<tr>").find(|row| row.contains(">100<") && row.contains("not met"));
+        assert_eq!(row.unwrap().matches("<td>").count(), 3, "{row:?}");
     }
 
     #[test]

@@ -28,19 +28,22 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     let latencies = run.histogram("response").ok().filter(|l| l.count() >= 2)?;
     let name = if response_is_service(run) { "Service time" } else { "Response time" };
     let heading = format!("{name}, from the median to the maximum");
-    Some(draw(&latencies, &heading, style))
+    // The stored histogram's greatest value is only as exact as its buckets.
+    let summary = &run.response_ns;
+    let max = if summary.count > 0 { summary.max } else { latencies.max() };
+    Some(draw(&latencies, max, &heading, style))
 }
 
-fn draw(latencies: &Latencies<u64>, heading: &str, style: Style) -> String {
+fn draw(latencies: &Latencies<u64>, max: Nanos, heading: &str, style: Style) -> String {
     let room = style.columns.saturating_sub(LABEL + FIRST + MAX) / EACH + 1;
     let most = f64::from(MOST_NINES).min(room as f64);
     // The nines that the samples can show: at least one of them must lie beyond the last.
     let nines = (latencies.count() as f64).log10().floor().clamp(1.0, most) as u32;
     let width = FIRST + EACH * (nines as usize - 1);
-    let quantile = |column: usize| latencies.at_quantile(share(column));
+    let quantile = |column: usize| latencies.at_quantile(share(column)).min(max);
     let mut values: Vec<Nanos> = (0..width).map(quantile).collect();
-    values.extend([latencies.max(); MAX]);
-    let scale = Scale::of(values[0], latencies.max());
+    values.extend([max; MAX]);
+    let scale = Scale::of(values[0], max);
     let note = style.paint(Tone::Soft, if scale.log { " (log scale)" } else { "" });
     let mut out = format!("{}{note}\n", style.paint(Tone::Strong, heading));
     for row in (0..ROWS).rev() {
@@ -156,7 +159,7 @@ mod tests {
             let mut latencies = Latencies::new();
             latencies.record_n(1_000_000, n - 1);
             latencies.record(900_000_000);
-            let text = draw(&latencies, "t", Style::default());
+            let text = draw(&latencies, latencies.max(), "t", Style::default());
             assert!(
                 text.lines().all(|line| line.chars().count() <= super::super::COLUMNS),
                 "{text}"

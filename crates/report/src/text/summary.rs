@@ -74,10 +74,7 @@ fn verdict(run: &Run, style: Style) -> String {
         Verdict::Invalid => Tone::Bad,
     };
     let mut out = headline.replacen(name, &style.paint(tone, name), 1);
-    let early = ended_early(run);
-    if !early.is_empty() {
-        out += &paragraph_in(&clean(early.trim_end(), LONGEST), "", style.columns);
-    }
+    out += &ended_early(run, style);
     for reason in run.validity.reasons.iter().filter(|reason| !is_note(reason)) {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
@@ -163,19 +160,23 @@ fn latencies(run: &Run, style: Style) -> String {
     grid.print_headed(style)
 }
 
-/// How many responses there were, by status.
+/// How many responses there were, by status; of many statuses those that most had.
 fn responses(run: &Run) -> String {
-    let statuses = &run.totals.statuses;
-    let each = statuses.iter().map(|(status, &n)| format!("{} of status {status}", count(n)));
+    let mut statuses: Vec<(u16, u64)> =
+        run.totals.statuses.iter().map(|(&status, &n)| (status, n)).collect();
+    statuses.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     let more = statuses.len().saturating_sub(MOST);
+    let each = statuses.iter().map(|(status, n)| format!("{} of status {status}", count(*n)));
     let mut words = each.take(MOST).collect::<Vec<_>>().join(", ");
-    if more > 0 {
-        words += &format!(", and {more} more statuses");
-    }
+    words += &match more {
+        0 => String::new(),
+        1 => ", and 1 more status".to_owned(),
+        more => format!(", and {more} more statuses"),
+    };
     words
 }
 
-/// The deepest of the periods in which the server departed from its trend.
+/// The longest of the periods in which the server departed from its trend.
 fn dips(run: &Run) -> Option<String> {
     let longest = run.dips.iter().max_by_key(|dip| dip.duration_ns)?;
     let [at, length, depth, end] = detail::dip_cells(longest);

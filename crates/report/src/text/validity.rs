@@ -3,7 +3,7 @@
 use model::run::Run;
 use model::validity::{Validity, Verdict};
 
-use super::{Style, Tone, paragraph};
+use super::{Style, Tone, paragraph, paragraph_in};
 use crate::figure::clean;
 
 /// Longest a reason may be.
@@ -21,16 +21,19 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
 }
 
 pub(super) fn banner(run: &Run, style: Style) -> String {
-    ended_early(run) + &verdict(&run.validity, style)
+    ended_early(run, style) + &verdict(&run.validity, style)
 }
 
-/// Whether the run was interrupted and by what, a line; nothing if it was not.
-pub(super) fn ended_early(run: &Run) -> String {
-    match &run.halted {
-        _ if !run.interrupted => String::new(),
-        Some(why) => format!("Ended early: {why}. These are the figures up to then.\n"),
-        None => "Ended early: these are the figures up to then.\n".to_owned(),
-    }
+/// Whether the run was interrupted and by what; nothing if it was not.
+pub(super) fn ended_early(run: &Run, style: Style) -> String {
+    let words = match &run.halted {
+        _ if !run.interrupted => return String::new(),
+        Some(why) => {
+            format!("Ended early: {}. These are the figures up to then.", clean(why, LONGEST))
+        }
+        None => "Ended early: these are the figures up to then.".to_owned(),
+    };
+    paragraph_in(&words, "", style.columns)
 }
 
 pub(super) fn verdict(validity: &Validity, style: Style) -> String {

@@ -80,7 +80,8 @@ pub(super) fn timeline(i: u32) -> Second {
     let wave = f64::from(i % 13) / 13.0;
     Second {
         at_s: f64::from(i),
-        achieved_per_s: 3_400.0 + 200.0 * wave,
+        length_s: 1.0,
+        requests_per_s: 3_400.0 + 200.0 * wave,
         offered_per_s: Some(3_500.0),
         p50_s: Some(0.02 + 0.002 * wave),
         p99_s: Some(0.09 + 0.02 * wave),
@@ -98,6 +99,7 @@ fn spectrum() -> Spectrum {
             .to_vec(),
         max_s: Some(1.004 * scale),
         count: Some(1_200_000),
+        ..SpectrumSeries::default()
     };
     Spectrum {
         title: "spectrum".into(),

@@ -3,13 +3,15 @@
 use proptest::prelude::*;
 use proptest::{collection, option, sample};
 
+use model::capacity::Unit;
 use model::sweep::LevelKind;
 use model::validity::Verdict;
 
 use super::page::Page;
 use crate::chart::{
-    Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
-    Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Theme, Timeline,
+    Chart, Curve, CurveLevel, CurveSeries, Demand, Diff, EffectRow, Effects, Heat, HeatColumn,
+    LevelMark, Limit, Overlay, Search, SearchLevel, Second, Span, SpanKind, Spectrum,
+    SpectrumSeries, SuccessRate, Theme, Timeline, Tried, Watched, WatchedFigure, by_hour,
 };
 
 /// Any float at all, and often those a measurement would give.
@@ -96,17 +98,18 @@ fn diff() -> impl Strategy<Value = Chart> {
 }
 
 fn second() -> impl Strategy<Value = Second> {
-    let rates = (figure(), maybe(), figure());
+    let rates = (figure(), maybe(), figure(), figure());
     (figure(), rates, [maybe(), maybe(), maybe()], maybe()).prop_map(
         |(
             at_s,
-            (achieved_per_s, offered_per_s, errors_per_s),
+            (requests_per_s, offered_per_s, errors_per_s, length_s),
             [p50_s, p99_s, max_s],
             in_flight,
         )| {
             Second {
                 at_s,
-                achieved_per_s,
+                length_s,
+                requests_per_s,
                 offered_per_s,
                 p50_s,
                 p99_s,
@@ -137,7 +140,7 @@ fn timeline() -> impl Strategy<Value = Chart> {
             let limits =
                 spans.iter().map(|s| Limit { label: s.label.clone(), latency_s: s.from_s });
             let limits = limits.collect();
-            Timeline { title, mean_per_s: None, seconds, spans, limits }.chart()
+            Timeline { title, seconds, spans, limits, ..Timeline::default() }.chart()
         })
 }
 
@@ -167,7 +170,13 @@ fn heat() -> impl Strategy<Value = Chart> {
 fn spectrum_series() -> impl Strategy<Value = SpectrumSeries> {
     let percentile = prop_oneof![0.0..100.0, figure()];
     (name(), collection::vec((percentile, figure()), 0..20), maybe(), any::<Option<u64>>())
-        .prop_map(|(name, points, max_s, count)| SpectrumSeries { name, points, max_s, count })
+        .prop_map(|(name, points, max_s, count)| SpectrumSeries {
+            p50_and_p99_s: points.first().copied(),
+            name,
+            points,
+            max_s,
+            count,
+        })
 }
 
 fn spectrum() -> impl Strategy<Value = Chart> {
@@ -175,12 +184,58 @@ fn spectrum() -> impl Strategy<Value = Chart> {
         .prop_map(|(title, series)| Spectrum { title, series }.chart())
 }
 
+fn effects() -> impl Strategy<Value = Chart> {
+    let row = (name(), figure(), figure(), figure(), name())
+        .prop_map(|(name, ratio, low, high, word)| EffectRow { name, ratio, low, high, word });
+    (name(), figure(), collection::vec(row, 0..9)).prop_map(|(title, margin, rows)| {
+        Effects { subtitle: title.clone(), title, margin, rows }.chart()
+    })
+}
+
+fn search() -> impl Strategy<Value = Chart> {
+    let tried = sample::select(vec![Tried::Held, Tried::Broke, Tried::Unknown]);
+    let level = (figure(), maybe(), tried, name())
+        .prop_map(|(level, value, tried, purpose)| SearchLevel { level, value, tried, purpose });
+    let measure = sample::select(vec![Unit::Nanoseconds, Unit::Ratio, Unit::Count]);
+    let found = (maybe(), maybe(), option::of((figure(), figure())));
+    (name(), kind(), measure, found, collection::vec(level, 0..20)).prop_map(
+        |(title, kind, measure, (limit, capacity, interval), levels)| {
+            let (subtitle, objective) = (title.clone(), title.clone());
+            Search { title, subtitle, kind, objective, measure, limit, levels, capacity, interval }
+                .chart()
+        },
+    )
+}
+
+fn demand() -> impl Strategy<Value = Chart> {
+    let parts = collection::vec((figure(), figure()), 0..60);
+    (name(), parts, figure(), (figure(), figure())).prop_map(|(title, parts, step_s, peak)| {
+        Demand { subtitle: title.clone(), title, parts, step_s, peak }.chart()
+    })
+}
+
+fn watched() -> impl Strategy<Value = Chart> {
+    let of = (name(), collection::vec((figure(), figure()), 0..30))
+        .prop_map(|(heading, points)| WatchedFigure { heading, points });
+    (name(), (figure(), figure()), collection::vec(of, 0..5), collection::vec(span(), 0..4))
+        .prop_map(|(title, from_to_s, figures, spans)| {
+            Watched { subtitle: title.clone(), title, from_to_s, figures, spans }.chart()
+        })
+}
+
+fn by_hours() -> impl Strategy<Value = Chart> {
+    collection::vec(any::<u64>(), 0..30).prop_map(|requests| by_hour(&requests))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_figures_make_a_sound_page(
-        chart in prop_oneof![curve(), success(), diff(), timeline(), heat(), spectrum()],
+        chart in prop_oneof![
+            prop_oneof![curve(), success(), diff(), timeline(), heat(), spectrum()],
+            prop_oneof![effects(), search(), demand(), watched(), by_hours()],
+        ],
         inline in any::<bool>(),
     ) {
         let svg = chart.to_svg(if inline { Theme::Inline } else { Theme::Standalone });
