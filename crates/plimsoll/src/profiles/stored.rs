@@ -222,10 +222,12 @@ impl Stored {
         own: &[String],
         filter: &Filter,
     ) -> Result<Profiled, Failure> {
-        let kind = self.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+        let kind = self.kind_or_usage(kind)?;
         let mismatch = self.mismatch();
         let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
         self.profile = profile;
+        // What is looked at is looked at in both, or bytes would be charged to what is left out.
+        self.allocations = self.allocations.take().map(|profile| filter.apply(profile).0);
         let mut profiled = costs(&self.taken(kind, own))
             .or_else(|error| cannot_run(format!("{}: {error}", self.source)))?;
         profiled.notes.extend(missed.iter().map(|name| format!("--{name} matched nothing")));
@@ -257,6 +259,18 @@ impl Stored {
             }
             asked => self.profile.kind(asked),
         }
+    }
+
+    fn kind_or_usage(&self, asked: Option<&str>) -> Result<usize, Failure> {
+        self.kind(asked).or_else(|error| usage(format!("{}: {error}", self.source)))
+    }
+
+    /// The profile as the crate `profile` takes it, by its default kind of values.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn taken_by_default<'a>(&'a self, own: &'a [String]) -> Result<Taken<'a>, Failure> {
+        Ok(self.taken(self.kind_or_usage(None)?, own))
     }
 
     /// The profile as the crate `profile` takes it.
