@@ -127,3 +127,15 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
     let ceiling = predict(&thick, "Logger", &[], |start| start.ceiling = Some(1100.0)).unwrap();
     assert!(ceiling.next.unwrap().contains("generator"));
 }
+
+#[test]
+fn a_server_that_records_no_allocations_changes_nothing() {
+    let profile = profile(10);
+    let mut empty = profile::read(b"main.get 0\n").expect("a profile");
+    empty.value_types[0].kind = "alloc_space".to_owned();
+    // It lives as long as any start.
+    let empty: &'static Profile = Box::leak(Box::new(empty));
+    let without = predict(&profile, "main.Logger", &[], |_| {}).unwrap();
+    let with = predict(&profile, "main.Logger", &[], |start| start.taken.allocations = Some(empty));
+    assert_eq!(with.unwrap(), without, "the interval is drawn from the same samples");
+}
