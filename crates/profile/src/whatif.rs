@@ -67,7 +67,8 @@ pub struct Start<'a> {
 pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     let taken = &start.taken;
     let samples = start.profiled.samples.unwrap_or(0);
-    let total = start.profiled.total as f64;
+    let nanoseconds = start.profiled.value.nanoseconds().unwrap_or(1.0);
+    let total = start.profiled.total as f64 * nanoseconds;
     let busy = start.profiled.duration_ns.map_or(0.0, |duration| total / duration as f64);
     let unfit = start.refused.clone().or_else(|| unfit(start, samples, busy));
     // A thin profile may lack the function: that is no wrong name.
@@ -91,7 +92,7 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     let share = parts.share();
     let removed = (time.removed * share_of_samples).round() as u64;
     let requests = taken.requests.filter(|requests| *requests > 0.0);
-    let cpu_us_now = requests.map_or(0.0, |requests| time.total / 1000.0 / requests);
+    let cpu_us_now = requests.map_or(0.0, |requests| time.total * nanoseconds / 1000.0 / requests);
     let refused = unfit.or_else(|| too_little(samples, removed, share));
     let mut what = WhatIf {
         schema: WHATIF_SCHEMA.to_owned(),
