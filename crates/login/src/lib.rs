@@ -298,7 +298,8 @@ fn complete_mysql(opts: &Opts, stored: &str, environment: Environment<'_>) -> Op
         .prefer_socket(false)
 }
 
-/// The text of a file that only its owner may read; others are passed over, as the databases' own programs do.
+/// The text of a file that only its owner may read; others are passed over, as PostgreSQL's own programs do. MySQL's would
+/// read them.
 fn private(path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() || about.len() > LARGEST || about.mode() & 0o077 != 0 {
@@ -328,9 +329,9 @@ fn pgpass(text: &str, facts: [&str; 4]) -> Option<String> {
     None
 }
 
-/// An option of the section `[client]` in a `.my.cnf`.
+/// An option of the section `[client]` in a `.my.cnf`; where it is given twice, the last counts.
 fn option(text: &str, name: &str) -> Option<String> {
-    let mut inside = false;
+    let (mut inside, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
         if line.starts_with('[') {
             inside = line == "[client]";
@@ -342,10 +343,10 @@ fn option(text: &str, name: &str) -> Option<String> {
                 && (value.starts_with('"') && value.ends_with('"')
                     || value.starts_with('\'') && value.ends_with('\''));
             let bare = if quoted { &value[1..value.len() - 1] } else { value };
-            return Some(bare.to_owned());
+            found = Some(bare.to_owned());
         }
     }
-    None
+    found
 }
 
 #[cfg(test)]

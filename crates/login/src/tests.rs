@@ -53,7 +53,11 @@ fn passwords_come_from_url_environment_and_files() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     };
     file(".pgpass", "# a\nother:*:*:*:no\nh:5432:shop:ann:from\\:file\n", 0o600);
-    file(".my.cnf", "[mysql]\npassword=no\n[client]\nuser = bob\npassword = \"my file\"\n", 0o600);
+    file(
+        ".my.cnf",
+        "[mysql]\npassword=no\n[client]\nuser = bob\npassword=first\npassword = \"my file\"\n",
+        0o600,
+    );
     let url = "postgres://ann@h/shop";
     let found =
         |url: &str, set: &[(&str, &str)]| password(&parse(url, set, Some(home.path())).unwrap());

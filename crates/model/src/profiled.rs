@@ -61,12 +61,18 @@ impl ValueKind {
     /// Nanoseconds of one; nothing where it is no time.
     pub fn nanoseconds(&self) -> Option<f64> {
         Some(match self.unit.as_str() {
-            "nanoseconds" => 1.0,
-            "microseconds" => 1e3,
-            "milliseconds" => 1e6,
-            "seconds" => 1e9,
+            "nanoseconds" | "nanosecond" | "ns" => 1.0,
+            "microseconds" | "microsecond" | "us" => 1e3,
+            "milliseconds" | "millisecond" | "ms" => 1e6,
+            "seconds" | "second" | "s" => 1e9,
             _ => return None,
         })
+    }
+
+    /// Whether it is time of a processor at work. Time that threads waited for locks, or that went by, is time too.
+    pub fn is_processor_time(&self) -> bool {
+        self.nanoseconds().is_some()
+            && matches!(self.kind.as_str(), "cpu" | "cpu-clock" | "task-clock")
     }
 }
 

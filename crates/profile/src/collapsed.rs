@@ -1,5 +1,9 @@
 //! Collapsed stacks, as flame-graph scripts write them: a line for each stack, its frames from the root on with
 //! semicolons between them, then a blank and a count.
+//!
+//! Frames of py-spy are `function (file.py:12)`: file and line are taken apart, so that a function is one whatever its
+//! line, and its file tells whose it is. The marks that scripts and async-profiler put behind names (`read_[k]`) say how
+//! code was compiled and are left out.
 
 use crate::data::{Profile, ValueType};
 use crate::error::Error;
@@ -38,19 +42,43 @@ pub fn read(text: &str) -> Result<Profile, Error> {
         };
         stack.clear();
         for frame in frames.rsplit(';').take(DEEPEST) {
-            // perf's script marks kernel frames and inlined ones: `do_syscall_64_[k]`.
-            let frame = frame.trim();
-            let function = gathered.function(frame, "")?;
-            stack.push(gathered.location(&[function], "", 0)?);
+            let (name, file, line) = placed(without_mark(frame.trim()));
+            let function = gathered.function(name, file)?;
+            stack.push(gathered.location(&[(function, line)], "", 0)?);
         }
         gathered.sample(&stack, &[count])?;
     }
     if bad * 10 > lines {
         return Err(Error::NotAProfile(
-            "is text, but most of its lines are no stacks: collapsed stacks are lines such as `main;work;read 12`",
+            "is text, but over a tenth of its lines are no stacks: collapsed stacks are lines such as `main;work;read 12`",
         ));
     }
+    if bad > 0 {
+        gathered.note(format!("{bad} of the {lines} lines are no stacks: they are left out"));
+    }
     Ok(gathered.finish())
+}
+
+/// A frame without the mark of its kind.
+fn without_mark(frame: &str) -> &str {
+    const MARKS: [&str; 5] = ["_[k]", "_[i]", "_[j]", "_[0]", "_[1]"];
+    MARKS.iter().find_map(|mark| frame.strip_suffix(mark)).unwrap_or(frame)
+}
+
+/// A frame's function, source file and line; of a frame that names no file, the whole of it.
+fn placed(frame: &str) -> (&str, &str, i64) {
+    let parts = || {
+        let (name, place) = frame.strip_suffix(')')?.rsplit_once(" (")?;
+        let (file, line) = match place.rsplit_once(':') {
+            Some((file, line)) => (file, line.parse::<i64>().ok().filter(|line| *line >= 0)?),
+            None if place.ends_with(".py") => (place, 0),
+            None => return None,
+        };
+        let base = file.rsplit('/').next().unwrap_or(file);
+        let is_file = base.contains('.') || base.ends_with('>');
+        (is_file && !name.is_empty()).then_some((name, file, line))
+    };
+    parts().unwrap_or((frame, "", 0))
 }
 
 #[cfg(test)]
@@ -73,5 +101,37 @@ mod tests {
     #[test]
     fn other_text_is_refused() {
         assert!(matches!(read("hello\nworld\n"), Err(Error::NotAProfile(_))));
+    }
+
+    #[test]
+    fn lines_that_are_left_out_are_told() {
+        let ten = "main;a 1\n".repeat(10);
+        assert!(read(&ten).unwrap().notes.is_empty());
+        let notes = read(&(ten + "and more\n")).unwrap().notes;
+        assert_eq!(notes, ["1 of the 11 lines are no stacks: they are left out"]);
+        let why = read("main;a 1\nmain;b 1\nand more\n").unwrap_err().to_string();
+        assert!(why.contains("over a tenth"), "{why}");
+    }
+
+    #[test]
+    fn frames_with_files_and_marks_are_one_function() {
+        let text = "<module> (app.py:90);get (shop/app.py:12) 3\n\
+                    <module> (app.py:90);get (shop/app.py:14) 4\n\
+                    run_[j];read_[k] 5\n\
+                    run_[i];f (x:1) 1\n";
+        let profile = read(text).unwrap();
+        let text = |name| profile.names.text(name);
+        let functions: Vec<_> =
+            profile.functions.iter().map(|f| (text(f.name), text(f.file))).collect();
+        let expected = [
+            ("get", "shop/app.py"),
+            ("<module>", "app.py"),
+            ("read", ""),
+            ("run", ""),
+            ("f (x:1)", ""),
+        ];
+        assert_eq!(functions, expected);
+        let lines: Vec<i64> = profile.locations.iter().map(|place| place.lines[0].line).collect();
+        assert_eq!(lines, [12, 90, 14, 0, 0, 0]);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::profiled::{DIFF_SCHEMA, FunctionChange, FunctionCost, ProfileDiff, Profiled};
+use model::profiled::{DIFF_SCHEMA, FunctionChange, FunctionCost, ProfileDiff, ValueKind};
 
-use crate::costs::Taken;
+use crate::costs::{Taken, costs_of_all};
+use crate::error::Error;
 
 /// Functions that are listed at most.
 const MOST_LISTED: usize = 500;
@@ -13,9 +14,14 @@ const LEAST_SHARE: f64 = 0.0005;
 /// Half of an interval of 95 % in standard deviations.
 const HALF: f64 = 1.96;
 
-/// Compares. Nothing where requests or samples of one are not known, or its values are no time.
-pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
-    let (a, b) = (Scale::of(before)?, Scale::of(after)?);
+/// Compares. Nothing where requests or samples of one are not known, or its values are no time of a processor.
+///
+/// # Errors
+/// When a profile of allocations has no bytes.
+pub fn compare(before: &Taken<'_>, after: &Taken<'_>) -> Result<Option<ProfileDiff>, Error> {
+    let (Some(a), Some(b)) = (Scale::of(before), Scale::of(after)) else { return Ok(None) };
+    // A function that is listed in one only would look as if it cost nothing in the other.
+    let (before, after) = (&costs_of_all(before)?, &costs_of_all(after)?);
     let mut pairs: BTreeMap<&str, [Option<&FunctionCost>; 2]> = BTreeMap::new();
     for (at, profiled) in [before, after].into_iter().enumerate() {
         for function in &profiled.functions {
@@ -26,7 +32,9 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
     let mut functions: Vec<FunctionChange> = (pairs.into_iter())
         .filter_map(|(name, [x, y])| {
             let known = x.or(y)?;
-            let cum = |f: Option<&FunctionCost>| f.map_or(0.0, |f| (f.cum + f.collecting) as f64);
+            let cum = |f: Option<&FunctionCost>| {
+                f.map_or(0.0, |f| f.cum.saturating_add(f.collecting) as f64)
+            };
             let flat = |f: Option<&FunctionCost>| f.map_or(0.0, |f| f.flat as f64);
             let change = cum(y) * b.us - cum(x) * a.us;
             let half = a.half(cum(x)).hypot(b.half(cum(y)));
@@ -48,7 +56,7 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
         y.change.abs().total_cmp(&x.change.abs()).then_with(|| x.name.cmp(&y.name))
     });
     functions.truncate(MOST_LISTED);
-    Some(ProfileDiff {
+    Ok(Some(ProfileDiff {
         schema: DIFF_SCHEMA.to_owned(),
         before: before.source.clone(),
         after: after.source.clone(),
@@ -56,7 +64,7 @@ pub fn compare(before: &Profiled, after: &Profiled) -> Option<ProfileDiff> {
         total_before: before.total as f64 * a.us,
         total_after: after.total as f64 * b.us,
         functions,
-    })
+    }))
 }
 
 /// From values to microseconds per request.
@@ -68,25 +76,17 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    fn of(profiled: &Profiled) -> Option<Self> {
-        let total = profiled.total as f64;
-        Self::new(&profiled.value.unit, profiled.requests, total, profiled.samples)
-    }
-
-    /// Of a profile that is not summed up.
-    pub fn of_taken(taken: &Taken<'_>) -> Option<Self> {
+    /// Of a profile; nothing where [`compare`] has nothing.
+    pub fn of(taken: &Taken<'_>) -> Option<Self> {
         let profile = taken.profile;
+        let value_type = &profile.value_types[taken.kind];
+        let value = ValueKind { kind: value_type.kind.clone(), unit: value_type.unit.clone() };
+        let nanoseconds = value.nanoseconds().filter(|_| value.is_processor_time())?;
+        let requests = taken.requests.filter(|requests| *requests > 0.0)?;
+        let samples = profile.looks().filter(|samples| *samples > 0)?;
         let total: f64 =
             profile.samples.iter().map(|sample| sample.values[taken.kind] as f64).sum();
-        let unit = &profile.value_types[taken.kind].unit;
-        Self::new(unit, taken.requests, total, profile.looks())
-    }
-
-    fn new(unit: &str, requests: Option<f64>, total: f64, samples: Option<u64>) -> Option<Self> {
-        let (millis, unit) = crate::units::scale(1_000_000, unit, "ns");
-        let requests = requests.filter(|requests| *requests > 0.0 && unit == "ns")?;
-        let samples = samples.filter(|samples| *samples > 0)?;
-        Some(Self { us: millis / 1e9 / requests, sample: total / samples as f64 })
+        Some(Self { us: nanoseconds / 1e3 / requests, sample: total / samples as f64 })
     }
 
     /// The standard deviation, in microseconds per request, of a value made of counted samples.
@@ -98,5 +98,54 @@ impl Scale {
     /// Half of the interval of 95 % of such a value.
     pub fn half(&self, value: f64) -> f64 {
         HALF * self.deviation(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Profile;
+
+    fn taken(profile: &Profile) -> Taken<'_> {
+        Taken {
+            profile,
+            kind: 1,
+            allocations: None,
+            requests: Some(10.0),
+            own: &[],
+            source: "test",
+        }
+    }
+
+    /// `steady` costs the same before and after; after, more functions cost more than it than are listed.
+    #[test]
+    fn a_function_that_is_too_small_to_be_listed_has_not_gone() {
+        let read = |stacks: &str| {
+            let mut profile = crate::read(stacks.as_bytes()).unwrap();
+            let mut samples = crate::data::Samples::new(2);
+            for sample in profile.samples.iter() {
+                samples
+                    .push(sample.stack, &[sample.values[0], sample.values[0] * 1000], &[])
+                    .unwrap();
+            }
+            profile.samples = samples;
+            profile
+                .value_types
+                .push(crate::data::ValueType { kind: "cpu".into(), unit: "ns".into() });
+            profile
+        };
+        let more: String = (0..600).map(|at| format!("f{at} 20\n")).collect();
+        let (before, after) = (read("steady 15\nf0 20\n"), read(&format!("steady 15\n{more}")));
+        let diff = compare(&taken(&before), &taken(&after)).unwrap().unwrap();
+        assert!(diff.functions.iter().all(|function| function.name != "steady"), "{diff:?}");
+        assert!((diff.total_after - 1201.5).abs() < 1e-9, "{}", diff.total_after);
+    }
+
+    #[test]
+    fn waiting_is_no_time_of_the_processor() {
+        let mut profile = crate::read(b"a 1\n").unwrap();
+        profile.value_types[0] = crate::data::ValueType { kind: "delay".into(), unit: "ns".into() };
+        let taken = Taken { kind: 0, ..taken(&profile) };
+        assert!(compare(&taken, &taken).unwrap().is_none());
     }
 }

@@ -53,6 +53,9 @@ pub fn is(text: &str) -> bool {
 /// When it is damaged, or has more functions than are read.
 pub fn read(text: &str) -> Result<Profile, Error> {
     let file: File = serde_json::from_str(text).map_err(|_| Error::NotAProfile(DAMAGED))?;
+    if file.samples.len() != file.time_deltas.len() {
+        return Err(Error::NotAProfile(DAMAGED));
+    }
     let mut places: HashMap<u64, usize, FixedState> = HashMap::default();
     for (at, node) in file.nodes.iter().enumerate() {
         places.insert(node.id, at);
@@ -85,7 +88,7 @@ pub fn read(text: &str) -> Result<Profile, Error> {
         // Callers of a damaged file may go in a circle.
         while let Some(at) = next.filter(|_| stack.len() < DEEPEST) {
             if let Some(function) = function(&mut gathered, &file.nodes[at].call_frame)? {
-                stack.push(gathered.location(&[function], "", 0)?);
+                stack.push(gathered.location(&[(function, 0)], "", 0)?);
             }
             next = callers[at];
         }
@@ -137,6 +140,7 @@ mod tests {
         for (from, to) in [
             ("\"samples\":[3,4,3]", "\"samples\":[3,77,3]"),
             ("\"children\":[3]", "\"children\":[5]"),
+            ("\"samples\":[3,4,3]", "\"samples\":[3,4]"),
             ("\"timeDeltas\":[1000,4000,2500]}", "\"timeDel"),
         ] {
             let text = TAKEN.replace(from, to);

@@ -8,8 +8,11 @@ use crate::names::{Name, Names};
 pub const MOST_ENTRIES: usize = 1 << 21;
 /// Samples of a profile at most.
 pub const MOST_SAMPLES: usize = 1 << 22;
-/// Locations in all stacks together, and values of all samples together, at most.
+/// Frames in all stacks together (of a location its inlined calls too), and values of all samples together, at most.
 pub const MOST_IN_SAMPLES: usize = 1 << 25;
+/// Bytes at most of the names that lines, mapped files, comments and kinds of values have, each counted wherever it is
+/// used: listings write them out.
+pub const MOST_NAMED: usize = 1 << 30;
 
 /// A kind of value, such as `cpu` in `nanoseconds`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -182,6 +185,8 @@ pub struct Profile {
     pub duration_ns: i64,
     /// Lines to show with it.
     pub comments: Vec<String>,
+    /// What of its file is not in it.
+    pub notes: Vec<String>,
     /// Where its documentation is.
     pub documentation: String,
     /// Frames not worth showing, as a regular expression over whole names; their callees go with them.

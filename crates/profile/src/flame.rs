@@ -32,7 +32,7 @@ pub fn flame(profile: &Profile, kind: usize, own: &[String]) -> Flame {
 /// The tree of two profiles in picoseconds of the processor per request, from before and after a change. A stack is as wide
 /// as the larger of both, so that what went is seen beside what came. Nothing where [`crate::compare::compare`] has nothing.
 pub fn flame_of_change(before: &Taken<'_>, after: &Taken<'_>) -> Option<Flame> {
-    let scales = [Scale::of_taken(before)?, Scale::of_taken(after)?];
+    let scales = [Scale::of(before)?, Scale::of(after)?];
     let functions = [before, after].map(|taken| Functions::of(taken.profile, taken.own));
     let table = Table::of(&[(before.profile, &functions[0]), (after.profile, &functions[1])]);
     let mut stacks = Vec::new();

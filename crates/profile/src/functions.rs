@@ -7,8 +7,9 @@ use model::profiled::Owner;
 
 use crate::data::{Profile, Sample};
 use crate::names::Name;
-use crate::owner::{
-    allocates, calls_functions, chains, collects, dispatches, enclosing, owner, responds, serves,
+use crate::owner::owner;
+use crate::roles::{
+    allocates, calls_functions, chains, collects, dispatches, enclosing, responds, serves,
     sets_header, writes_headers,
 };
 

@@ -44,8 +44,6 @@ pub struct Node {
     pub info: Info,
     /// Its printed name.
     pub name: String,
-    /// The source file of one of its functions; empty where unknown.
-    pub source: Name,
     /// Value of samples that were taken in it.
     pub flat: i64,
     /// Value of samples with it in their stacks.
@@ -141,9 +139,8 @@ impl Graph {
         let next = self.nodes.len() as u32;
         let node = *known.entry(info).or_insert(next);
         if node == next {
-            let source = function.map_or(Name::default(), |function| function.file);
             let name = self.printed(info);
-            self.nodes.push(Node { info, name, source, ..Node::default() });
+            self.nodes.push(Node { info, name, ..Node::default() });
         }
         node
     }

@@ -39,23 +39,30 @@ pub struct Wanted {
 #[derive(Debug, Clone)]
 pub struct Listing {
     /// The nodes; those to show are [`Graph::shown`].
-    pub graph: Graph,
-    /// The index of the kind of values.
-    pub kind: usize,
+    graph: Graph,
     /// All samples, before filters.
-    pub total: i64,
+    total: i64,
     /// The patterns that matched nothing.
     pub missed: Vec<&'static str>,
     /// Nodes that were too small to show.
-    pub dropped: usize,
+    dropped: usize,
     /// Nodes that were large enough, of which only the first may be shown.
-    pub candidates: usize,
-    limit: usize,
-    head: Vec<String>,
+    candidates: usize,
+    head: Vec<Head>,
     unit: String,
     shown_in: String,
     node_share: f64,
-    profile_unit_type: String,
+}
+
+/// A line above the rows.
+#[derive(Debug, Clone)]
+enum Head {
+    Text(String),
+    /// How long the profile took, and the share of it that its values are. The total is written in the unit of the rows.
+    Duration {
+        took: String,
+        share: String,
+    },
 }
 
 /// Which form a listing will have: they differ in what is too small.
@@ -108,30 +115,17 @@ impl Listing {
         graph.drop_edges(least_edge);
         let mut listing = Self {
             graph,
-            kind,
             total,
             missed,
             dropped,
             candidates,
-            limit,
             head,
             shown_in: String::new(),
             unit: value_type.unit,
             node_share: if whole { 0.0 } else { NODE_SHARE },
-            profile_unit_type: value_type.kind,
         };
         listing.shown_in = listing.output_unit();
         Ok(listing)
-    }
-
-    /// The kind of values listed.
-    pub fn value_kind(&self) -> &str {
-        &self.profile_unit_type
-    }
-
-    /// Their unit.
-    pub fn value_unit(&self) -> &str {
-        &self.unit
     }
 
     /// One unit for all values: that of the smallest, or of a hundred times it where the largest has another.
@@ -155,12 +149,12 @@ impl Listing {
     }
 
     /// A value as the listing shows it.
-    pub fn value(&self, value: i64) -> String {
+    fn value(&self, value: i64) -> String {
         label(value, &self.unit, &self.shown_in)
     }
 
     /// How a node was inlined: in all of its calls, in some, or in none.
-    pub fn inlined(&self, node: u32) -> &'static str {
+    fn inlined(&self, node: u32) -> &'static str {
         let callers = &self.graph.node_at(node).callers;
         match (callers.iter().any(|call| call.inline), callers.iter().any(|call| !call.inline)) {
             (true, true) => "(partial-inline)",
@@ -171,13 +165,13 @@ impl Listing {
 
     /// The lines above the rows.
     fn labels(&self) -> String {
-        let mut lines = self.head.clone();
-        // The duration is written with the total, whose unit is that of the rows.
-        for line in &mut lines {
-            if let Some((duration, rest)) = line.split_once("\u{0}") {
-                *line = format!("{duration}{}{rest}", self.value(self.total));
+        let line = |head: &Head| match head {
+            Head::Text(text) => text.clone(),
+            Head::Duration { took, share } => {
+                format!("Duration: {took}, Total samples = {} {share}", self.value(self.total))
             }
-        }
+        };
+        let mut lines: Vec<String> = self.head.iter().map(line).collect();
         let shown = self.graph.flat_total();
         lines.push(format!(
             "Showing nodes accounting for {}, {} of {} total",
@@ -283,15 +277,10 @@ impl Listing {
             );
         }
     }
-
-    /// Nodes at most; 0 where all are shown.
-    pub fn limit(&self) -> usize {
-        self.limit
-    }
 }
 
-/// What is known of the profile. A NUL stands where the total comes.
-fn head(profile: &Profile, kind: usize, wanted: &Wanted) -> Vec<String> {
+/// What is known of the profile.
+fn head(profile: &Profile, kind: usize, wanted: &Wanted) -> Vec<Head> {
     let mut lines = Vec::new();
     if let Some(mapping) = profile.mappings.first() {
         if !mapping.file.is_empty() {
@@ -312,23 +301,26 @@ fn head(profile: &Profile, kind: usize, wanted: &Wanted) -> Vec<String> {
     if let Some(time) = wanted.time.as_ref().filter(|_| profile.time_ns != 0) {
         lines.push(format!("Time: {time}"));
     }
+    let mut head: Vec<Head> = lines.into_iter().map(Head::Text).collect();
     if profile.duration_ns != 0 {
-        let duration = label(profile.duration_ns, "nanoseconds", "auto");
         let total = profile.total(kind);
-        let ratio = match scale(total, &value_type.unit, "nanoseconds") {
+        let share = match scale(total, &value_type.unit, "nanoseconds") {
             (nanos, unit) if unit == "ns" && nanos != 0.0 => {
                 format!("({})", percentage(nanos as i64, profile.duration_ns))
             }
             _ => String::new(),
         };
-        lines.push(format!("Duration: {duration}, Total samples = \u{0} {ratio}"));
+        head.push(Head::Duration {
+            took: label(profile.duration_ns, "nanoseconds", "auto"),
+            share,
+        });
     }
     let active = wanted.filter.active();
     if !active.is_empty() {
-        lines.push("Active filters:".to_owned());
-        lines.extend(active.iter().map(|filter| format!("   {}", shortened(filter))));
+        head.push(Head::Text("Active filters:".to_owned()));
+        head.extend(active.iter().map(|filter| Head::Text(format!("   {}", shortened(filter)))));
     }
-    lines
+    head
 }
 
 fn shortened(filter: &str) -> String {

@@ -1,131 +1,18 @@
 //! Whose code a function is, by its name and its source file.
 //!
 //! Go's files tell most: a dependency's lie in the module cache or a vendor folder, the standard library's in GOROOT or,
-//! with `-trimpath`, under their import path. What remains is the service's own, whatever its module is called.
+//! with `-trimpath`, under their import path. What remains is the service's own, whatever its module is called. Where a
+//! profile has no files, as those of perf and of the JVM, known packages and crates are told apart by name alone.
+
+mod known;
 
 use model::profiled::Owner;
 
-/// The standard library's first path elements.
-const GO_STANDARD: &[&str] = &[
-    "archive",
-    "bufio",
-    "bytes",
-    "cmp",
-    "compress",
-    "container",
-    "context",
-    "crypto",
-    "database",
-    "debug",
-    "embed",
-    "encoding",
-    "errors",
-    "expvar",
-    "flag",
-    "fmt",
-    "go",
-    "hash",
-    "html",
-    "image",
-    "index",
-    "internal",
-    "io",
-    "iter",
-    "log",
-    "maps",
-    "math",
-    "mime",
-    "net",
-    "os",
-    "path",
-    "plugin",
-    "reflect",
-    "regexp",
-    "slices",
-    "sort",
-    "strconv",
-    "strings",
-    "structs",
-    "sync",
-    "testing",
-    "text",
-    "time",
-    "unicode",
-    "unique",
-    "vendor",
-    "weak",
-];
-
-/// Packages of Go's runtime, subpackages included.
-const GO_RUNTIME: &[&str] =
-    &["runtime", "internal/runtime", "syscall", "internal/runtime/syscall", "type:", "go:"];
-
-/// Import paths and crates of web frameworks and routers.
-const FRAMEWORKS: &[&str] = &[
-    "github.com/gin-gonic/",
-    "github.com/gin-contrib/",
-    "github.com/labstack/echo",
-    "github.com/gofiber/",
-    "github.com/valyala/fasthttp",
-    "github.com/go-chi/",
-    "github.com/gorilla/mux",
-    "github.com/julienschmidt/httprouter",
-    "github.com/kataras/iris",
-    "github.com/beego/",
-    "github.com/astaxie/beego",
-    "github.com/urfave/negroni",
-    "github.com/go-kratos/",
-    "github.com/zeromicro/go-zero",
-    "github.com/cloudwego/hertz",
-    "github.com/gogf/gf",
-    "github.com/revel/",
-    "github.com/justinas/alice",
-    "github.com/gobuffalo/buffalo",
-];
-
-/// Crates of web frameworks.
-const FRAMEWORK_CRATES: &[&str] = &[
-    "axum",
-    "actix_web",
-    "actix_http",
-    "actix_server",
-    "rocket",
-    "warp",
-    "tower",
-    "tower_http",
-    "hyper",
-    "hyper_util",
-    "poem",
-    "salvo",
-];
-
-/// Of other languages' files, what tells whose they are.
-const FRAMEWORK_FILES: &[&str] = &[
-    "/flask/",
-    "/django/",
-    "/fastapi/",
-    "/starlette/",
-    "/uvicorn/",
-    "/werkzeug/",
-    "/gunicorn/",
-    "/aiohttp/",
-    "/tornado/",
-    "/node_modules/express/",
-    "/node_modules/fastify/",
-    "/node_modules/koa/",
-    "/node_modules/@nestjs/",
-];
-const DEPENDENCY_FILES: &[&str] =
-    &["/site-packages/", "/dist-packages/", "/node_modules/", "/.cargo/registry/", "/.cargo/git/"];
-const STANDARD_FILES: &[&str] = &[
-    "/lib/python3",
-    "node:",
-    "/rustc/",
-    "/library/std/",
-    "/library/core/",
-    "/library/alloc/",
-    "<frozen ",
-];
+use self::known::{
+    COMPILERS_PARTS, DEPENDENCY_CRATES, DEPENDENCY_FILES, FRAMEWORK_CRATES, FRAMEWORK_FILES,
+    FRAMEWORKS, GO_RUNTIME, GO_STANDARD, JVM_DEPENDENCIES, JVM_FRAMEWORKS, JVM_STANDARD,
+    PYTHON_STANDARD, STANDARD_FILES,
+};
 
 /// The package of a Go function: everything before the first dot after the last slash.
 pub fn go_package(name: &str) -> Option<&str> {
@@ -147,8 +34,11 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
     if FRAMEWORKS.iter().any(|prefix| name.starts_with(prefix)) {
         return Owner::Framework;
     }
-    if let Some(owner) = by_file(name, file) {
+    if let Some(owner) = by_file(name, file).or_else(|| jvm(name, file)) {
         return owner;
+    }
+    if file.is_empty() && is_part_of_c(name) {
+        return Owner::Runtime;
     }
     if name.contains("::") || name.starts_with('<') {
         return rust(name);
@@ -179,7 +69,9 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
 }
 
 fn by_file(name: &str, file: &str) -> Option<Owner> {
-    let has = |marks: &[&str]| marks.iter().any(|mark| file.contains(mark));
+    // py-spy shortens paths to what follows the folder that a module was found in.
+    let begins = |mark: &str| mark.strip_prefix('/').is_some_and(|mark| file.starts_with(mark));
+    let has = |marks: &[&str]| marks.iter().any(|mark| file.contains(mark) || begins(mark));
     if file.ends_with(".go") || file.ends_with(".s") {
         // `/go/pkg/mod/github.com/x/y@v1.2.3/z.go`, or without what is before the module.
         if file.contains("@v") || file.contains("/vendor/") && !file.contains("/src/vendor/") {
@@ -197,16 +89,54 @@ fn by_file(name: &str, file: &str) -> Option<Owner> {
         let framework = FRAMEWORK_CRATES.iter().any(|name_of| in_crate(name, name_of));
         return Some(if framework { Owner::Framework } else { Owner::Dependency });
     }
-    None
+    let module = file.split('/').next().unwrap_or_default();
+    let module = module.strip_suffix(".py").unwrap_or(module);
+    (file.ends_with(".py") && PYTHON_STANDARD.contains(&module)).then_some(Owner::StandardLibrary)
+}
+
+/// Whose a method of the JVM is: `java/lang/Thread.run`, or with dots.
+fn jvm(name: &str, file: &str) -> Option<Owner> {
+    if !file.is_empty() && ![".java", ".kt", ".scala"].iter().any(|end| file.ends_with(end)) {
+        return None;
+    }
+    let same = |(a, b): (u8, u8)| a == b || a == b'.' && b == b'/';
+    let begins =
+        |package: &&str| name.len() > package.len() && name.bytes().zip(package.bytes()).all(same);
+    [
+        (JVM_STANDARD, Owner::StandardLibrary),
+        (JVM_FRAMEWORKS, Owner::Framework),
+        (JVM_DEPENDENCIES, Owner::Dependency),
+    ]
+    .into_iter()
+    .find_map(|(packages, owner)| packages.iter().any(|of| begins(&of)).then_some(owner))
+}
+
+/// Whether a compiler made it of a C function, the kernel's for one: `tcp_ack.isra.0`, `read.cold`.
+fn is_part_of_c(name: &str) -> bool {
+    let mut parts = name.split('.').skip(1);
+    let (part, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let numbered = number.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
+    COMPILERS_PARTS.contains(&part) && (numbered || part == "cold")
 }
 
 fn rust(name: &str) -> Owner {
-    let path = name.trim_start_matches(['<', '&']);
+    let path = match name.strip_prefix('<') {
+        // A method of a trait: the type's if that has a path, else the trait's.
+        Some(inner) => match inner.split_once(" as ") {
+            Some((of, of_trait)) if !of.contains("::") => of_trait,
+            _ => inner,
+        },
+        None => name,
+    };
+    let path = path.trim_start_matches(['<', '&', '[', '(', '*']);
+    let path =
+        ["mut ", "const ", "dyn "].iter().find_map(|word| path.strip_prefix(word)).unwrap_or(path);
     let first = path.split("::").next().unwrap_or_default();
     match first {
         "core" | "std" | "alloc" | "hashbrown" => Owner::StandardLibrary,
         "tokio" | "mio" => Owner::Runtime,
         _ if FRAMEWORK_CRATES.contains(&first) => Owner::Framework,
+        _ if DEPENDENCY_CRATES.contains(&first) => Owner::Dependency,
         _ => Owner::Own,
     }
 }
@@ -230,92 +160,6 @@ fn is_go_runtime(package: &str) -> bool {
 fn is_go_standard(package: &str) -> bool {
     let first = package.split('/').next().unwrap_or(package);
     first == "runtime" || GO_STANDARD.contains(&first)
-}
-
-/// Whether samples in it are the collection of garbage that nobody waits for.
-pub fn collects(name: &str) -> bool {
-    matches!(
-        name,
-        "runtime.gcBgMarkWorker"
-            | "runtime.bgsweep"
-            | "runtime.bgscavenge"
-            | "(garbage collector)"
-            | "GC"
-    )
-}
-
-/// Whether samples in it allocate memory.
-pub fn allocates(name: &str) -> bool {
-    matches!(
-        name,
-        "runtime.mallocgc"
-            | "runtime.newobject"
-            | "runtime.makeslice"
-            | "runtime.growslice"
-            | "malloc"
-            | "calloc"
-            | "realloc"
-            | "__libc_malloc"
-            | "__rust_alloc"
-            | "operator new"
-    )
-}
-
-/// Whether it calls handlers: what it calls is a layer of its own.
-pub fn dispatches(name: &str) -> bool {
-    name.ends_with(".HandlerFunc.ServeHTTP")
-        || name.ends_with(".(*Context).Next")
-        || name.ends_with(".(*Ctx).Next")
-        || name.ends_with(".(*DefaultCtx).Next")
-        || chains(name)
-}
-
-/// Whether it calls a chain of handlers that call each other without it: middlewares that are closures around the next.
-pub fn chains(name: &str) -> bool {
-    name.starts_with("github.com/labstack/echo")
-        && [".(*Echo).ServeHTTP", ".(*Echo).serveHTTP", ".(*Echo).add.func1"]
-            .iter()
-            .any(|end| name.ends_with(end))
-}
-
-/// Whether it calls handlers of `net/http` that are functions: a middleware may be a closure that calls the next by itself.
-pub fn calls_functions(name: &str) -> bool {
-    name == "net/http.HandlerFunc.ServeHTTP"
-}
-
-/// Whether it is the response's own code, which what makes a response calls. Reading its headers makes none.
-pub fn responds(name: &str) -> bool {
-    name.strip_prefix("net/http.(*response).")
-        .or_else(|| name.strip_prefix("net/http.(*http2responseWriter)."))
-        .is_some_and(|method| method != "Header")
-}
-
-/// Whether it is a handler by its name, whoever calls it: Go's interface `http.Handler`.
-pub fn serves(name: &str, owner: Owner) -> bool {
-    matches!(owner, Owner::Own | Owner::Dependency)
-        && name.ends_with(".ServeHTTP")
-        && !dispatches(name)
-}
-
-/// The function that a Go closure was written in; nothing where it is no closure. Closures of closures are in the same.
-pub fn enclosing(name: &str) -> Option<&str> {
-    name.find(".func").map(|at| &name[..at])
-}
-
-/// Whether it sets a header of the response, which the server writes when the handlers are done.
-pub fn sets_header(name: &str) -> bool {
-    matches!(
-        name,
-        "net/textproto.MIMEHeader.Set"
-            | "net/textproto.MIMEHeader.Add"
-            | "net/http.Header.Set"
-            | "net/http.Header.Add"
-    )
-}
-
-/// Whether it does the server's work for headers that handlers set: copies them and writes them.
-pub fn writes_headers(name: &str) -> bool {
-    matches!(name, "net/http.Header.Clone" | "net/http.Header.writeSubset")
 }
 
 #[cfg(test)]
@@ -383,6 +227,24 @@ mod tests {
                 Owner::Framework,
             ),
             ("loads", "/usr/lib/python3.11/json/__init__.py", Owner::StandardLibrary),
+            ("loads", "json/__init__.py", Owner::StandardLibrary),
+            ("run", "threading.py", Owner::StandardLibrary),
+            ("wsgi_app", "flask/app.py", Owner::Framework),
+            ("get", "shop/app.py", Owner::Own),
+            ("tcp_ack.isra.0", "", Owner::Runtime),
+            ("sock_read.constprop.0.isra.0", "", Owner::Runtime),
+            ("vfs_read.cold", "", Owner::Runtime),
+            ("main.part", "/src/main.go", Owner::Own),
+            ("main.part.func1", "", Owner::Own),
+            ("java/lang/Thread.run", "", Owner::StandardLibrary),
+            ("java.lang.Thread.run", "Thread.java", Owner::StandardLibrary),
+            ("org/springframework/web/servlet/DispatcherServlet.doGet", "", Owner::Framework),
+            ("com/fasterxml/jackson/core/JsonParser.next", "", Owner::Dependency),
+            ("com/example/shop/Api.get", "", Owner::Own),
+            ("<F as core::future::future::Future>::poll", "", Owner::StandardLibrary),
+            ("<alloc::vec::Vec<T> as shop::Priced>::price", "", Owner::StandardLibrary),
+            ("<&mut shop::Cart as core::fmt::Display>::fmt", "", Owner::Own),
+            ("serde_json::de::from_str", "", Owner::Dependency),
         ] {
             assert_eq!(owner(name, file, &[]), expected, "{name} of {file}");
         }

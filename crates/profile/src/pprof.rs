@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::data::{
-    Function, Label, Line, Location, MOST_ENTRIES, MOST_IN_SAMPLES, Mapping, Profile, Samples,
-    ValueType,
+    Function, Label, Line, Location, MOST_ENTRIES, MOST_IN_SAMPLES, MOST_NAMED, Mapping, Profile,
+    Samples, ValueType,
 };
 use crate::error::Error;
 use crate::names::Name;
@@ -54,6 +54,8 @@ struct Reader {
     locations: Vec<(u64, u64, u64, usize)>,
     lines: Vec<RawLine>,
     location_places: Places,
+    /// Bytes of names, counted wherever they are used.
+    named: usize,
 }
 
 /// Refuses one entry more than is read.
@@ -178,19 +180,34 @@ impl Reader {
         })
     }
 
-    fn text(&self, index: i64) -> Result<String, Error> {
-        Ok(self.profile.names.text(self.name(index)?).to_owned())
+    /// Counts a use of these names.
+    fn uses(&mut self, names: &[Name]) -> Result<(), Error> {
+        self.named += names.iter().map(|name| self.profile.names.text(*name).len()).sum::<usize>();
+        match self.named <= MOST_NAMED {
+            true => Ok(()),
+            false => Err(Error::TooLarge { what: "bytes of names", most: MOST_NAMED }),
+        }
     }
 
-    fn value_type(&self, [kind, unit]: [i64; 2]) -> Result<ValueType, Error> {
+    fn text(&mut self, index: i64) -> Result<String, Error> {
+        let name = self.name(index)?;
+        self.uses(&[name])?;
+        Ok(self.profile.names.text(name).to_owned())
+    }
+
+    fn value_type(&mut self, [kind, unit]: [i64; 2]) -> Result<ValueType, Error> {
         Ok(ValueType { kind: self.text(kind)?, unit: self.text(unit)? })
     }
 
     /// From identifiers and indexes to places in the tables.
     fn resolve(&mut self) -> Result<(), Error> {
-        let types = std::mem::take(&mut self.value_types);
-        self.profile.value_types =
-            types.into_iter().map(|pair| self.value_type(pair)).collect::<Result<_, _>>()?;
+        for pair in std::mem::take(&mut self.value_types) {
+            let value_type = self.value_type(pair)?;
+            self.profile.value_types.push(value_type);
+        }
+        if self.profile.value_types.is_empty() {
+            return Err(Error::Damaged { what: "it has no kinds of values".into(), at: 0 });
+        }
         self.profile.period_type = self.value_type(self.period_type)?;
         self.profile.drop_frames = self.text(self.texts[0])?;
         self.profile.keep_frames = self.text(self.texts[1])?;
@@ -234,6 +251,9 @@ impl Reader {
                     return Err(missing(format!("location {id} is in function {function}")));
                 };
                 lines.push(Line { function: *function, line: *line, column: *column });
+                let Function { name, system_name, file, .. } =
+                    self.profile.functions[*function as usize];
+                self.uses(&[name, system_name, file])?;
             }
             start = end;
             let mapping = mappings.get(&mapping).copied();
@@ -246,6 +266,7 @@ impl Reader {
         let kinds = self.profile.value_types.len();
         let mut samples = Samples::new(kinds);
         let (mut stack, mut values, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        let mut frames = 0;
         let mut fields = Fields::of(bytes);
         while let Some((number, held)) = fields.next()? {
             if number != 2 {
@@ -262,7 +283,11 @@ impl Reader {
                         let place = place
                             .ok_or_else(|| missing(format!("a sample is at location {id}")))?;
                         stack.push(*place);
-                        within(&stack, MOST_IN_SAMPLES, "locations in one stack")
+                        frames += self.profile.locations[*place as usize].lines.len().max(1);
+                        match frames <= MOST_IN_SAMPLES {
+                            true => Ok(()),
+                            false => Err(too_many_frames()),
+                        }
                     })?,
                     2 => Fields::numbers(held, |number| {
                         values.push(number as i64);
@@ -331,6 +356,10 @@ fn line(held: Held<'_>) -> Result<RawLine, Error> {
         }
     }
     Ok(line)
+}
+
+fn too_many_frames() -> Error {
+    Error::TooLarge { what: "frames in its stacks", most: MOST_IN_SAMPLES }
 }
 
 fn missing(what: String) -> Error {

@@ -37,9 +37,11 @@ pub fn uninteresting(mut profile: Profile) -> Profile {
     profile
 }
 
-/// C++ names without parameters and template arguments, where a name looks like one.
+/// C++ names without parameters and template arguments, where a name looks like one. What begins with `<` is Rust's way
+/// to name a method of a trait, which would lose its type.
 fn simple_name(name: &str) -> String {
     let looks = !name.contains(".<")
+        && !name.starts_with('<')
         && !name.contains("]).")
         && (name.contains(['<', '>', '[', ']']) || name.contains("::"));
     match looks {
@@ -144,6 +146,10 @@ mod tests {
             ("foo.(*Bar[...]).Method", "foo.(*Bar[...]).Method"),
             ("std::vector<int>::push(int const&)", "std::vector::push"),
             ("a::b(c", "a::b(c"),
+            (
+                "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+                "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+            ),
         ] {
             assert_eq!(simple_name(name), simple);
         }

@@ -11,13 +11,16 @@ use crate::error::Error;
 /// Frames of one stack that are kept; deeper ones are cut off at the root, as profilers themselves do.
 pub const DEEPEST: usize = 4096;
 
+/// What tells places apart: functions with their lines, the mapped file, the address.
+type Place = (Vec<(u32, i64)>, u32, u64);
+
 /// A profile in the making.
 #[derive(Debug)]
 pub struct Gathered {
     profile: Profile,
     functions: HashMap<(u32, u32), u32, FixedState>,
     mappings: HashMap<String, u32, FixedState>,
-    locations: HashMap<(Vec<u32>, u32, u64), u32, FixedState>,
+    locations: HashMap<Place, u32, FixedState>,
 }
 
 impl Gathered {
@@ -45,8 +48,14 @@ impl Gathered {
         Ok(place)
     }
 
-    /// The place where these functions are, innermost first, in the mapped file; without any, at the address.
-    pub fn location(&mut self, functions: &[u32], file: &str, address: u64) -> Result<u32, Error> {
+    /// The place where these functions are, innermost first, each with its line (0 where unknown), in the mapped file;
+    /// without any, at the address.
+    pub fn location(
+        &mut self,
+        functions: &[(u32, i64)],
+        file: &str,
+        address: u64,
+    ) -> Result<u32, Error> {
         let mapping = self.mapping(file)?;
         // An address tells places apart only where no name does.
         let address = if functions.is_empty() { address } else { 0 };
@@ -55,7 +64,11 @@ impl Gathered {
         let place = *self.locations.entry(key).or_insert(next as u32);
         if place as usize == next {
             within(next, "locations")?;
-            let line = |function: &u32| Line { function: *function, line: 0, column: 0 };
+            let line = |(function, line): &(u32, i64)| Line {
+                function: *function,
+                line: *line,
+                column: 0,
+            };
             let lines = functions.iter().map(line).collect();
             self.profile.locations.push(Location { mapping, address, lines });
         }
@@ -79,6 +92,11 @@ impl Gathered {
     /// Adds a sample; its stack innermost first.
     pub fn sample(&mut self, stack: &[u32], values: &[i64]) -> Result<(), Error> {
         self.profile.samples.push(&stack[..stack.len().min(DEEPEST)], values, &[])
+    }
+
+    /// Says what of the file is not in the profile.
+    pub fn note(&mut self, note: String) {
+        self.profile.notes.push(note);
     }
 
     /// The profile.

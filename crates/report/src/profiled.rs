@@ -90,7 +90,7 @@ pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
     };
     if let Some(duration) = profiled.duration_ns {
         what += &format!(" over {}", show_duration(duration));
-        if is_time(profiled) {
+        if profiled.value.is_processor_time() {
             let busy = nanos(profiled, profiled.total) / duration as f64;
             what += &format!(": {busy:.2} processors busy");
         }
@@ -100,7 +100,11 @@ pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
         let mut each = format!("{} requests", count(requests.round() as u64));
         if is_time(profiled) {
             let us = nanos(profiled, profiled.total) / 1000.0 / requests;
-            each += &format!(": {} of processor time each", micros(us));
+            let of = match profiled.value.is_processor_time() {
+                true => "processor time",
+                false => kind.as_str(),
+            };
+            each += &format!(": {} of {of} each", micros(us));
         }
         if let Some(allocated) = profiled.bytes {
             each += &format!(", {} allocated", bytes(allocated as f64 / requests));

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 /// Bytes that one state may hold; a script runs in one state a worker and one more.
 pub const MEMORY_LIMIT: usize = 512 << 20;
-/// The longest that a hook may run.
+/// The longest that a hook may run while the load does.
 pub const HOOK_LIMIT: Duration = Duration::from_secs(1);
-/// The longest that a file's own statements may: they commonly read data.
+/// The longest that a file's own statements may, and the hooks before and after the load: they commonly read data, look
+/// addresses up, try them one after the other, and write tables.
 pub const LOAD_LIMIT: Duration = Duration::from_secs(10);
 
 /// Declares the hooks: each with its name in messages and its documentation.
@@ -43,7 +44,10 @@ hooks! {
 impl Hook {
     /// The longest that it may run.
     pub(crate) fn limit(self) -> Duration {
-        if self == Self::Load { LOAD_LIMIT } else { HOOK_LIMIT }
+        match self {
+            Self::Load | Self::Setup | Self::Init | Self::Done => LOAD_LIMIT,
+            Self::Delay | Self::Request | Self::Response => HOOK_LIMIT,
+        }
     }
 }
 

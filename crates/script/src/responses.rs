@@ -34,9 +34,14 @@ pub(crate) struct Responses {
 }
 
 impl Responses {
-    /// A response to `user` begins.
-    pub(crate) fn begin(&mut self, user: u32, head: &ResponseHead<'_>) {
+    /// A response to `user` begins; false when more would be kept than may be, and nothing of it is.
+    pub(crate) fn begin(&mut self, user: u32, head: &ResponseHead<'_>) -> bool {
         self.forget(user);
+        let bytes: usize =
+            head.headers.into_iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        if self.kept + bytes > KEPT {
+            return false;
+        }
         let place = self.free.pop().unwrap_or_else(|| {
             self.buffers.push(Response::default());
             self.buffers.len() as u32 - 1
@@ -54,7 +59,8 @@ impl Responses {
             response.fields.extend_from_slice(value);
             response.fields.push(b'\n');
         }
-        self.kept += response.fields.len();
+        self.kept += bytes;
+        true
     }
 
     /// Its body goes on; false when more would be kept than may be.
@@ -101,7 +107,7 @@ mod tests {
         parser.begin(ResponseTo::Other);
         let mut input = text.as_bytes();
         let Ok(Some(ResponseEvent::Head(head))) = parser.next(&mut input) else { panic!("{text}") };
-        responses.begin(user, &head);
+        assert!(responses.begin(user, &head), "there is room");
     }
 
     #[test]
@@ -131,5 +137,11 @@ mod tests {
         assert!(!responses.extend(0, b"abc"));
         assert!(responses.extend(0, b"ab"));
         assert!(responses.extend(5, b"of nobody"));
+        let mut parser = ResponseParser::new(Limits::default());
+        parser.begin(ResponseTo::Other);
+        let mut input = &b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n"[..];
+        let Ok(Some(ResponseEvent::Head(head))) = parser.next(&mut input) else { panic!("a head") };
+        assert!(!responses.begin(1, &head), "heads count too");
+        assert!(responses.of(1).is_none());
     }
 }

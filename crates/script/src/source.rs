@@ -183,6 +183,13 @@ impl Scripted {
         Ok(Next::Send)
     }
 
+    #[cold]
+    fn fail_for_room(&mut self) {
+        let most = KEPT >> 20;
+        let message = format!("the unfinished responses of one thread hold more than {most} MiB");
+        self.failed = Some(self.state.complain(Hook::Response, message).into());
+    }
+
     /// Calls `response` with the user's response.
     fn call_response(&mut self, user: u32) -> Result<(), ScriptError> {
         let (Some(hook), Some(response)) = (&self.response, self.responses.of(user)) else {
@@ -229,15 +236,14 @@ impl Source for Scripted {
     }
 
     fn head(&mut self, user: u32, head: &ResponseHead<'_>) {
-        self.responses.begin(user, head);
+        if !self.responses.begin(user, head) {
+            self.fail_for_room();
+        }
     }
 
     fn body(&mut self, user: u32, bytes: &[u8]) {
         if !self.responses.extend(user, bytes) {
-            let most = KEPT >> 20;
-            let message =
-                format!("the unfinished responses of one thread hold more than {most} MiB");
-            self.failed = Some(self.state.complain(Hook::Response, message).into());
+            self.fail_for_room();
         }
     }
 

@@ -17,6 +17,7 @@ use crate::args::{
     GranularityArg, ProfileArgs, ProfileCommand, ProfileDiffArgs, TextOrJson, ValueArgs, WhatIfArgs,
 };
 use crate::failure::{Failure, cannot_run, usage};
+use crate::profiles::endpoint::LONGEST_S;
 use crate::profiles::stored::Stored;
 use crate::results::output;
 use verdict::blocks::Figure;
@@ -36,7 +37,7 @@ pub fn profile(args: &ProfileArgs) -> Result<u8, Failure> {
     }
     let filter = filter(&args.values)?;
     let source = args.source.as_deref().unwrap_or_default();
-    let mut stored = Stored::open(source, args.seconds.clamp(1, 3600), &args.profile_header)?;
+    let mut stored = Stored::open(source, args.seconds.clamp(1, LONGEST_S), &args.profile_header)?;
     let form = match (args.tree, &args.peek) {
         _ if args.top => Some(Form::Top),
         (true, _) => Some(Form::Tree),
@@ -71,6 +72,7 @@ fn filter(args: &ValueArgs) -> Result<Filter, Failure> {
 
 fn list(args: &ProfileArgs, stored: Stored, filter: Filter, form: Form) -> Result<u8, Failure> {
     let source = stored.source;
+    stored.profile.notes.iter().for_each(|note| eprintln!("plimsoll: {note}"));
     let time = local_time(stored.profile.time_ns);
     let wanted = Wanted {
         kind: args.values.sample_index.clone(),
@@ -184,21 +186,21 @@ fn refusal(run: &model::Run, kind: &str) -> Option<String> {
 const NEIGHBOURS: f64 = 0.15;
 
 fn diff(args: &ProfileDiffArgs) -> Result<u8, Failure> {
-    let (mut before, mut after) = (Stored::of_run(&args.before)?, Stored::of_run(&args.after)?);
-    let filter = Filter::default();
-    let profiled =
-        [before.costs(None, &args.own, &filter)?, after.costs(None, &args.own, &filter)?];
-    let Some(diff) = compare(&profiled[0], &profiled[1]) else {
+    let (before, after) = (Stored::of_run(&args.before)?, Stored::of_run(&args.after)?);
+    for stored in [&before, &after] {
+        if let Some(mismatch) = stored.mismatch() {
+            eprintln!("plimsoll: {}: {mismatch}", stored.source);
+        }
+    }
+    let [before, after] = [before.taken_by_default(&args.own)?, after.taken_by_default(&args.own)?];
+    let diff = compare(&before, &after).or_else(|error| cannot_run(error.to_string()))?;
+    let Some(diff) = diff else {
         return cannot_run(
             "profiles are compared per completed request: both must be of the processor's time and taken in a run \
              (`plimsoll run URL --profile URL --out DIR`)",
         );
     };
     if let Some(page) = &args.page {
-        let [before, after] = [&before, &after].map(|stored| {
-            let kind = stored.kind(None).expect("as before");
-            stored.taken(kind, &args.own)
-        });
         let tree = profile::flame_of_change(&before, &after).expect("what compares is drawn");
         write_page(page, &report::html::profile_diff(&diff, &tree))?;
     }

@@ -5,7 +5,7 @@
 
 mod notebook;
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use model::profiled::{Flame, Owner, Profiled};
 use model::secret::MASK;
 use model::tuning::{Left, LeftPart, Prediction, SCHEMA, Station, Times, Tuning, TuningStep};
 use model::units::{SECOND, exact_duration};
-use model::{Nanos, Ruling, Run};
+use model::{Nanos, Ruling, Run, Verdict};
 use verdict::comparison::rounds::{against_one, paired};
 use verdict::comparison::{Effect, Measure};
 
@@ -83,18 +83,25 @@ fn tell(args: &TuneArgs, book: &Notebook, mut tuning: Tuning) -> Result<u8, Fail
     Ok(u8::from(!printed))
 }
 
-/// The profile of the last server that was kept; nothing where none was taken, or it is gone.
+/// The profile of the last server that was kept; nothing where none was taken, or where it cannot be read, which is said.
 fn profile_of_current(
     book: &Notebook,
     tuning: &Tuning,
 ) -> Result<Option<(Profiled, Flame)>, Failure> {
     let dir = book.place(&tuning.current().dir)?;
-    Ok(Stored::is_in(&dir).then(|| stored::drawn(&dir).ok()).flatten())
+    if !Stored::is_in(&dir) {
+        return Ok(None);
+    }
+    let drawn = stored::drawn(&dir);
+    Ok(drawn.inspect_err(|failure| eprintln!("plimsoll: without the profile: {failure}")).ok())
 }
 
-/// What the last server that was kept still costs; nothing where its profile is of no time per request.
+/// What the last server that was kept still costs; nothing where its profile is of no processor time per request.
 fn left(tuning: &Tuning, profiled: &Profiled) -> Option<Left> {
     let us = profiled.us_per_request(profiled.total)?;
+    if !profiled.value.is_processor_time() {
+        return None;
+    }
     let part = |name: &str, share: f64| LeftPart {
         name: name.to_owned(),
         share,
@@ -144,6 +151,37 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
     Ok(tuning)
 }
 
+/// A station that was measured once, and before that profiled if it says where its profile is.
+fn measured(
+    book: &Notebook,
+    tuning: &Tuning,
+    name: &str,
+    url: &str,
+    profile: Option<&str>,
+) -> Result<Station, Failure> {
+    let mut station = profiled(book, tuning, name, url, profile)?;
+    again(book, tuning, &mut station, url)?;
+    Ok(station)
+}
+
+/// A station that was profiled, if it says where its profile is, and not measured yet. Taking a profile costs the server a
+/// little, which a comparison must not hold against it: this run counts in none.
+fn profiled(
+    book: &Notebook,
+    tuning: &Tuning,
+    name: &str,
+    url: &str,
+    profile: Option<&str>,
+) -> Result<Station, Failure> {
+    let mut station = station(name, url, profile);
+    if profile.is_some() {
+        let (dir, path) = book.run_folder(name);
+        one(book, tuning, url, profile, &path)?;
+        station.dir = dir;
+    }
+    Ok(station)
+}
+
 /// A station that was not measured yet.
 fn station(name: &str, url: &str, profile: Option<&str>) -> Station {
     Station {
@@ -153,25 +191,9 @@ fn station(name: &str, url: &str, profile: Option<&str>) -> Station {
         dir: String::new(),
         qps: 0.0,
         runs: Vec::new(),
-        verdict: model::Verdict::Valid,
+        verdict: Verdict::Valid,
         meets: None,
     }
-}
-
-/// One run of a server, as a station.
-fn measured(
-    book: &Notebook,
-    tuning: &Tuning,
-    name: &str,
-    url: &str,
-    profile: Option<&str>,
-) -> Result<Station, Failure> {
-    let mut station = station(name, url, profile);
-    let (dir, path) = book.run_folder(name);
-    let run = one(book, tuning, url, profile, &path)?;
-    station.dir = dir;
-    count(&mut station, &run);
-    Ok(station)
 }
 
 /// Counts a run of a station; its rate.
@@ -215,7 +237,7 @@ fn one(
     flags.extend(tuning.spin.then(|| "--spin".to_owned()));
     flags.extend(tuning.slo.iter().flat_map(|slo| ["--slo".to_owned(), slo.clone()]));
     flags.extend(profile.iter().flat_map(|url| ["--profile".to_owned(), (*url).to_owned()]));
-    let made = repeat::make(&repeat::arguments(url, &flags)?, Some(path));
+    let made = repeat::make(&repeat::arguments(url, &flags)?, Some(path), None);
     if made.is_err() {
         book.forget(path);
     }
@@ -266,14 +288,10 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     }
     let before = tuning.current();
     let [before_url, baseline_url] = measured_again(tuning, args)?;
-    let mut station = station(&args.name, &args.url, args.profile.as_deref());
-    if let Some(profile) = args.profile.as_deref() {
-        // Taking a profile costs the server a little, which a comparison must not hold against it: this run counts in none.
-        let (dir, path) = book.run_folder(&args.name);
-        one(book, tuning, &args.url, Some(profile), &path)?;
-        station.dir = dir;
-    }
+    let mut station = profiled(book, tuning, &args.name, &args.url, args.profile.as_deref())?;
     let (mut pairs, mut over) = (Vec::new(), Vec::new());
+    // Of the server before: of its runs now, where there are some.
+    let mut worst = if before_url.is_some() { Verdict::Valid } else { before.verdict };
     for round in 0..args.rounds {
         // A B C C B A: what drifts meets all alike.
         let mut turns = vec![Turn::Changed];
@@ -287,10 +305,13 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
             match turn {
                 Turn::Changed => of_changed = again(book, tuning, &mut station, &args.url)?,
                 Turn::Before(url) => {
-                    of_before = beside(book, tuning, &format!("{}-before", args.name), url)?;
+                    let run = beside(book, tuning, &format!("{}-before", args.name), url)?;
+                    of_before = run.rates.requests_per_s;
+                    worst = worst.max(run.validity.verdict);
                 }
                 Turn::Baseline(url) => {
-                    of_baseline = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
+                    let run = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
+                    of_baseline = run.rates.requests_per_s;
                 }
             }
         }
@@ -310,8 +331,10 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     });
     let effect = Effect::of(Measure::Qps, [before.qps, station.qps], log, 0.0);
     let predicted = tuning.pending.clone();
+    // A rate that is none, as that of a server that fails at once, is no gain and judges no prediction.
+    let counts = station.verdict.max(worst) != Verdict::Invalid;
     let overlaps = |prediction: &Prediction| {
-        Some(prediction.low? <= effect.high && effect.low <= prediction.high?)
+        Some(prediction.low? <= effect.high && effect.low <= prediction.high?).filter(|_| counts)
     };
     Ok(TuningStep {
         as_predicted: predicted.as_ref().and_then(overlaps),
@@ -322,7 +345,7 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         low: effect.low,
         high: effect.high,
         over_baseline: over,
-        kept: args.keep || !args.discard && effect.low > 1.0,
+        kept: args.keep || !args.discard && counts && effect.low > 1.0,
         station,
     })
 }
@@ -338,15 +361,35 @@ enum Turn<'u> {
 /// Where the server before, if that is another one, and the baseline are to be measured again.
 fn measured_again(tuning: &Tuning, args: &TuneTryArgs) -> Result<[Option<String>; 2], Failure> {
     let before = tuning.current();
-    let before_url = match mask_url(&args.url) != before.url {
-        true => url_of(before, "--before", args.before.as_deref())?,
-        false => None,
+    let before_url = match is_at(before, &args.url) {
+        true => None,
+        false => url_of(before, "--before", args.before.as_deref())?,
     };
     let baseline_url = match &tuning.baseline {
         Some(baseline) => url_of(baseline, "--baseline", args.baseline.as_deref())?,
         None => None,
     };
     Ok([before_url, baseline_url])
+}
+
+/// Whether a URL is where a station was measured, however it is written: the server there is the changed one now.
+fn is_at(station: &Station, url: &str) -> bool {
+    if mask_url(url) == station.url {
+        return true;
+    }
+    let known = |url: &str| Destination::parse(url).ok();
+    let (Some(one), Some(other)) = (known(&station.url), known(&mask_url(url))) else {
+        return false;
+    };
+    let same = one.tls == other.tls && one.target == other.target && one.port == other.port;
+    same && (one.host == other.host || {
+        let others = addresses(&other);
+        addresses(&one).iter().any(|address| others.contains(address))
+    })
+}
+
+fn addresses(of: &Destination) -> Vec<SocketAddr> {
+    (of.host.as_str(), of.port).to_socket_addrs().map(Iterator::collect).unwrap_or_default()
 }
 
 /// Where a station is to be measured again: as given now, else where it was measured if it still runs there. What the
@@ -371,10 +414,10 @@ fn url_of(station: &Station, flag: &str, given: Option<&str>) -> Result<Option<S
     }
 }
 
-/// A run of a server that a station is compared with; its rate.
-fn beside(book: &Notebook, tuning: &Tuning, name: &str, url: &str) -> Result<f64, Failure> {
+/// A run of a server that a station is compared with.
+fn beside(book: &Notebook, tuning: &Tuning, name: &str, url: &str) -> Result<Run, Failure> {
     let (_, path) = book.run_folder(name);
-    Ok(one(book, tuning, url, None, &path)?.rates.requests_per_s)
+    one(book, tuning, url, None, &path)
 }
 
 /// One more run of a station; its rate.
@@ -394,15 +437,28 @@ fn again(
 
 /// Whether somebody takes connections there.
 fn answers(url: &str) -> bool {
-    use std::net::ToSocketAddrs;
     let Ok(to) = Destination::parse(url) else { return false };
-    let Ok(mut addresses) = (to.host.as_str(), to.port).to_socket_addrs() else { return false };
-    addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok())
+    addresses(&to).iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_address_may_be_written_in_several_ways() {
+        let before = station("start", "http://127.0.0.1:8080/healthz", None);
+        for (url, same) in [
+            ("http://127.0.0.1:8080/healthz", true),
+            ("127.0.0.1:8080/healthz", true),
+            ("http://localhost:8080/healthz", true),
+            ("http://127.0.0.1:8081/healthz", false),
+            ("http://127.0.0.1:8080/other", false),
+            ("https://127.0.0.1:8080/healthz", false),
+        ] {
+            assert_eq!(is_at(&before, url), same, "{url}");
+        }
+    }
 
     /// What is kept of a URL with credentials is not what was measured.
     #[test]

@@ -13,10 +13,14 @@ use crate::secrets::mask_url;
 const GO: &str = "/debug/pprof";
 /// What is waited for a response beyond the time that a profile takes.
 const MARGIN: Duration = Duration::from_secs(15);
+/// The longest profile that is waited for.
+pub const LONGEST_S: u64 = 3600;
+/// The parameter of Go's servers that says how long a profile takes.
+const SECONDS: &str = "seconds";
 
 /// How to turn profiles on, for a server that has none.
 const HOW: &str = "a Go server gives profiles once it has `import _ \"net/http/pprof\"` on a mux that is served (gin: \
-gin-contrib/pprof); Rust: the crate `pprof` behind a route of your own; Python: `py-spy record -f raw`; Node: \
+gin-contrib/pprof); Rust: the crate `pprof` behind a route of your own; Python: `py-spy record -f raw --full-filenames`; Node: \
 `node --cpu-prof` or the package `pprof`; JVM: async-profiler with `-o collapsed`. Files of theirs: `plimsoll profile FILE`";
 
 /// A place that profiles are fetched from.
@@ -38,8 +42,11 @@ impl Endpoint {
         }
         let mut pairs = Vec::new();
         for header in headers {
+            // It may be a credential: it is not repeated.
             let Some((name, value)) = header.split_once(':') else {
-                return usage(format!("-H `{header}`: write NAME: VALUE"));
+                return usage(
+                    "--profile-header: a header field is written 'NAME: VALUE', with a colon",
+                );
             };
             pairs.push((name.trim().to_owned(), value.trim().to_owned()));
         }
@@ -55,24 +62,36 @@ impl Endpoint {
     fn url(&self, kind: &str, seconds: Option<u64>) -> Url {
         let mut url = self.base.clone();
         let path = url.path().trim_end_matches('/').to_owned();
-        if path.ends_with(GO) {
+        if self.gives_every_kind() {
             url.set_path(&format!("{path}/{kind}"));
         }
-        let has_seconds = url.query_pairs().any(|(name, _)| name == "seconds");
+        let has_seconds = url.query_pairs().any(|(name, _)| name == SECONDS);
         if let Some(seconds) = seconds.filter(|_| !has_seconds) {
-            url.query_pairs_mut().append_pair("seconds", &seconds.to_string());
+            url.query_pairs_mut().append_pair(SECONDS, &seconds.to_string());
         }
         url
     }
 
-    /// The kind of profile that the URL names, if it names one.
+    /// Whether it gives every kind of profile, each by its name. A URL that names a profile gives that one, whatever is
+    /// asked for.
+    pub fn gives_every_kind(&self) -> bool {
+        self.base.path().trim_end_matches('/').ends_with(GO)
+    }
+
+    /// The seconds that the URL itself asks for.
+    pub fn seconds(&self) -> Option<u64> {
+        let mut asked = self.base.query_pairs().filter(|(name, _)| name == SECONDS);
+        asked.find_map(|(_, seconds)| seconds.parse().ok())
+    }
+
+    /// The kind of profile that the URL names, if it names one of Go's.
     pub fn kind(&self) -> Option<String> {
         let path = self.base.path().trim_end_matches('/');
         let after = path.rsplit_once("/debug/pprof/")?.1;
         Some(if after == "profile" { "cpu" } else { after }.to_owned())
     }
 
-    /// Fetches a profile of this kind over so many seconds.
+    /// Fetches a profile of this kind over so many seconds, or over those that the URL asks for.
     ///
     /// # Errors
     /// When the server cannot be reached or gives none, with what to do.
@@ -81,7 +100,8 @@ impl Endpoint {
         let url = self.url(path, seconds);
         let shown = mask_url(url.as_str());
         let destination = Destination::parse(url.as_str())?;
-        let patience = Duration::from_secs(seconds.unwrap_or(0)) + MARGIN;
+        let takes = self.seconds().or(seconds).unwrap_or(0).min(LONGEST_S);
+        let patience = Duration::from_secs(takes) + MARGIN;
         let fetched = match fetch::get(&destination, &self.headers, patience) {
             Ok(fetched) => fetched,
             Err(why) => return cannot_run(format!("{shown}: {why}")),
@@ -145,5 +165,14 @@ mod tests {
             Some("cpu")
         );
         assert_eq!(Endpoint::parse("a:1", &[]).unwrap().kind(), None);
+    }
+
+    #[test]
+    fn a_header_that_is_none_is_not_repeated() {
+        let Err(Failure::Usage(why)) = Endpoint::parse("a:1", &["Bearer hunter2".to_owned()])
+        else {
+            panic!("it is none");
+        };
+        assert!(why.starts_with("--profile-header") && !why.contains("hunter2"), "{why}");
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Parser;
-use model::Run;
+use model::{Plan, Run, Verdict};
 
 use super::endpoint::Endpoint;
 use super::stored;
@@ -35,11 +35,11 @@ pub fn arguments(url: &str, flags: &[String]) -> Result<RunArgs, Failure> {
     }
 }
 
-/// Makes a run, judges it, and keeps it in a folder with its profile if it is given one.
+/// Makes a run, judges it, and keeps it in a folder with its profile if it is given one. A doubtful verdict is said.
 ///
 /// # Errors
-/// When it cannot be made, was interrupted, or cannot be kept.
-pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
+/// When it cannot be made, would differ from `like` in more than its URL, was interrupted, or cannot be kept.
+pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<Run, Failure> {
     let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
     let shape = input.shape(&args.shape)?.shape();
     let objectives = Objectives::of(&args.objectives)?;
@@ -55,13 +55,25 @@ pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }
+    if let Some(like) = like {
+        let differences = differences(like, &launch.plan);
+        if !differences.is_empty() {
+            return usage(format!(
+                "the run can only be made with another {}: measure the server with the flags of the run, and compare its QPS",
+                differences.join(", ")
+            ));
+        }
+    }
     let (mut live, mut steps) = (Live::new(args.quiet, false), Steps::default());
     let environment = machine::environment(prepared.files);
     let extras = Extras { taker: taker.as_mut(), ..Extras::default() };
     let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     objectives.judge(&mut run);
+    doubt(&run).iter().for_each(|doubt| eprintln!("plimsoll: {doubt}"));
     if run.interrupted {
-        return cannot_run("interrupted: what was measured until then is not kept");
+        return Err(Failure::Interrupted(
+            "interrupted: what was measured until then is not kept".to_owned(),
+        ));
     }
     if run.totals.succeeded == 0 {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();
@@ -80,4 +92,20 @@ pub fn make(args: &RunArgs, dir: Option<&Path>) -> Result<Run, Failure> {
         output::write_profiled_run(dir, &run, Some((&profiled, &tree)));
     }
     Ok(run)
+}
+
+/// In what two plans differ beyond their URLs.
+fn differences(like: &Plan, plan: &Plan) -> Vec<&'static str> {
+    let mut like = like.clone();
+    if let (Some(tls), Some(now)) = (&mut like.tls, &plan.tls) {
+        tls.sni.clone_from(&now.sni);
+    }
+    like.differences(plan)
+}
+
+/// What to say of a run whose rate may not be what it seems.
+fn doubt(run: &Run) -> Option<String> {
+    let validity = &run.validity;
+    let reason = validity.reasons.first().filter(|_| validity.verdict != Verdict::Valid)?;
+    Some(format!("this run is {}: {}", validity.verdict.name(), reason.text))
 }

@@ -12,6 +12,7 @@ use super::server;
 use super::taker::{self, Taker};
 use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::results::folder::unused;
 use crate::results::input::{self, RUN_JSON};
 use crate::results::{output, stored_run};
 
@@ -90,10 +91,16 @@ impl ProfileInto {
     /// Where `--profile` says, into a folder of the results in `dir`.
     ///
     /// # Errors
-    /// When it is no URL.
+    /// When it is no URL, or one that says how long a profile takes.
     pub fn of(args: &TakeArgs, dir: &Path) -> Result<Option<Self>, Failure> {
         let Some(url) = &args.profile else { return Ok(None) };
         let endpoint = Endpoint::parse(url, &args.profile_header)?;
+        if endpoint.seconds().is_some() {
+            return usage(format!(
+                "--profile {}: leave `seconds` out: each window has room for a profile of its own length",
+                endpoint.shown()
+            ));
+        }
         Ok(Some(Self { endpoint, dir: dir.join(RUNS) }))
     }
 
@@ -108,7 +115,8 @@ impl ProfileInto {
             Some(rate) => format!("r{rate:.0}"),
             None => format!("c{}", run.plan.connections),
         };
-        let dir = self.dir.join(level);
+        // A search may make two steps at rates that round to the same number, and one again to confirm it.
+        let dir = unused(&self.dir, &level);
         let kept = taker.finish(&run.plan).and_then(|taken| {
             taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
             write(&dir, &taken)?;
@@ -149,7 +157,7 @@ impl Stored {
         let endpoint = Endpoint::parse(source, headers)?;
         let kind = endpoint.kind().unwrap_or_else(|| "cpu".to_owned());
         let seconds = (kind == "cpu").then_some(seconds);
-        if let Some(seconds) = seconds {
+        if let Some(seconds) = endpoint.seconds().or(seconds) {
             eprintln!("plimsoll: profiling {} for {seconds} s", endpoint.shown());
         }
         let fetched = endpoint.fetch(&kind, seconds)?;
@@ -222,10 +230,12 @@ impl Stored {
         own: &[String],
         filter: &Filter,
     ) -> Result<Profiled, Failure> {
-        let kind = self.kind(kind).or_else(|error| usage(format!("{}: {error}", self.source)))?;
+        let kind = self.kind_or_usage(kind)?;
         let mismatch = self.mismatch();
         let (profile, missed) = filter.apply(std::mem::take(&mut self.profile));
         self.profile = profile;
+        // What is looked at is looked at in both, or bytes would be charged to what is left out.
+        self.allocations = self.allocations.take().map(|profile| filter.apply(profile).0);
         let mut profiled = costs(&self.taken(kind, own))
             .or_else(|error| cannot_run(format!("{}: {error}", self.source)))?;
         profiled.notes.extend(missed.iter().map(|name| format!("--{name} matched nothing")));
@@ -257,6 +267,18 @@ impl Stored {
             }
             asked => self.profile.kind(asked),
         }
+    }
+
+    fn kind_or_usage(&self, asked: Option<&str>) -> Result<usize, Failure> {
+        self.kind(asked).or_else(|error| usage(format!("{}: {error}", self.source)))
+    }
+
+    /// The profile as the crate `profile` takes it, by its default kind of values.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn taken_by_default<'a>(&'a self, own: &'a [String]) -> Result<Taken<'a>, Failure> {
+        Ok(self.taken(self.kind_or_usage(None)?, own))
     }
 
     /// The profile as the crate `profile` takes it.

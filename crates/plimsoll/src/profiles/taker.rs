@@ -2,6 +2,7 @@
 //! window is over, for so long that they end before the window does. The requests completed meanwhile are counted from
 //! the run's own intervals.
 
+use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use model::{Interval, Nanos, Phase, Plan};
 
 use super::endpoint::Endpoint;
 use super::server;
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 
 /// What the first interval takes, and what is left at the end.
 const EDGES_NS: Nanos = 2 * SECOND;
@@ -31,7 +32,7 @@ pub struct Taker {
     /// Of the server under load.
     addresses: Vec<String>,
     seconds: u64,
-    running: Vec<(&'static str, JoinHandle<Answer>)>,
+    running: Vec<(&'static str, io::Result<JoinHandle<Answer>>)>,
     /// When the profiles were asked for: here, and on the run's clock.
     began: Option<(Instant, Nanos)>,
     /// Of each interval of the window since: start, end, responses.
@@ -62,15 +63,23 @@ impl Taker {
                 LEAST_S + EDGES_NS / SECOND
             ));
         }
+        if let Some(asked) = endpoint.seconds().filter(|asked| *asked > seconds) {
+            return usage(format!(
+                "--profile {}: {asked} s are longer than the {seconds} s that fit into the measured window: leave `seconds` out, \
+                 or give a longer -d",
+                endpoint.shown()
+            ));
+        }
+        let seconds = endpoint.seconds().unwrap_or(seconds);
         let kinds = match endpoint.kind().as_deref() {
-            None | Some("cpu") => vec!["cpu", "allocs"],
+            _ if endpoint.gives_every_kind() => vec!["cpu", "allocs"],
             Some("heap") => vec!["heap"],
             Some("allocs") => vec!["allocs"],
             Some("mutex") => vec!["mutex"],
             Some("block") => vec!["block"],
             Some("goroutine") => vec!["goroutine"],
-            // A path of its own, such as that of a Rust server.
-            Some(_) => vec!["cpu"],
+            // One profile, at Go's path or at one of its own, such as that of a Rust server.
+            _ => vec!["cpu"],
         };
         Ok(Self {
             endpoint,
@@ -85,7 +94,7 @@ impl Taker {
 
     /// Takes a profile of this kind too, where the endpoint gives every kind.
     pub fn with(mut self, kind: &'static str) -> Self {
-        if self.endpoint.kind().is_none() {
+        if self.endpoint.gives_every_kind() {
             self.kinds.push(kind);
         }
         self
@@ -113,11 +122,8 @@ impl Taker {
                     let fetched = endpoint.fetch(kind, seconds)?;
                     Ok((fetched.body, fetched.sent, counted.and_then(server::Use::end)))
                 };
-                if let Ok(handle) =
-                    thread::Builder::new().name(format!("profile {kind}")).spawn(ask)
-                {
-                    self.running.push((kind, handle));
-                }
+                let spawned = thread::Builder::new().name(format!("profile {kind}")).spawn(ask);
+                self.running.push((kind, spawned));
             }
             return;
         }
@@ -151,15 +157,8 @@ impl Taker {
             files: Vec::new(),
             notices: Vec::new(),
         };
-        for (at, (kind, handle)) in std::mem::take(&mut self.running).into_iter().enumerate() {
-            while !handle.is_finished() && Instant::now() < deadline {
-                thread::sleep(Duration::from_millis(10));
-            }
-            if !handle.is_finished() {
-                taken.notices.push(format!("--profile: the {kind} profile did not come"));
-                continue;
-            }
-            match handle.join().expect("fetching does not panic") {
+        for (at, (kind, asked)) in std::mem::take(&mut self.running).into_iter().enumerate() {
+            match answer(kind, asked, deadline) {
                 Ok((bytes, sent, used)) => {
                     let file = format!("{kind}.pprof");
                     if at == 0 {
@@ -204,9 +203,56 @@ impl Taker {
     }
 }
 
+/// What came of asking for a profile, once it is there or the deadline is over.
+fn answer(kind: &str, asked: io::Result<JoinHandle<Answer>>, deadline: Instant) -> Answer {
+    let handle = match asked {
+        Ok(handle) => handle,
+        Err(error) => {
+            return cannot_run(format!("--profile: no thread to ask for {kind}: {error}"));
+        }
+    };
+    while !handle.is_finished() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(10));
+    }
+    match handle.is_finished() {
+        true => handle.join().expect("fetching does not panic"),
+        false => cannot_run(format!("--profile: the {kind} profile did not come")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_of_one_profile_is_asked_for_that_one() {
+        let kinds = |url: &str| {
+            let taker = Taker::new(Endpoint::parse(url, &[]).unwrap(), Some(10 * SECOND)).unwrap();
+            taker.with("mutex").kinds
+        };
+        let all = ["cpu", "allocs", "mutex"];
+        for (url, wanted) in [
+            ("a:1", &all[..]),
+            ("http://a:1/debug/pprof/", &all),
+            ("http://a:1/x/debug/pprof", &all),
+            ("http://a:1/debug/pprof/profile", &["cpu"]),
+            ("http://a:1/prof", &["cpu"]),
+            ("http://a:1/debug/pprof/heap", &["heap"]),
+        ] {
+            assert_eq!(kinds(url), wanted, "{url}");
+        }
+    }
+
+    #[test]
+    fn seconds_of_the_url_are_those_of_the_profile() {
+        let taker = |seconds| {
+            let url = format!("http://a:1/debug/pprof/profile?seconds={seconds}");
+            Taker::new(Endpoint::parse(&url, &[]).unwrap(), Some(10 * SECOND))
+        };
+        assert_eq!(taker(5).unwrap().seconds, 5);
+        let Err(Failure::Usage(why)) = taker(30) else { panic!("the window ends before") };
+        assert!(why.contains("30 s are longer than the 8 s"), "{why}");
+    }
 
     #[test]
     fn requests_are_counted_by_overlap() {

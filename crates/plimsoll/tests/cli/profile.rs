@@ -5,11 +5,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use testkit::needs;
 
 use crate::harness::Folder;
+use crate::recorder::Recorder;
 
 const STACKS: &str = "\
 net/http.(*conn).serve;net/http.HandlerFunc.ServeHTTP;main.log.func1;net/http.HandlerFunc.ServeHTTP;main.get 30
@@ -113,6 +117,68 @@ fn what_gives_no_profile_is_told_how_to() {
     folder.plimsoll("profile page.html").ends(1).says("HTML");
     folder.plimsoll("profile nothing.pprof").ends(1).says("nothing.pprof");
     folder.plimsoll("profile whatif . main.x").ends(1).says("holds no profile");
+}
+
+#[test]
+fn a_url_of_one_profile_is_asked_for_that_one() {
+    let folder = Folder::new();
+    let server = Recorder::taking(Duration::from_millis(5));
+    let profiles = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/prof", profiles.local_addr().expect("an address"));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    thread::spawn(move || {
+        for stream in profiles.incoming() {
+            let Ok(mut stream) = stream else { return };
+            count.fetch_add(1, Ordering::SeqCst);
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", STACKS.len());
+            let _ = stream.write_all((head + STACKS).as_bytes());
+        }
+    });
+    let run = format!("run {} -c 1 -t 1 -d 4s -q --profile {url} --out x", server.url("/"));
+    folder.plimsoll(&run).measured();
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    folder.has(&["x/profile/cpu.pprof"]);
+    folder.plimsoll("profile x").ok().prints("main.get");
+    let run = format!("run {} -c 1 -d 4s --profile {url}?seconds=30", server.url("/"));
+    folder.plimsoll(&run).ends(2).says("30 s are longer than the 2 s that fit");
+}
+
+/// A server that answers at once on each connection, every second time with an error.
+fn failing_half() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            thread::spawn(move || {
+                let mut answers = ["200 OK", "500 Internal Server Error"].into_iter().cycle();
+                while let (Ok(1..), Some(status)) = (stream.read(&mut [0; 4096]), answers.next()) {
+                    let response = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+                    if stream.write_all(response.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    format!("http://{address}/")
+}
+
+#[test]
+fn a_server_that_fails_quickly_is_no_gain() {
+    let folder = Folder::new();
+    let (slow, failing) = (Recorder::taking(Duration::from_millis(5)), failing_half());
+    let url = slow.url("/");
+    folder.plimsoll(&format!("tune begin {url} -c 1 -t 1 -d 4s --warmup 0s")).ok();
+    let tried = folder.plimsoll(&format!("tune try quick {failing}")).ok();
+    assert!(tried.stderr.contains("this run is INVALID"), "{}", tried.stderr);
+    let shown = folder.plimsoll("tune show --format json").ok();
+    let story: serde_json::Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let step = &story["steps"][0];
+    assert!(step["low"].as_f64() > Some(1.0), "it answers more: {step}");
+    assert_eq!((&step["station"]["verdict"], &step["kept"]), (&"INVALID".into(), &false.into()));
 }
 
 /// The case study's API server, ended on drop.

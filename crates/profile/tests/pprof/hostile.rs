@@ -129,3 +129,42 @@ fn what_is_no_profile_is_named() {
     assert_eq!(profile::read(b"").unwrap_err(), Error::Empty);
     assert!(matches!(profile::read(&[0x1f, 0x8b, 8, 0, 0]), Err(Error::Gzip(_))));
 }
+
+#[test]
+fn inlined_calls_are_counted_in_every_stack() {
+    // A location of 10,000 inlined calls, 10,000 times in each of two stacks: 200 million frames in 60 KB.
+    let line = message(4, &number(1, 1));
+    let deep = message(4, &[number(1, 2), line.repeat(10_000)].concat());
+    let stack = [varint(2).repeat(10_000)].concat();
+    let one = message(2, &[message(1, &stack), number(2, 1)].concat());
+    match profile::read(&small(&[deep, one.clone(), one])) {
+        Err(Error::TooLarge { what, .. }) => assert_eq!(what, "frames in its stacks"),
+        other => panic!("{:?}", other.map(|profile| profile.samples.len())),
+    }
+}
+
+#[test]
+fn a_long_name_is_not_copied_without_bounds() {
+    // 20,000 mapped files of one name of 100 KB: 2 GB.
+    let name = message(6, &vec![b'a'; 100_000]);
+    let mapping = |id: u64| message(3, &[number(1, id), number(5, 4)].concat());
+    let mappings: Vec<Vec<u8>> = (1..=20_000).map(mapping).collect();
+    // And as many lines of a function of that name, which listings by line write out.
+    let function = message(5, &[number(1, 2), number(2, 4)].concat());
+    let line = |at: u64| message(4, &[number(1, 2), number(2, at)].concat());
+    let lines: Vec<u8> = (1..=20_000).flat_map(line).collect();
+    let place = message(4, &[number(1, 2), lines].concat());
+    for changed in [vec![name.clone(), mappings.concat()], vec![name, function, place]] {
+        match profile::read(&small(&changed)) {
+            Err(Error::TooLarge { what, .. }) => assert_eq!(what, "bytes of names"),
+            other => panic!("{:?}", other.map(|profile| profile.mappings.len())),
+        }
+    }
+}
+
+#[test]
+fn a_profile_without_kinds_of_values_is_none() {
+    let bytes = [message(6, b""), message(6, b"main")].concat();
+    let why = profile::read(&bytes).unwrap_err().to_string();
+    assert!(why.contains("no kinds of values"), "{why}");
+}

@@ -1,6 +1,7 @@
 //! Predictions from profiles whose every sample is known.
 
 use profile::costs::{Taken, costs};
+use profile::data::Samples;
 use profile::whatif::{Start, whatif};
 use profile::{Error, Profile};
 
@@ -126,4 +127,35 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
     assert!(near.contains("main.Logger.func1"), "{near}");
     let ceiling = predict(&thick, "Logger", &[], |start| start.ceiling = Some(1100.0)).unwrap();
     assert!(ceiling.next.unwrap().contains("generator"));
+}
+
+#[test]
+fn a_server_that_records_no_allocations_changes_nothing() {
+    let profile = profile(10);
+    let mut empty = profile::read(b"main.get 0\n").expect("a profile");
+    empty.value_types[0].kind = "alloc_space".to_owned();
+    // It lives as long as any start.
+    let empty: &'static Profile = Box::leak(Box::new(empty));
+    let without = predict(&profile, "main.Logger", &[], |_| {}).unwrap();
+    let with = predict(&profile, "main.Logger", &[], |start| start.taken.allocations = Some(empty));
+    assert_eq!(with.unwrap(), without, "the interval is drawn from the same samples");
+}
+
+#[test]
+fn microseconds_are_as_good_as_nanoseconds() {
+    let in_nanoseconds = profile(10);
+    let mut in_microseconds = in_nanoseconds.clone();
+    let mut samples = Samples::new(2);
+    for sample in in_nanoseconds.samples.iter() {
+        let values = [sample.values[0], sample.values[1] / 1000];
+        samples.push(sample.stack, &values, &[]).expect("as many as there were");
+    }
+    in_microseconds.samples = samples;
+    in_microseconds.value_types[1].unit = "microseconds".to_owned();
+    let [one, other] = [&in_nanoseconds, &in_microseconds]
+        .map(|profile| predict(profile, "main.Logger", &[], |_| {}).unwrap());
+    assert_eq!(other.refused, None);
+    assert!((one.cpu_us_now - other.cpu_us_now).abs() < 1e-9, "{other:?}");
+    let [one, other] = [one, other].map(|what| what.qps_predicted.unwrap());
+    assert!((one / other - 1.0).abs() < 1e-9, "{one} {other}");
 }

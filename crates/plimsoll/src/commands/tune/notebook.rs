@@ -44,12 +44,16 @@ impl Notebook {
     /// When there is none, or it cannot be read.
     pub fn open(dir: &Path) -> Result<(Self, Tuning), Failure> {
         let path = dir.join(STORY);
-        let Ok(bytes) = input::read_result(&path) else {
+        if !path.is_file() {
             return usage(format!(
                 "{}: holds no story: begin one with `plimsoll tune begin URL`",
                 dir.display()
             ));
-        };
+        }
+        // Before the story is read, or what another command adds to it meanwhile would be lost.
+        let lock = Lock::of_folder(dir)?;
+        let bytes = input::read_result(&path)
+            .or_else(|why| cannot_run(format!("{}: {why}", path.display())))?;
         let tuning: Tuning = match serde_json::from_slice(&bytes) {
             Ok(tuning) => tuning,
             Err(error) => return cannot_run(format!("{}: {error}", path.display())),
@@ -61,7 +65,6 @@ impl Notebook {
                 path.display()
             ));
         }
-        let lock = Lock::of_folder(dir)?;
         Ok((Self { dir: dir.to_owned(), _lock: lock }, tuning))
     }
 

@@ -10,7 +10,7 @@ use model::{Nanos, Run};
 use verdict::explain::confirm::Change;
 
 use crate::args::{RunArgs, TlsVersion};
-use crate::failure::{Failure, usage};
+use crate::failure::Failure;
 use crate::load::input::LoadInput;
 use crate::load::objectives::watch;
 use crate::load::script_run::Steps;
@@ -122,15 +122,15 @@ impl Again {
         run.validity = verdict::judge(&run);
         write_run(&dir, &run);
         if stopped(&self.stop) {
-            return usage("interrupted: nothing was confirmed");
+            return Err(Failure::Interrupted("interrupted: nothing was confirmed".to_owned()));
         }
         Ok(run)
     }
 }
 
-/// The load of a run, no longer than [`LONGEST`], halved or doubled.
+/// The load of a run, no longer than [`LONGEST`], halved or doubled. A run that ends by its requests ends by time as well.
 fn changed(shape: Shape, change: Option<Change>) -> Shape {
-    let duration_ns = shape.duration_ns.map(|ns| ns.min(LONGEST));
+    let duration_ns = Some(shape.duration_ns.map_or(LONGEST, |ns| ns.min(LONGEST)));
     let shape = Shape { duration_ns, ..shape };
     let half = (shape.connections / 2).max(1);
     match (change, shape.rate_per_s) {
@@ -163,8 +163,10 @@ mod tests {
             requests: None,
         };
         let open = Shape { rate_per_s: Some(100.0), ..closed };
+        let counted = Shape { duration_ns: None, requests: Some(1_000_000), ..closed };
         for (shape, change, connections, rate_per_s) in [
             (closed, None, 9, None),
+            (counted, None, 9, None),
             (closed, Some(Change::HalfLoad), 4, None),
             (closed, Some(Change::DoubleLoad), 18, None),
             (open, Some(Change::HalfLoad), 9, Some(50.0)),
