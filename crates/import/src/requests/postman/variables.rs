@@ -10,6 +10,7 @@ use super::super::note::Kind;
 use super::super::secret::is_secret_name;
 use super::super::template::{Numbered, hole, identifier, literal, push};
 use model::quote::quote;
+use model::secret::holds_secret;
 
 /// Values filled into one another at most; more go in a circle.
 const DEEPEST: usize = 10;
@@ -165,7 +166,9 @@ impl Variables {
                 let what = format!("the variable {}: it refers to itself", quote(&name));
                 assembly.note(Kind::NotCarriedOver, "", what);
                 assembly.vault.wanted(&name, "a variable that refers to itself")
-            } else if is_secret_name(&name, false) && next_variable(&variable.value).is_none() {
+            } else if next_variable(&variable.value).is_none()
+                && (is_secret_name(&name, false) || holds_secret(&variable.value))
+            {
                 assembly.vault.hidden(
                     &literal(&variable.value),
                     &name,
@@ -231,6 +234,7 @@ fn generator(name: &str) -> Option<&'static str> {
     match name {
         "guid" | "randomUUID" => Some("uuid()"),
         "timestamp" => Some("unix()"),
+        "isoTimestamp" => Some("rfc3339()"),
         "randomInt" => Some("int(0, 1000)"),
         _ => None,
     }
