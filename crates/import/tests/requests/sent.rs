@@ -1,0 +1,69 @@
+//! What is sent is what the file's own tool would send, and nothing of its credentials is told.
+
+use import::requests::{Format, Options, import};
+use model::workload::{Body, Endpoint};
+
+use crate::notes;
+
+fn one_of(command: &str) -> Endpoint {
+    let options = Options { keep_secrets: true, ..Options::default() };
+    let imported = import(Format::Curl, command.as_bytes(), &options).unwrap();
+    imported.workload.endpoints.into_iter().next().unwrap()
+}
+
+/// As curl 7.88 sends them, but for its own User-Agent and Accept.
+#[test]
+fn curl_sends_each_field_once_and_h_counts_most() {
+    for (command, fields) in [
+        (
+            "curl -u ann:b -H 'Authorization: Bearer x' http://h/",
+            vec![("Authorization", "Bearer x")],
+        ),
+        ("curl -H 'Authorization: Bearer x' http://c:d@h/", vec![("Authorization", "Bearer x")]),
+        ("curl http://ann%40x@h/", vec![("Authorization", "Basic YW5uQHg6")]),
+        ("curl -u ann http://h/", vec![("Authorization", "Basic YW5uOg==")]),
+        ("curl -b a=1 -b b=2 http://h/", vec![("Cookie", "a=1; b=2")]),
+        (
+            "curl -b a=1 -H 'Cookie: z=9' -A x -H 'User-Agent: y' -e w -H 'Referer:' http://h/",
+            vec![("Cookie", "z=9"), ("User-Agent", "y")],
+        ),
+        ("curl -A x -A y http://h/", vec![("User-Agent", "y")]),
+        ("curl -H 'Host: shop.example' http://127.0.0.1/", vec![("Host", "shop.example")]),
+    ] {
+        let endpoint = one_of(command);
+        assert!(endpoint.headers.iter().eq(fields), "{command}: {:?}", endpoint.headers);
+    }
+}
+
+#[test]
+fn curl_sends_these_paths_and_bodies() {
+    for (command, path) in [
+        ("curl 'h:1/in?next=http://x/'", "/in?next=http://x/"),
+        ("curl -G --data-urlencode 'q=a;b[]' -d 'r=1;2' http://h/a/../b", "/b?q=a%3Bb%5B%5D&r=1;2"),
+        ("curl --path-as-is http://h/a/../b", "/a/../b"),
+        ("curl --url-query 'a=b c' --url-query '+x=%20' http://h/", "/?a=b+c&x=%20"),
+        ("curl -T f.txt http://h/up/?x=1", "/up/f.txt?x=1"),
+        ("curl -G --data-urlencode q@f.txt http://h/", "/?q=${file('f.txt')}"),
+    ] {
+        assert_eq!(one_of(command).path, path, "{command}");
+    }
+    let fields = |fields: &[(&str, &str)]| Body::Form(fields.iter().copied().collect());
+    for (command, body) in [
+        ("curl --data-binary 'cpu,host=a' http://h/", Body::Text("cpu,host=a".into())),
+        ("curl -d 'a=1&b=x%20y' http://h/", fields(&[("a", "1"), ("b", "x y")])),
+        (
+            "curl --data-urlencode n@f.txt --data-urlencode 'm=ü' http://h/",
+            fields(&[("n", "${file('f.txt')}"), ("m", "ü")]),
+        ),
+        (
+            "curl --data-urlencode @f.txt http://h/",
+            Body::Text("${urlencode(file('f.txt'))}".into()),
+        ),
+        ("curl -d 'i[]=1&j=2&i[]=3' http://h/", Body::Text("i%5B%5D=1&j=2&i%5B%5D=3".into())),
+    ] {
+        let endpoint = one_of(command);
+        assert_eq!(endpoint.body.as_ref(), Some(&body), "{command}");
+        let media = endpoint.headers.iter().find(|(name, _)| *name == "Content-Type");
+        assert_eq!(media.is_some(), matches!(body, Body::Text(_)), "{command}");
+    }
+}
