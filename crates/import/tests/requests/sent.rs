@@ -1,7 +1,7 @@
 //! What is sent is what the file's own tool would send, and nothing of its credentials is told.
 
 use import::requests::{Format, Options, import};
-use model::workload::{Body, Endpoint};
+use model::workload::{Body, Endpoint, Literal};
 
 use crate::notes;
 
@@ -66,4 +66,50 @@ fn curl_sends_these_paths_and_bodies() {
         let media = endpoint.headers.iter().find(|(name, _)| *name == "Content-Type");
         assert_eq!(media.is_some(), matches!(body, Body::Text(_)), "{command}");
     }
+}
+
+#[test]
+fn postman_sends_what_is_written() {
+    let item = |url: &str, rest: &str| {
+        format!(r#"{{"name":"","request":{{"method":"POST","url":{url}{rest}}}}}"#)
+    };
+    let body = |body: &str| {
+        format!(
+            r#","body":{{"mode":"raw","raw":{body},"options":{{"raw":{{"language":"json"}}}}}}"#
+        )
+    };
+    let items = [
+        item(
+            r#"{"raw":"http://h/a?q=a%20b&r=c+d&flag&s=x&t=&u=1","query":[{"key":"q","value":"a%20b"},
+                {"key":"r","value":"c+d"},{"key":"flag","value":null},{"key":"s","value":"x&y z"},
+                {"key":"t","value":""},{"key":"u","value":"1","disabled":true}]}"#,
+            "",
+        ),
+        item(
+            r#""http://h/b""#,
+            &body(r#""{\"n\": \"{{$randomInt}}\", \"m\": {{n}}, \"password\": \"CLEAR\"}""#),
+        ),
+        item(
+            r#""http://h/c""#,
+            r#","header":[{"key":"authorization","value":"x"}],"auth":{"type":"bearer","bearer":[{"key":"token","value":"y"}]}"#,
+        ),
+        item(
+            r#""http://h/d""#,
+            r#","body":{"mode":"graphql","graphql":{"query":"query a{b}","operationName":"a","variables":{"n":1.0}}}"#,
+        ),
+    ];
+    let text = format!(
+        r#"{{"info":{{"schema":"v2.1.0"}},"variable":[{{"key":"n","value":"7"}}],"item":[{}]}}"#,
+        items.join(",")
+    );
+    let imported = import(Format::Postman, text.as_bytes(), &Options::default()).unwrap();
+    let endpoints = &imported.workload.endpoints;
+    assert_eq!(endpoints[0].path, "/a?q=a%20b&r=c+d&flag&s=x%26y%20z&t=");
+    let text = |at: usize| match &endpoints[at].body {
+        Some(Body::Json(Literal::Text(text))) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(text(1), r#"{"n": "${int(0, 1000)}", "m": ${n}, "password": "${env.PASSWORD}"}"#);
+    assert!(endpoints[2].headers.iter().eq([("Authorization", "Bearer ${env.API_TOKEN}")]));
+    assert_eq!(text(3), r#"{"query":"query a{b}","operationName":"a","variables":{"n":1.0}}"#);
 }
