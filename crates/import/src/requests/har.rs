@@ -36,12 +36,15 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
     if entries.is_empty() {
         return Err(BadFile::whole("is a recording without entries"));
     }
+    for (number, entry) in (1..).zip(&mut entries) {
+        entry.number = number;
+    }
     entries.sort_by_key(|entry| entry.start());
     let mut sieve = Sieve::default();
     let mut kept: Vec<(Entry, Draft)> = Vec::new();
-    for (at, entry) in entries.into_iter().enumerate() {
+    for entry in entries {
         let method = entry.request.method.to_ascii_uppercase();
-        let mut draft = Draft::new(format!("entry {}", at + 1), &method);
+        let mut draft = Draft::new(format!("entry {}", entry.number), &method);
         match sieve.keeps(&entry).then(|| draft.put_url(&literal(&entry.request.url))) {
             None => {}
             Some(Ok(())) => kept.push((entry, draft)),
@@ -99,10 +102,10 @@ fn exchange(entry: Entry, mut draft: Draft, sieve: &mut Sieve) -> Exchange {
     }
     let status = entry.response.status;
     if status >= 400 {
-        draft.success = status.to_string().parse().ok();
+        draft.success = format!("200-399,{status}").parse().ok();
         draft.note(
             Kind::Assumed,
-            format!("status {status} was recorded and counts as success here"),
+            format!("status {status} was recorded and counts as success here too"),
         );
     }
     let content = entry.response.content;
@@ -137,7 +140,10 @@ fn put_body(draft: &mut Draft, body: &PostData) {
         }
         return;
     }
-    put_text(draft, &literal(&body.text));
+    match body.plain() {
+        Some(text) => put_text(draft, &literal(&text)),
+        None => draft.note(Kind::NotCarriedOver, "the body: its bytes are not text"),
+    }
 }
 
 /// Parts of a form; a recording names files and does not hold them.

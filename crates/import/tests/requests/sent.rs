@@ -113,3 +113,34 @@ fn postman_sends_what_is_written() {
     assert!(endpoints[2].headers.iter().eq([("Authorization", "Bearer ${env.API_TOKEN}")]));
     assert_eq!(text(3), r#"{"query":"query a{b}","operationName":"a","variables":{"n":1.0}}"#);
 }
+
+#[test]
+fn recordings_in_other_forms() {
+    let entry = |rest: &str, request: &str, status: u16| {
+        format!(
+            r#"{{"startedDateTime":"2026-01-01T00:00:0{rest},"request":{{"method":"POST","url":"http://h/a{status}",
+                "headers":[{{"name":"cookie","value":"a=1"}},{{"name":"cookie","value":"b=2"}}]{request}}},
+                "response":{{"status":{status}}}}}"#
+        )
+    };
+    let post = r#","postData":{"mimeType":"text/plain","text":"aGVsbG8=","encoding":"base64"}"#;
+    let entries = [
+        entry(r#"2Z""#, post, 404),
+        entry(r#"1Z""#, "", 200),
+        entry(r#"3Z","_fromCache":"disk""#, "", 201),
+    ];
+    let text = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    let imported = import(Format::Har, text.as_bytes(), &Options::default()).unwrap();
+    let steps = &imported.workload.flows[0].steps;
+    let paths: Vec<&str> = steps.iter().map(|step| step.path.as_str()).collect();
+    assert_eq!(paths, ["/a200", "/a404"]);
+    assert_eq!(steps[1].body, Some(Body::Text("hello".into())));
+    let success = steps[1].success.as_ref().unwrap();
+    assert!(success.contains(404) && success.contains(200) && !success.contains(500));
+    let cookies = "a=${env.COOKIE_A}; b=${env.COOKIE_B}";
+    assert!(imported.workload.headers.iter().eq([("cookie", cookies)]), "{imported:?}");
+    let said = notes(&imported);
+    for needle in ["entry 1: status 404", "1 requests that the browser's cache answered"] {
+        assert!(said.contains(needle), "{said}");
+    }
+}
