@@ -144,3 +144,29 @@ fn recordings_in_other_forms() {
         assert!(said.contains(needle), "{said}");
     }
 }
+
+#[test]
+fn openapi_styles_and_files() {
+    let description = br##"{"openapi":"3.0.0","servers":[{"url":"http://h"}],"paths":{"/a":{"post":{
+        "parameters":[{"in":"query","name":"p","style":"pipeDelimited","example":[1,2]},
+            {"in":"query","name":"f","example":[1,2]}],
+        "requestBody":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{
+            "file":{"type":"string","format":"binary"},"tags":{"type":"array","minItems":2,"items":{"type":"string"}},
+            "meta":{"type":"object","properties":{"n":{"type":"integer"}}}}}}}}}}}}"##;
+    let imported = import(Format::OpenApi, description, &Options::default()).unwrap();
+    let endpoint = &imported.workload.endpoints[0];
+    assert!(endpoint.query.iter().eq([("p", "1|2"), ("f", "1"), ("f", "2")]));
+    let Some(Body::Multipart(parts)) = &endpoint.body else { panic!("{endpoint:?}") };
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| (part.name.as_str(), part.filename.as_deref(), part.content_type.as_deref()))
+        .collect();
+    let octets = Some("application/octet-stream");
+    let wanted = [
+        ("file", Some("file"), octets),
+        ("tags", None, None),
+        ("tags", None, None),
+        ("meta", None, Some("application/json")),
+    ];
+    assert_eq!(parts, wanted);
+}
