@@ -69,6 +69,20 @@ fn curl_sends_these_paths_and_bodies() {
 }
 
 #[test]
+fn notes_hold_no_credential_and_name_only_variables_that_are_read() {
+    let text = "T=$(curl -u id:CLEAR http://auth/token)\n\
+                curl http://h/a -H \"A: $T\" --user=ann:CLEAR -H 'Bearer CLEAR' | curl -H 'X-Api-Key: CLEAR' g\n\
+                curl 'http://h/[1-3]?token=CLEAR' -F CLEAR\n\
+                curl http://h/b\n\
+                curl http://other/reset/CLEAR5d41402abc4b2a76b9719d91 -H \"A: $UNREAD\"\n";
+    let imported = import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();
+    let said = notes(&imported);
+    assert!(!said.contains("CLEAR"), "{said}");
+    let names: Vec<&str> = imported.environment.keys().map(String::as_str).collect();
+    assert_eq!(names, ["OUTPUT_1", "TOKEN"], "{said}");
+}
+
+#[test]
 fn postman_sends_what_is_written() {
     let item = |url: &str, rest: &str| {
         format!(r#"{{"name":"","request":{{"method":"POST","url":{url}{rest}}}}}"#)
@@ -169,4 +183,19 @@ fn openapi_styles_and_files() {
         ("meta", None, Some("application/json")),
     ];
     assert_eq!(parts, wanted);
+}
+
+#[test]
+fn a_target_with_the_path_that_requests_have_adds_none() {
+    let description = br#"{"openapi":"3.0.0","servers":[{"url":"https://h/v1"}],"paths":{"/a":{"get":{}},"/b":{"get":{}}}}"#;
+    for (target, written) in [
+        ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080"),
+        ("https://h/v1/", "https://h"),
+        ("http://127.0.0.1:8080/v", "http://127.0.0.1:8080/v"),
+    ] {
+        let options = Options { target: Some(target.to_owned()), ..Options::default() };
+        let imported = import(Format::OpenApi, description, &options).unwrap();
+        assert_eq!(imported.workload.target, written);
+        assert_eq!(imported.workload.endpoints[0].path, "/v1/a");
+    }
 }
