@@ -16,6 +16,7 @@ use super::note::Kind;
 use super::template::{Piece, pieces};
 use super::{BadFile, text};
 use model::quote::quote;
+use model::secret::mask_text;
 
 use shell::Command;
 
@@ -45,7 +46,7 @@ fn read_command(mut command: Command, assembly: &mut Assembly) -> Result<(), Bad
     }
     let Some(name) = command.words.first() else { return Ok(()) };
     if !matches!(name.rsplit('/').next(), Some("curl" | "curl.exe")) {
-        let what = format!("the command {}: it is not curl", quote(name));
+        let what = format!("the command {}: it is not curl", quote(&mask_text(name)));
         assembly.note(Kind::NotCarriedOver, place, what);
         return Ok(());
     }

@@ -20,6 +20,7 @@ use super::note::Kind;
 use super::template::literal;
 use super::{BadFile, MOST_REQUESTS, json, text};
 use model::quote::{counted, quote};
+use model::secret::mask_text;
 
 use record::{Entry, Har, PostData};
 use sieve::Sieve;
@@ -221,9 +222,10 @@ fn put_think_times(steps: &mut [Exchange]) -> u64 {
     overlapping
 }
 
-/// A page's title as a name: of a URL its path, `session` where nothing is left.
+/// A page's title as a name: of a URL its path, without credentials; `session` where nothing is left.
 fn flow_name(title: &str) -> String {
-    let path = title.split_once("://").map_or(title, |(_, rest)| {
+    let title = mask_text(title);
+    let path = title.split_once("://").map_or(title.as_str(), |(_, rest)| {
         rest.split_once('/').map_or("", |(_, path)| path.split(['?', '#']).next().unwrap_or(""))
     });
     let fit = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { ' ' };

@@ -71,6 +71,11 @@ impl Vault {
         self.hide(value, name, purpose)
     }
 
+    /// Text with the credentials that it holds replaced.
+    pub(super) fn masked(&mut self, text: &str, purpose: &str) -> String {
+        if self.keep { text.to_owned() } else { self.prose(text, purpose) }
+    }
+
     /// The placeholder for a credential: the same value, the same name.
     fn hide(&mut self, value: &str, name: &str, purpose: &str) -> String {
         if let Some(name) = self.names.get(value) {

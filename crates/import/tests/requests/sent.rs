@@ -73,7 +73,7 @@ fn notes_hold_no_credential_and_name_only_variables_that_are_read() {
     let text = "T=$(curl -u id:CLEAR http://auth/token)\n\
                 curl http://h/a -H \"A: $T\" --user=ann:CLEAR -H 'Bearer CLEAR' | curl -H 'X-Api-Key: CLEAR' g\n\
                 curl 'http://h/[1-3]?token=CLEAR' -F CLEAR\n\
-                curl http://h/b\n\
+                curl http://h/b -E ../c.pem:CLEAR\n\
                 curl http://other/reset/CLEAR5d41402abc4b2a76b9719d91 -H \"A: $UNREAD\"\n";
     let imported = import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();
     let said = notes(&imported);

@@ -464,6 +464,11 @@ impl<'s> Request<'s> {
 }
 
 fn tls(does: Does, value: &str, assembly: &mut Assembly) {
+    // A password may follow the name of a certificate's file.
+    let value = match does {
+        Does::Cert => value.split(':').next().unwrap_or_default(),
+        _ => value,
+    };
     if does != Does::Insecure && !is_below(value) {
         let what = format!(
             "the file {} is outside the workload's folder; put it there and name it under `tls:`",
@@ -480,8 +485,7 @@ fn tls(does: Does, value: &str, assembly: &mut Assembly) {
         Does::Insecure => tls.insecure = true,
         Does::CaCert => tls.cacert = Some(value),
         Does::Key => tls.key = Some(value),
-        // A password may follow the file's name.
-        _ => tls.cert = Some(value.split(':').next().unwrap_or_default().to_owned()),
+        _ => tls.cert = Some(value),
     }
 }
 

@@ -11,6 +11,7 @@ use super::super::note::Kind;
 use super::super::template::{literal, map_text};
 use super::variables::{Variables, text_of};
 use model::quote::quote;
+use model::secret::mask_text;
 
 /// Sets server, path and query.
 ///
@@ -33,7 +34,8 @@ pub(super) fn put_url(
     let (server, path) = cut(whole, variables);
     if server.contains("{{") {
         // A variable of Postman's environment: only --target can say what it is.
-        let what = format!("the server {} is the workload's target", quote(&server));
+        let server = quote(&mask_text(&server));
+        let what = format!("the server {server} is the workload's target");
         draft.note(Kind::Assumed, what);
     } else {
         draft.put_url(&literal(&server))?;
