@@ -99,7 +99,14 @@ impl Schedule {
             }
             (_, Arrivals::Poisson) => due.take(requests as usize).last().map_or(from_ns, |d| d + 1),
             (_, Arrivals::Uniform) => {
-                let first = self.integral(from_ns).ceil();
+                let mut first = self.integral(from_ns).ceil();
+                // The product of rate and time may be rounded beyond a whole number, and due times are rounded too.
+                while first >= 1.0 && self.due_at(first - 1.0) >= from_ns {
+                    first -= 1.0;
+                }
+                while self.due_at(first) < from_ns {
+                    first += 1.0;
+                }
                 self.due_at(first + (requests - 1) as f64) + 1
             }
         }
@@ -316,6 +323,17 @@ mod tests {
                 let counted = ended.share(0, 1).filter(|&due| due >= from).count();
                 assert_eq!(counted as u64, n, "{arrivals:?} from {from}");
             }
+        }
+    }
+
+    #[test]
+    fn a_count_begins_with_the_arrival_that_is_due_at_its_instant() {
+        // 70 times a tenth is 7.000000000000001 in binary; of 3 a second the third is due behind 2/3 s.
+        for (rate, from) in [(70.0, SECOND / 10), (3.0, 666_666_667), (3.0, 666_666_668)] {
+            let endless = Schedule { end_ns: Nanos::MAX, ..schedule(Arrivals::Uniform, rate, 0) };
+            let ended = Schedule { end_ns: endless.end_after(from, 10), ..endless };
+            let counted = ended.share(0, 1).filter(|&due| due >= from).count();
+            assert_eq!(counted, 10, "{rate} from {from}");
         }
     }
 

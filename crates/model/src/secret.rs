@@ -1,7 +1,7 @@
 //! What is a credential, by its name, its shape or its place, so that it is neither printed nor stored.
 //!
-//! Owns the detectors, and what uses them: [`mask_text`] on text of any form, [`mask_address`] on addresses of
-//! databases, [`mask_shell`] on commands. No detector finds all: a password
+//! Owns the detectors, and what uses them: [`mask_text`] on text of any form, in which [`secrets_in`] says where they
+//! are, [`mask_address`] on addresses of databases, [`mask_shell`] on commands. No detector finds all: a password
 //! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
 mod address;
@@ -12,7 +12,7 @@ mod text;
 pub use address::{escaped_address, mask_address};
 pub use command::{mask_said, mask_shell};
 pub use place::{Neighbour, is_secret_parameter};
-pub use text::mask_text;
+pub use text::{mask_text, secrets_in};
 
 /// What stands in for a credential.
 pub const MASK: &str = "***";
@@ -62,11 +62,14 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "magiclink",
     ];
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
+    // As forms of content management systems and of payments have them.
+    const WHOLE: [&str; 6] = ["pass", "userpass", "psw", "pswd", "cvv", "cvc"];
     const IN_QUERY: [&str; 8] = ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid"];
     let name = letters(name);
     !NONE.iter().any(|none| name.ends_with(none))
         && (ANYWHERE.iter().any(|part| name.contains(part))
             || AT_THE_END.iter().any(|end| name.ends_with(end))
+            || WHOLE.contains(&name.as_str())
             || (query && IN_QUERY.contains(&name.as_str())))
 }
 
@@ -229,10 +232,14 @@ mod tests {
             "laravel_session",
             "SAMLart",
             "SAMLRequest",
+            "pass",
+            "CVV",
         ] {
             assert!(is_secret_name(name, false), "{name}");
         }
-        for name in ["max_tokens", "page_token", "key", "author", "keyword", "token_type", ""] {
+        for name in
+            ["max_tokens", "page_token", "key", "author", "keyword", "token_type", "compass", ""]
+        {
             assert!(!is_secret_name(name, false), "{name}");
         }
         assert!(is_secret_name("key", true) && is_secret_name("sess", true));

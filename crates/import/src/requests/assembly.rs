@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::quote::counted;
+use model::secret::mask_text;
 use model::units::{SECOND, exact_duration};
 use model::workload::{
     Body, Count, Fields, Flow, Literal, LoadSpec, Pool, Time, TlsSpec, Workload,
@@ -170,7 +171,8 @@ impl Assembly {
 
     /// Says that requests to another server were left out.
     pub(super) fn left_to(&mut self, origin: &str, requests: &[String]) {
-        let mut named = requests.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+        let mut named =
+            requests.iter().take(5).map(|name| mask_text(name)).collect::<Vec<_>>().join(", ");
         if requests.len() > 5 {
             named += ", ...";
         }
@@ -202,6 +204,7 @@ impl Assembly {
             self.note(Kind::NotCarriedOver, "", what);
         }
         self.leave_others_out();
+        self.settle_base();
         let (all, timed) = (self.drafts().count(), self.timed);
         if let Some(Time(longest)) = self.timeout.filter(|_| timed < all) {
             let what = format!(
@@ -227,6 +230,26 @@ impl Assembly {
     fn drafts_mut(&mut self) -> impl Iterator<Item = &mut Draft> {
         let steps = self.flows.iter_mut().flat_map(|(_, steps)| steps);
         self.endpoints.iter_mut().chain(steps)
+    }
+
+    /// Takes the target's path away where every request's path has it already: who names a server as a description
+    /// does means the path that is there.
+    fn settle_base(&mut self) {
+        let Some(target) = &self.target else { return };
+        let from = target.url.find("://").map_or(0, |at| at + 3);
+        let Some(slash) = target.url[from..].find('/').map(|at| from + at) else { return };
+        let (server, base) = target.url.split_at(slash);
+        let has_base = |draft: &Draft| {
+            let rest = draft.path.strip_prefix(base);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        };
+        if !self.drafts().all(has_base) {
+            return;
+        }
+        let (origin, url) = (target.origin.clone(), server.to_owned());
+        let what = format!("its path {base} is a part of every request's path already");
+        self.target = Some(Target { origin, url });
+        self.note(Kind::Assumed, "--target", what);
     }
 
     fn leave_others_out(&mut self) {
@@ -297,8 +320,26 @@ impl Assembly {
         common
     }
 
+    /// Names of the environment variables that what is left reads.
+    fn environment(&self, headers: &Fields) -> HashSet<String> {
+        let mut names = HashSet::new();
+        let mut look = |text: String| {
+            let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            for rest in text.split("env.").skip(1) {
+                let end = rest.find(|c| !of_name(c)).unwrap_or(rest.len());
+                names.insert(rest[..end].to_owned());
+            }
+        };
+        self.drafts().for_each(|draft| look(format!("{draft:?}")));
+        look(format!("{:?} {:?} {headers:?}", self.target, self.variables));
+        names
+    }
+
     fn into_imported(mut self, vault: Vault, headers: Fields) -> Imported {
-        for (name, purpose) in &vault.purposes {
+        let mut purposes = vault.purposes;
+        let read = self.environment(&headers);
+        purposes.retain(|name, _| read.contains(name));
+        for (name, purpose) in &purposes {
             let what = format!("set the environment variable {name} before a run: {purpose}");
             self.push(Note::new(Kind::Secret, "", what));
         }
@@ -334,7 +375,7 @@ impl Assembly {
             workload.flows.push(flow);
         }
         let (notes, further_notes) = (self.notes, self.further_notes);
-        Imported { workload, notes, further_notes, environment: vault.purposes }
+        Imported { workload, notes, further_notes, environment: purposes }
     }
 
     fn take_notes(&mut self, draft: &mut Draft, anchor: Anchor) {

@@ -3,9 +3,9 @@
 use model::workload::{Body, Fields};
 
 use super::draft::Draft;
-use super::json::structure;
+use super::json::{LONGEST_NAME, structure};
 use super::note::Kind;
-use super::template::{Piece, literal, pieces};
+use super::template::{Piece, literal, pieces, unescaped};
 
 /// Bytes of a body carried over at most.
 const MOST_BODY: usize = 1 << 20;
@@ -53,29 +53,41 @@ pub(super) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The fields of a form, if that is what the text is: every part has a name and a value.
+/// The fields of a form, if that is what the text is: every part has a name and a value, and the name is
+/// written as forms write them. Fields are escaped anew when they are sent, which would change text of another
+/// form, such as `cpu,host=a` or base64.
 fn form(text: &str) -> Option<Fields> {
     let mut fields = Fields::default();
     // An encoded form has none of these; other text that has an = may.
-    let odd = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(['<', '>', '"', '{', ' ', '\n']));
-    if pieces(text).iter().any(odd) {
+    let odd = |c: char| c.is_control() || matches!(c, '<' | '>' | '"' | '{' | ' ');
+    if pieces(text).iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(odd))) {
         return None;
     }
+    let of_name = |c: char| c.is_ascii_alphanumeric() || "-._~*!'()[]%+".contains(c);
     for part in text.split('&').filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=')?;
-        let name = decode(name)?;
-        if name.is_empty() || name.contains("${") {
+        let is_name = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(of_name);
+        if !is_name || value.contains('=') || !is_escaped(part) {
             return None;
         }
+        let name = decode(name).filter(|name| !name.contains("${"))?;
         fields.push(name, decode(value)?);
     }
     (!fields.is_empty()).then_some(fields)
 }
 
+/// Whether every percent sign begins an escape.
+fn is_escaped(text: &str) -> bool {
+    let is_hex = |part: &str| {
+        part.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+    };
+    text.split('%').skip(1).all(is_hex)
+}
+
 /// Template text without its percent and plus signs; `None` when they make no text.
-fn decode(template: &str) -> Option<String> {
-    let mut out = String::new();
-    for piece in pieces(template) {
+pub(super) fn decode(template: &str) -> Option<String> {
+    let (mut out, template) = (String::new(), unescaped(template));
+    for piece in pieces(&template) {
         match piece {
             Piece::Hole(hole) => out.push_str(hole),
             Piece::Text(text) => {
@@ -97,7 +109,19 @@ mod tests {
         let fields = form("a=1&b=x%20y+z&a=%24%7Bq%7D&c=${env.T}").unwrap();
         let pairs: Vec<_> = fields.iter().collect();
         assert_eq!(pairs, [("a", "1"), ("b", "x y z"), ("a", "$${q}"), ("c", "${env.T}")]);
-        for text in ["hello", "", "=1", "a=%ff", "<a b=\"1\"/>&"] {
+        for text in [
+            "hello",
+            "",
+            "=1",
+            "a=%ff",
+            "a=5%",
+            "<a b=\"1\"/>&",
+            "cpu,host=a",
+            "aGVs/bG8=",
+            "aGVsbG8==",
+            "a=1\t",
+            &format!("{}=1", "a".repeat(600)),
+        ] {
             assert_eq!(form(text), None, "{text}");
         }
     }

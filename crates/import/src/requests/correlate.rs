@@ -7,6 +7,8 @@
 //! The work is one look-up a value. Cookies that a response set are left to the flow, which keeps
 //! cookies for each of its users.
 
+mod groups;
+
 use std::collections::{HashMap, HashSet};
 
 use model::workload::{Body, Extractor, Literal};
@@ -17,6 +19,7 @@ use super::json::parts;
 use super::note::Kind;
 use super::secret::is_secret_name;
 use super::template::{Numbered, hole, identifier, literal};
+use groups::Groups;
 
 /// Values of responses held at most.
 const MOST_VALUES: usize = 500_000;
@@ -82,6 +85,8 @@ pub(super) fn correlate(exchanges: &mut [Exchange], assembly: &mut Assembly) -> 
 struct Source {
     step: usize,
     extractor: Extractor,
+    /// Whether it is a number of JSON there.
+    is_number: bool,
     /// What it is called there.
     called: String,
     /// The variable it became, once a request used it.
@@ -194,10 +199,21 @@ impl Known {
 
     fn literal(&mut self, name: &str, literal: &mut Literal, used: &mut Vec<Use>) {
         match literal {
-            Literal::Text(text) => self.value(name, false, text, used),
+            Literal::Text(text) => {
+                let is_number = self.is_number(text);
+                let before = text.clone();
+                self.value(name, false, text, used);
+                // Alone in a string, the placeholder of a number would be a number.
+                if is_number && *text != before {
+                    *text = hole(&format!("lower({})", &text[2..text.len() - 1]));
+                }
+            }
             Literal::Int(number) => {
                 let mut text = number.to_string();
-                self.value(name, false, &mut text, used);
+                // And that of a text a text.
+                if self.is_number(&text) || !self.values.contains_key(&text) {
+                    self.value(name, false, &mut text, used);
+                }
                 if text.starts_with("${") {
                     *literal = Literal::Text(text);
                 }
@@ -210,6 +226,11 @@ impl Known {
             }
             _ => {}
         }
+    }
+
+    /// Whether a response had this value as a number.
+    fn is_number(&self, value: &str) -> bool {
+        self.values.get(value).is_some_and(|source| source.is_number)
     }
 
     /// Replaces one value if a response had it, and remembers it as the client's own otherwise.
@@ -241,7 +262,7 @@ impl Known {
                 self.learn_cookies(step, value);
             } else if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
                 let extractor = || Extractor::Header(name.to_ascii_lowercase());
-                self.learn_value(step, value, &name.to_ascii_lowercase(), extractor);
+                self.learn_value(step, value, false, &name.to_ascii_lowercase(), extractor);
             }
         }
         let text = response.json.as_deref().filter(|text| text.len() <= LONGEST_RESPONSE);
@@ -258,9 +279,8 @@ impl Known {
                 let name = name.trim();
                 self.jar.insert(name.to_owned(), step);
                 if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
-                    self.learn_value(step, value.trim(), name, || {
-                        Extractor::Cookie(name.to_owned())
-                    });
+                    let extractor = || Extractor::Cookie(name.to_owned());
+                    self.learn_value(step, value.trim(), false, name, extractor);
                 }
             }
         }
@@ -268,8 +288,8 @@ impl Known {
 
     fn learn_literal<'l>(&mut self, step: usize, literal: &'l Literal, path: &mut Vec<Key<'l>>) {
         match literal {
-            Literal::Text(text) => self.learn_member(step, text, path),
-            Literal::Int(number) => self.learn_member(step, &number.to_string(), path),
+            Literal::Text(text) => self.learn_member(step, text, false, path),
+            Literal::Int(number) => self.learn_member(step, &number.to_string(), true, path),
             Literal::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     path.push(Key::Index(at));
@@ -288,7 +308,7 @@ impl Known {
         }
     }
 
-    fn learn_member(&mut self, step: usize, value: &str, path: &[Key]) {
+    fn learn_member(&mut self, step: usize, value: &str, is_number: bool, path: &[Key]) {
         let names = || path.iter().rev().filter_map(Key::name);
         if names().map(str::len).sum::<usize>() > LONGEST_WAY {
             return;
@@ -297,7 +317,8 @@ impl Known {
         if is_identifier(own) || is_secret_name(own, false) || looks_random(value) {
             let parent = names().nth(1).filter(|_| own.len() <= 4);
             let called = parent.map_or(own.to_owned(), |parent| format!("{parent}_{own}"));
-            self.learn_value(step, value, &called, || Extractor::Json(pointer(path)));
+            let extractor = || Extractor::Json(pointer(path));
+            self.learn_value(step, value, is_number, &called, extractor);
         }
     }
 
@@ -305,6 +326,7 @@ impl Known {
         &mut self,
         step: usize,
         value: &str,
+        is_number: bool,
         called: &str,
         extractor: impl FnOnce() -> Extractor,
     ) {
@@ -321,6 +343,7 @@ impl Known {
         self.values.entry(value).or_insert_with(|| Source {
             step,
             extractor: extractor(),
+            is_number,
             called,
             variable: None,
         });
@@ -380,31 +403,6 @@ fn looks_random(value: &str) -> bool {
         && value.chars().all(one_word)
         && value.chars().any(|c| c.is_ascii_digit())
         && value.chars().any(|c| c.is_ascii_alphabetic())
-}
-
-/// Which exchanges belong together: a forest of sets.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn by_page(exchanges: &[Exchange]) -> Self {
-        let mut first: HashMap<&str, usize> = HashMap::new();
-        let each = exchanges.iter().enumerate();
-        Self(each.map(|(at, exchange)| *first.entry(&exchange.page).or_insert(at)).collect())
-    }
-
-    /// The first exchange of the group.
-    fn of(&mut self, mut at: usize) -> usize {
-        while self.0[at] != at {
-            self.0[at] = self.0[self.0[at]];
-            at = self.0[at];
-        }
-        at
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.of(a), self.of(b));
-        self.0[a.max(b)] = a.min(b);
-    }
 }
 
 #[cfg(test)]
@@ -475,6 +473,20 @@ mod tests {
             ("X-CSRF", "${x_csrf_token}"),
         ];
         assert_eq!(headers, expected);
+    }
+
+    #[test]
+    fn what_was_text_stays_text_and_a_number_a_number() {
+        let mut exchanges = [
+            exchange("a", "POST", "http://h/orders", r#"{"order_id":7101,"item_id":"8202"}"#),
+            exchange("a", "POST", "http://h/pay", "{}"),
+        ];
+        let body = r#"{"a":7101,"b":"7101","c":8202,"d":"8202"}"#;
+        exchanges[1].draft.body = Some(Body::Json(serde_json::from_str(body).unwrap()));
+        correlated(&mut exchanges);
+        let Some(Body::Json(sent)) = &exchanges[1].draft.body else { panic!("{exchanges:?}") };
+        let wanted = r#"{"a":"${order_id}","b":"${lower(order_id)}","c":8202,"d":"${item_id}"}"#;
+        assert_eq!(sent.to_string(), wanted);
     }
 
     #[test]

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use model::StatusRanges;
 use model::workload::{Body, Endpoint, Extractor, Fields, Step, Time};
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{
+    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
+};
 use url::Url;
 
 use super::BadFile;
 use super::note::{Kind, Note};
-use super::template::{Piece, map_text, pieces, plain};
+use super::template::{Piece, has_hole, map_text, pieces, plain};
 use model::quote::quote;
 
 /// What may not stand in a path as it is (RFC 3986); `%` may, for what is escaped already.
@@ -24,9 +26,8 @@ const PATH: &AsciiSet = &CONTROLS
     .add(b'\\')
     .add(b'^')
     .add(b'|');
-/// What may not stand in one segment or value as it is.
-const VALUE: &AsciiSet =
-    &PATH.add(b'%').add(b'/').add(b'?').add(b'#').add(b'&').add(b'=').add(b'+');
+/// What may not stand in one segment or value as it is: all but what RFC 3986 calls unreserved.
+const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Notes about one request at most; further ones are counted.
 const MOST_NOTES: usize = 100;
@@ -72,8 +73,10 @@ impl Draft {
     /// In words, when it is no URL of an HTTP server.
     pub(super) fn put_url(&mut self, url: &str) -> Result<(), String> {
         let parts = UrlParts::of(url)?;
-        if let Some(user) = parts.user {
-            self.headers.push("Authorization", basic(user));
+        if let Some(user) = parts.user
+            && self.header("authorization").is_none()
+        {
+            self.headers.push("Authorization", basic(&user_of_url(user)));
         }
         if parts.fragment {
             self.note(Kind::Assumed, "the part after # in the URL is never sent");
@@ -94,6 +97,10 @@ impl Draft {
     /// Whether a file of this name may be read: not one that `what` names outside of the workload's folder,
     /// for which a note is added.
     pub(super) fn may_read(&mut self, what: &str, name: &str) -> bool {
+        if name.trim() == "-" {
+            self.note(Kind::NotCarriedOver, format!("{what}: what standard input holds"));
+            return false;
+        }
         let below = is_below(name);
         if !below {
             let what = format!(
@@ -111,17 +118,13 @@ impl Draft {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// Adds a header field, unless it could not be sent or is made anew with every request.
+    /// Adds a header field, unless it could not be sent or is made anew with every request. Cookies join those
+    /// that are there (RFC 6265 section 5.4), and an `Authorization` replaces the user of the URL.
     pub(super) fn put_header(&mut self, name: &str, value: &str) {
-        let own = match name.to_ascii_lowercase().as_str() {
-            "host" => Some("it is the target's"),
-            "content-length" | "transfer-encoding" | "connection" => {
-                Some("Plimsoll computes it when it sends the request")
-            }
-            _ => None,
-        };
-        if let Some(why) = own {
-            let what = format!("the header field {name}: {why}");
+        let lower = name.to_ascii_lowercase();
+        if matches!(lower.as_str(), "content-length" | "transfer-encoding" | "connection") {
+            let what =
+                format!("the header field {name}: Plimsoll computes it when it sends the request");
             return self.note(Kind::NotCarriedOver, what);
         }
         if !is_token(name) {
@@ -132,7 +135,22 @@ impl Draft {
             let what = format!("the header field {name}: its value has control characters");
             return self.note(Kind::NotCarriedOver, what);
         }
-        self.headers.push(name, value.trim());
+        if lower == "authorization" {
+            let of_url =
+                |name: &str, value: &str| name == "Authorization" && value.starts_with(PLAIN_BASIC);
+            self.headers.0.retain(|(name, value)| !of_url(name, value));
+        }
+        let mut named = self.headers.0.iter_mut().filter(|(n, _)| n.eq_ignore_ascii_case(name));
+        match named.next().filter(|(_, cookies)| lower == "cookie" && !cookies.is_empty()) {
+            Some((_, cookies)) => *cookies = format!("{cookies}; {}", value.trim()),
+            None => self.headers.push(name, value.trim()),
+        }
+    }
+
+    /// Adds a header field in the place of those of this name.
+    pub(super) fn set_header(&mut self, name: &str, value: &str) {
+        self.remove_header(name);
+        self.put_header(name, value);
     }
 
     /// Removes every header field of this name.
@@ -231,6 +249,13 @@ pub(super) fn put_basic(draft: &mut Draft, user: &str) {
     draft.headers.push("Authorization", basic(user));
 }
 
+/// `user:password` of a URL without its escapes; the password is empty where there is none (RFC 7617 section 2).
+fn user_of_url(user: &str) -> String {
+    let decoded = |text: &str| Some(percent_decode_str(text).decode_utf8().ok()?.into_owned());
+    let colon = if user.contains(':') || has_hole(user) { "" } else { ":" };
+    map_text(user, decoded).unwrap_or_else(|| user.to_owned()) + colon
+}
+
 struct UrlParts<'a> {
     origin: String,
     path: String,
@@ -244,14 +269,16 @@ impl<'a> UrlParts<'a> {
             return Err(format!("a URL of {} bytes", url.len()));
         }
         let (url, fragment) = url.split_once('#').map_or((url, false), |(url, _)| (url, true));
-        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        let written = url.split_once("://").filter(|(scheme, _)| scheme.chars().all(of_scheme));
+        let (scheme, rest) = written.unwrap_or(("http", url));
         let end = end_of_authority(rest);
         let (authority, path) = rest.split_at(end);
         let (user, host) = match authority.rsplit_once('@') {
             Some((user, host)) => (Some(user), host),
             None => (None, authority),
         };
-        let origin = if host.starts_with("${") && !url.contains("://") {
+        let origin = if host.starts_with("${") && written.is_none() {
             host.to_owned()
         } else {
             origin(&scheme.to_ascii_lowercase(), host)?
@@ -337,6 +364,8 @@ mod tests {
             ("http://h?q={1}", "http://h", "/?q=%7B1%7D"),
             ("http://[::1]:8080/é", "http://[::1]:8080", "/%C3%A9"),
             ("${env.BASE}/a/${env.ID}", "${env.BASE}", "/a/${env.ID}"),
+            ("h:1/in?next=http://x/", "http://h:1", "/in?next=http://x/"),
+            ("${env.BASE}/in?next=http://x/", "${env.BASE}", "/in?next=http://x/"),
             ("https://${env.HOST}/a", "https://${env.HOST}", "/a"),
         ] {
             let parts = UrlParts::of(url).unwrap();
@@ -364,5 +393,18 @@ mod tests {
         draft.put_header("X-B", "1\r\nX-C: 2");
         assert!(draft.headers.iter().eq([("X-A", "1")]));
         assert_eq!(draft.notes.len(), 2);
+    }
+
+    #[test]
+    fn cookies_are_one_field_and_credentials_are_sent_once() {
+        let mut draft = Draft::new("", "GET");
+        draft.put_header("cookie", "a=1");
+        draft.put_url("http://ann%40x@h/").unwrap();
+        draft.put_header("Cookie", "b=2");
+        let user = format!("{PLAIN_BASIC}ann@x:");
+        assert!(draft.headers.iter().eq([("cookie", "a=1; b=2"), ("Authorization", &user)]));
+        draft.put_header("authorization", "Bearer x");
+        draft.put_url("http://bob:b@h/").unwrap();
+        assert!(draft.headers.iter().eq([("cookie", "a=1; b=2"), ("authorization", "Bearer x")]));
     }
 }

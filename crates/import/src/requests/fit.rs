@@ -9,6 +9,7 @@ use model::workload::{Body, Fields, Part};
 
 use super::body::FORM;
 use super::draft::{Draft, LONGEST_URL, encode_value, is_token};
+use super::json::LONGEST_NAME;
 use super::note::Kind;
 use super::template::{Piece, hole, literal, map_text, pieces, plain, push};
 use model::quote::quote;
@@ -25,9 +26,11 @@ pub(super) fn unfit(draft: &Draft) -> Option<String> {
 /// Makes a request fit.
 pub(super) fn fit(draft: &mut Draft) {
     cut_fragment(draft);
+    settle_host(draft);
+    leave_long_headers(draft);
     move_queries(draft);
     draft.body = match draft.body.take() {
-        Some(Body::Form(fields)) if fields.iter().any(|(name, _)| is_odd(name)) => {
+        Some(Body::Form(fields)) if is_odd(&fields) => {
             if draft.header("content-type").is_none() {
                 draft.put_header("Content-Type", FORM);
             }
@@ -36,14 +39,57 @@ pub(super) fn fit(draft: &mut Draft) {
         Some(Body::Multipart(parts)) => {
             Some(Body::Multipart(parts.into_iter().filter_map(|p| part(p, draft)).collect()))
         }
-        Some(Body::File(name)) => file("the body", &name, draft).map(Body::File),
+        Some(Body::File(name)) => file_name("the body", &name, draft).map(Body::File),
         other => other,
     };
 }
 
-/// Whether a workload refuses the name: it has a placeholder, or what looks like one.
-fn is_odd(name: &str) -> bool {
-    name.contains("${")
+/// Whether fields cannot be written as such: a workload refuses a name that has a placeholder or what looks like
+/// one, YAML a long one, and both keep those of one name together, which another order may mean something to.
+fn is_odd(fields: &Fields) -> bool {
+    let odd_name = |name: &str| name.contains("${") || name.len() > LONGEST_NAME;
+    fields.iter().any(|(name, _)| odd_name(name)) || fields.clone().grouped() != *fields
+}
+
+/// Leaves the `Host` field out where it says what the URL does. Another one asks for another site of the same
+/// server.
+fn settle_host(draft: &mut Draft) {
+    let of_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    let is_host = |host: &str| {
+        let part = |piece: &Piece| match piece {
+            Piece::Text(text) => text.chars().all(of_host),
+            Piece::Hole(_) => true,
+        };
+        !host.is_empty() && !draft.origin.is_empty() && pieces(host).iter().all(part)
+    };
+    let hosts: Vec<String> = draft
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("host"))
+        .map(|(_, host)| host.to_owned())
+        .collect();
+    let own = draft.origin.split_once("://").map_or("", |(_, host)| host);
+    match &hosts[..] {
+        [] => {}
+        [host] if is_host(host) && !host.eq_ignore_ascii_case(own) => {}
+        _ => {
+            let is_other = hosts.iter().any(|host| !host.eq_ignore_ascii_case(own));
+            draft.remove_header("host");
+            if is_other {
+                draft.note(Kind::NotCarriedOver, "the header field Host: it is the target's");
+            }
+        }
+    }
+}
+
+/// Leaves header fields out whose name is too long for a workload file.
+fn leave_long_headers(draft: &mut Draft) {
+    let before = draft.headers.0.len();
+    draft.headers.0.retain(|(name, _)| name.len() <= LONGEST_NAME);
+    if draft.headers.0.len() < before {
+        let what = format!("header fields with names of more than {LONGEST_NAME} bytes");
+        draft.note(Kind::NotCarriedOver, what);
+    }
 }
 
 /// Takes the part after `#` away, which is never sent.
@@ -67,13 +113,13 @@ fn cut_fragment(draft: &mut Draft) {
     }
 }
 
-/// Puts query parameters whose name a workload refuses into the path, which takes placeholders
-/// anywhere.
+/// Puts query parameters that cannot be written as fields into the path, which takes placeholders anywhere.
 fn move_queries(draft: &mut Draft) {
+    if !is_odd(&draft.query) {
+        return;
+    }
     let escaped = |text: &str| map_text(text, |text| Some(encode_value(text))).unwrap_or_default();
-    let (odd, rest) = std::mem::take(&mut draft.query.0).into_iter().partition(|f| is_odd(&f.0));
-    draft.query = Fields(rest);
-    for (name, value) in odd {
+    for (name, value) in std::mem::take(&mut draft.query).0 {
         draft.path.push(if draft.path.contains('?') { '&' } else { '?' });
         draft.path += &format!("{}={}", escaped(&name), escaped(&value));
     }
@@ -115,14 +161,14 @@ fn part(part: Part, draft: &mut Draft) -> Option<Part> {
     let filename = settled("file name", part.filename);
     let content_type = settled("media type", part.content_type);
     let file = match part.file {
-        Some(name) => Some(file(&of, &name, draft)?),
+        Some(name) => Some(file_name(&of, &name, draft)?),
         None => None,
     };
     Some(Part { name, text: part.text, file, filename, content_type })
 }
 
 /// The plain name of a file; none, and a note, where it has none.
-fn file(of: &str, name: &str, draft: &mut Draft) -> Option<String> {
+pub(super) fn file_name(of: &str, name: &str, draft: &mut Draft) -> Option<String> {
     let file = plain(name).filter(|name| !name.trim().is_empty());
     if file.is_none() {
         let what = format!("{of}: the file {}: name it with `file:`", quote(name));
@@ -149,7 +195,8 @@ mod tests {
         };
         for (path, query, fit) in [
             ("/a", &[("${env.X}", "${y} z")][..], "/a?${env.X}=${y}%20z"),
-            ("/a?b=1", &[("$${c}", "&")], "/a?b=1&$%7Bc%7D=%26"),
+            ("/a?b=1", &[("$${c}", "&")], "/a?b=1&%24%7Bc%7D=%26"),
+            ("/a", &[("b[]", "1"), ("c", "2;"), ("b[]", "3")], "/a?b%5B%5D=1&c=2%3B&b%5B%5D=3"),
             ("/a?", &[], "/a?"),
             ("/$${a}/${f('#')}/b#c${d}", &[], "/$${a}/${f('#')}/b"),
         ] {
@@ -163,12 +210,34 @@ mod tests {
     fn a_form_with_odd_names_is_sent_as_text() {
         let fields = [("${env.X}", "$${1}&"), ("b", "${int(0, 9)} €")].into_iter().collect();
         let done = fitted(Draft { body: Some(Body::Form(fields)), ..Draft::new("", "POST") });
-        let text = "${urlencode(env.X)}=$%7B1%7D%26&b=${urlencode(int(0, 9))}%20%E2%82%AC";
+        let text = "${urlencode(env.X)}=%24%7B1%7D%26&b=${urlencode(int(0, 9))}%20%E2%82%AC";
         assert_eq!(done.body, Some(Body::Text(text.to_owned())));
         assert_eq!(done.header("content-type"), Some(FORM));
         let fields: Fields = [("", "${x}")].into_iter().collect();
         let body = Some(Body::Form(fields));
         assert_eq!(fitted(Draft { body: body.clone(), ..Draft::new("", "POST") }).body, body);
+        // Rack begins a new item where a name comes again: in another order these are other items.
+        let fields = [("i[][a]", "1"), ("i[][b]", "2"), ("i[][a]", "3")].into_iter().collect();
+        let done = fitted(Draft { body: Some(Body::Form(fields)), ..Draft::new("", "POST") });
+        let text = "i%5B%5D%5Ba%5D=1&i%5B%5D%5Bb%5D=2&i%5B%5D%5Ba%5D=3";
+        assert_eq!(done.body, Some(Body::Text(text.to_owned())));
+    }
+
+    #[test]
+    fn another_host_than_the_urls_is_kept_and_long_names_are_not() {
+        for (url, host, kept) in [
+            ("http://h:8080/", "H:8080", None),
+            ("http://127.0.0.1:8080/", "shop.example", Some("shop.example")),
+            ("http://127.0.0.1:8080/", "${env.SITE}", Some("${env.SITE}")),
+            ("http://127.0.0.1:8080/", "a b", None),
+        ] {
+            let mut draft = Draft::new("", "GET");
+            draft.put_url(url).unwrap();
+            draft.put_header("Host", host);
+            draft.put_header(&"X".repeat(600), "1");
+            let done = fitted(draft);
+            assert_eq!((done.header("host"), done.headers.0.len()), (kept, kept.iter().count()));
+        }
     }
 
     #[test]

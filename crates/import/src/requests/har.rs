@@ -20,6 +20,7 @@ use super::note::Kind;
 use super::template::literal;
 use super::{BadFile, MOST_REQUESTS, json, text};
 use model::quote::{counted, quote};
+use model::secret::mask_text;
 
 use record::{Entry, Har, PostData};
 use sieve::Sieve;
@@ -36,12 +37,15 @@ pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile>
     if entries.is_empty() {
         return Err(BadFile::whole("is a recording without entries"));
     }
+    for (number, entry) in (1..).zip(&mut entries) {
+        entry.number = number;
+    }
     entries.sort_by_key(|entry| entry.start());
     let mut sieve = Sieve::default();
     let mut kept: Vec<(Entry, Draft)> = Vec::new();
-    for (at, entry) in entries.into_iter().enumerate() {
+    for entry in entries {
         let method = entry.request.method.to_ascii_uppercase();
-        let mut draft = Draft::new(format!("entry {}", at + 1), &method);
+        let mut draft = Draft::new(format!("entry {}", entry.number), &method);
         match sieve.keeps(&entry).then(|| draft.put_url(&literal(&entry.request.url))) {
             None => {}
             Some(Ok(())) => kept.push((entry, draft)),
@@ -99,10 +103,10 @@ fn exchange(entry: Entry, mut draft: Draft, sieve: &mut Sieve) -> Exchange {
     }
     let status = entry.response.status;
     if status >= 400 {
-        draft.success = status.to_string().parse().ok();
+        draft.success = format!("200-399,{status}").parse().ok();
         draft.note(
             Kind::Assumed,
-            format!("status {status} was recorded and counts as success here"),
+            format!("status {status} was recorded and counts as success here too"),
         );
     }
     let content = entry.response.content;
@@ -137,7 +141,10 @@ fn put_body(draft: &mut Draft, body: &PostData) {
         }
         return;
     }
-    put_text(draft, &literal(&body.text));
+    match body.plain() {
+        Some(text) => put_text(draft, &literal(&text)),
+        None => draft.note(Kind::NotCarriedOver, "the body: its bytes are not text"),
+    }
 }
 
 /// Parts of a form; a recording names files and does not hold them.
@@ -215,9 +222,10 @@ fn put_think_times(steps: &mut [Exchange]) -> u64 {
     overlapping
 }
 
-/// A page's title as a name: of a URL its path, `session` where nothing is left.
+/// A page's title as a name: of a URL its path, without credentials; `session` where nothing is left.
 fn flow_name(title: &str) -> String {
-    let path = title.split_once("://").map_or(title, |(_, rest)| {
+    let title = mask_text(title);
+    let path = title.split_once("://").map_or(title.as_str(), |(_, rest)| {
         rest.split_once('/').map_or("", |(_, path)| path.split(['?', '#']).next().unwrap_or(""))
     });
     let fit = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { ' ' };

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use model::workload::Literal;
 
 use super::BadFile;
+use super::template::{Piece, pieces};
 use crate::document;
 use model::quote::plain;
 
@@ -18,8 +19,8 @@ const MOST_VALUES: usize = 3_000_000;
 const MOST_MEMORY: usize = 192 << 20;
 /// Memory that a map, a list and a further value take in a tree: a map has room for eleven members.
 const EACH: [usize; 3] = [704, 160, 96];
-/// Bytes of a member's name in such a body; YAML takes no longer ones.
-const LONGEST_NAME: usize = 500;
+/// Bytes of a member's or a field's name; YAML takes no longer ones.
+pub(super) const LONGEST_NAME: usize = 500;
 
 /// Reads JSON.
 pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, BadFile> {
@@ -79,7 +80,7 @@ pub(super) fn parse_document(text: &str) -> Result<Literal, BadFile> {
 }
 
 /// The structure of a JSON text, if writing that structure down loses nothing: every number keeps its
-/// digits, no member stands twice, no name holds a placeholder.
+/// digits, no member stands twice, no name holds a placeholder, and text stays text.
 pub(super) fn structure(text: &str) -> Option<Literal> {
     // An escaped dollar could turn plain text into a placeholder.
     if text.contains("\\u0024") || parts(text) > MOST_PARTS {
@@ -104,8 +105,18 @@ fn plain_members(literal: &Literal, deepest: usize) -> bool {
                     && plain_members(value, deepest)
             })
         }
+        Literal::Text(text) => !takes_a_type(text),
         _ => true,
     }
+}
+
+/// Whether a string would be sent as a number in a structure: it is one placeholder, and what that stands for may
+/// be one.
+fn takes_a_type(text: &str) -> bool {
+    let [Piece::Hole(hole)] = &pieces(text)[..] else { return false };
+    let inside = &hole[2..hole.len() - 1];
+    let is_name = !inside.contains(['.', '(', '\'', '"']);
+    is_name || ["int(", "unix(", "unix_ms("].iter().any(|number| inside.starts_with(number))
 }
 
 /// The numbers of a JSON text as written.
@@ -172,6 +183,8 @@ mod tests {
             r#"{"a":1,"a":2}"#,
             r#"{"${x}":1}"#,
             r#"["\u0024{x}"]"#,
+            r#"{"n":"${int(0, 9)}"}"#,
+            r#"["${sku}"]"#,
             "7",
             "{",
         ] {

@@ -16,6 +16,7 @@ use super::note::Kind;
 use super::template::literal;
 use super::{BadFile, json, text};
 use model::quote::quote;
+use model::secret::mask_text;
 
 use document::Document;
 
@@ -149,7 +150,8 @@ fn server(document: &Document, place: &Place, draft: &mut Draft) -> Option<(Stri
             Some((probe.origin, path.to_owned()))
         }
         Err(what) => {
-            draft.note(Kind::NotCarriedOver, format!("the server {}: {what}", quote(&url)));
+            let url = quote(&mask_text(&url));
+            draft.note(Kind::NotCarriedOver, format!("the server {url}: {what}"));
             None
         }
     }

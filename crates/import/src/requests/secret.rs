@@ -1,7 +1,10 @@
 //! Credentials in requests: found by their name or their form, and replaced by `${env.NAME}`.
 //!
 //! What counts as one: `Authorization` and `Cookie` fields, fields, parameters and members whose name
-//! says so, and what has the shape of one ([`model::secret`]) wherever it is a whole value.
+//! says so, what has the shape of one or stands where one does ([`model::secret`]), and what a longer text holds of
+//! these. [`text`] goes through bodies.
+
+mod text;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,17 +13,20 @@ use base64::prelude::BASE64_STANDARD;
 use model::workload::{Body, Fields, Literal};
 
 pub(super) use model::secret::is_secret_name;
-use model::secret::is_secret_value;
+use model::secret::{Neighbour, is_secret_field, is_secret_parameter, is_secret_value};
 
+use super::body::{FORM, essence};
 use super::draft::{Draft, PLAIN_BASIC};
-use super::json::string_length;
 use super::template::{Numbered, Piece, env, environment_name, has_hole, pieces};
+use text::has_secret_number;
 
 /// The environment variables that stand for credentials.
 #[derive(Debug, Default)]
 pub(super) struct Vault {
     /// By the value that they stand for.
     names: HashMap<String, String>,
+    /// By what the file calls what it asks for.
+    asked: HashMap<String, String>,
     /// What each holds, by name.
     pub(super) purposes: BTreeMap<String, String>,
     numbered: Numbered,
@@ -33,11 +39,27 @@ impl Vault {
         Self { keep, ..Self::default() }
     }
 
-    /// The placeholder of an environment variable that the file asks for without telling its value.
+    /// The placeholder of an environment variable that the file asks for without telling its value. Names that
+    /// the environment's form makes equal stay apart.
     pub(super) fn wanted(&mut self, name: &str, purpose: &str) -> String {
-        let name = environment_name(name);
-        self.purposes.entry(name.clone()).or_insert_with(|| purpose.to_owned());
-        env(&name)
+        if let Some(known) = self.asked.get(name) {
+            return env(known);
+        }
+        let free = self.free(name);
+        self.asked.insert(name.to_owned(), free.clone());
+        self.purposes.insert(free.clone(), purpose.to_owned());
+        env(&free)
+    }
+
+    /// The same for a variable that has this name in the user's environment.
+    pub(super) fn wanted_as(&mut self, name: &str, purpose: &str) {
+        self.purposes.entry(name.to_owned()).or_insert_with(|| purpose.to_owned());
+    }
+
+    /// A name of an environment variable that nothing has yet.
+    fn free(&mut self, name: &str) -> String {
+        let purposes = &self.purposes;
+        self.numbered.free(&environment_name(name), |name| purposes.contains_key(name))
     }
 
     /// A credential's place: its placeholder, or itself where credentials are kept or it is made of
@@ -49,14 +71,17 @@ impl Vault {
         self.hide(value, name, purpose)
     }
 
+    /// Text with the credentials that it holds replaced.
+    pub(super) fn masked(&mut self, text: &str, purpose: &str) -> String {
+        if self.keep { text.to_owned() } else { self.prose(text, purpose) }
+    }
+
     /// The placeholder for a credential: the same value, the same name.
     fn hide(&mut self, value: &str, name: &str, purpose: &str) -> String {
         if let Some(name) = self.names.get(value) {
             return env(name);
         }
-        let base = environment_name(name);
-        let purposes = &self.purposes;
-        let name = self.numbered.free(&base, |name| purposes.contains_key(name));
+        let name = self.free(name);
         self.names.insert(value.to_owned(), name.clone());
         self.purposes.insert(name.clone(), purpose.to_owned());
         env(&name)
@@ -75,20 +100,31 @@ impl Vault {
             return;
         }
         draft.path = self.path(&draft.path, &at("query"));
-        self.fields(&mut draft.query, true, &at("query"));
+        self.query(&mut draft.query, &draft.path, &at("query"));
+        let is_form = draft.header("content-type").is_some_and(|media| essence(media) == FORM);
         match &mut draft.body {
-            Some(Body::Form(fields)) => self.fields(fields, false, &at("form")),
+            Some(Body::Form(fields)) => {
+                for (name, value) in &mut fields.0 {
+                    self.value(value, name, false, &at("form"));
+                }
+            }
             Some(Body::Json(Literal::Text(text))) => *text = self.json_text(text, &at("body")),
+            Some(Body::Json(literal)) if has_secret_number(literal, "") => {
+                *literal = Literal::Text(self.json_text(&literal.to_string(), &at("body")));
+            }
             Some(Body::Json(literal)) => self.literal(literal, "", &at("body")),
             Some(Body::Multipart(parts)) => {
                 for part in parts {
-                    if let Some(text) = &mut part.text {
-                        self.value(text, &part.name, false, &at("form"));
+                    match &mut part.text {
+                        Some(text) if is_secret(&part.name, text, false) => {
+                            self.value(text, &part.name, false, &at("form"));
+                        }
+                        Some(text) => *text = self.body_text(text, false, &at("form")),
+                        None => {}
                     }
                 }
             }
-            // A form's text that is JSON nonetheless; other text has no names to go by.
-            Some(Body::Text(text)) => *text = self.json_text(text, &at("body")),
+            Some(Body::Text(text)) => *text = self.body_text(text, is_form, &at("body")),
             Some(Body::File(_)) | None => {}
         }
     }
@@ -110,6 +146,9 @@ impl Vault {
             "cookie" => {
                 let each = value.split(';').map(|pair| self.cookie(pair.trim(), purpose));
                 each.collect::<Vec<_>>().join("; ")
+            }
+            _ if is_secret_field(name) && !is_trivial(value) && !only_holes(value) => {
+                self.hide(value, name, purpose)
             }
             _ => {
                 let mut value = value.to_owned();
@@ -143,30 +182,42 @@ impl Vault {
         }
     }
 
-    /// The query of a path, and tokens among its segments.
+    /// The query of a path, and credentials among its segments.
     fn path(&mut self, path: &str, purpose: &str) -> String {
         let (path, query) = path.split_once('?').map_or((path, None), |(p, q)| (p, Some(q)));
-        let segment = |segment: &str| {
-            let mut segment = segment.to_owned();
-            self.value(&mut segment, "", false, purpose);
-            segment
-        };
-        let path = path.split('/').map(segment).collect::<Vec<_>>().join("/");
-        let Some(query) = query else { return path };
-        let pair = |pair: &str| match pair.split_once('=') {
-            Some((name, value)) => {
-                let mut value = value.to_owned();
-                self.value(&mut value, name, true, purpose);
-                format!("{name}={value}")
-            }
-            None => pair.to_owned(),
-        };
-        format!("{path}?{}", query.split('&').map(pair).collect::<Vec<_>>().join("&"))
+        let (mut segments, mut before) = (Vec::new(), Neighbour::Plain);
+        for segment in path.split('/') {
+            let is_secret = is_secret_value(segment) || before.makes_secret(segment);
+            segments.push(match is_secret && !only_holes(segment) {
+                true => self.hide(segment, "TOKEN", purpose),
+                false => segment.to_owned(),
+            });
+            before = before.then(segment);
+        }
+        let masked = segments.join("/");
+        let Some(query) = query else { return masked };
+        let pairs = query.split('&');
+        let mut fields: Fields =
+            pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
+        self.query(&mut fields, path, purpose);
+        let written = query.split('&').zip(fields.iter()).map(|(pair, (name, value))| {
+            if pair.contains('=') { format!("{name}={value}") } else { pair.to_owned() }
+        });
+        format!("{masked}?{}", written.collect::<Vec<_>>().join("&"))
     }
 
-    fn fields(&mut self, fields: &mut Fields, query: bool, purpose: &str) {
+    /// Parameters of a query, of which those of a login are known by each other and by the path.
+    fn query(&mut self, fields: &mut Fields, path: &str, purpose: &str) {
+        let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         for (name, value) in &mut fields.0 {
-            self.value(value, name, query, purpose);
+            let of_login = matches!(name.as_str(), "code" | "state" | "nonce" | "ticket")
+                && is_secret_parameter(name, &names, path);
+            if of_login && !is_trivial(value) && !only_holes(value) {
+                *value = self.hide(value, name, &format!("{name}, {purpose}"));
+            } else {
+                self.value(value, name, true, purpose);
+            }
         }
     }
 
@@ -183,42 +234,14 @@ impl Vault {
         }
     }
 
-    /// JSON that had to stay text: its credentials are found in its structure and replaced in the
-    /// text.
-    fn json_text(&mut self, text: &str, purpose: &str) -> String {
-        let Ok(literal) = serde_json::from_str::<Literal>(text) else { return text.to_owned() };
-        let mut found = Vec::new();
-        secrets_of(&literal, "", &mut found);
-        if found.is_empty() {
-            return text.to_owned();
-        }
-        let mut hidden = HashMap::new();
-        for (name, value) in found {
-            let purpose = format!("{name}, {purpose}");
-            hidden.insert(value, self.hide(value, name_or(name, "TOKEN"), &purpose));
-        }
-        // Once through the text, whatever it holds: each of its strings is a credential or is not.
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find('"') {
-            let (before, from) = rest.split_at(at);
-            let (string, after) = from.split_at(string_length(from));
-            let value = serde_json::from_str::<String>(string).ok();
-            out.push_str(before);
-            match value.and_then(|value| hidden.get(value.as_str())) {
-                Some(placeholder) => out.extend(["\"", placeholder, "\""]),
-                None => out.push_str(string),
-            }
-            rest = after;
-        }
-        out + rest
-    }
-
+    /// A value, or the credentials that a longer one holds.
     fn value(&mut self, value: &mut String, name: &str, query: bool, purpose: &str) {
         if is_secret(name, value, query) {
             let purpose =
                 if name.is_empty() { purpose.into() } else { format!("{name}, {purpose}") };
             *value = self.hide(value, name_or(name, "TOKEN"), &purpose);
+        } else {
+            *value = self.prose(value, purpose);
         }
     }
 }
@@ -227,20 +250,14 @@ fn name_or<'a>(name: &'a str, otherwise: &'a str) -> &'a str {
     if name.is_empty() { otherwise } else { name }
 }
 
-fn secrets_of<'a>(literal: &'a Literal, name: &'a str, found: &mut Vec<(&'a str, &'a str)>) {
-    match literal {
-        Literal::Text(text) if is_secret(name, text, false) => found.push((name, text)),
-        Literal::List(items) => items.iter().for_each(|item| secrets_of(item, name, found)),
-        Literal::Object(members) => {
-            members.iter().for_each(|(name, value)| secrets_of(value, name, found));
-        }
-        _ => {}
-    }
+fn is_secret(name: &str, value: &str, query: bool) -> bool {
+    !is_trivial(value)
+        && !only_holes(value)
+        && (is_secret_name(name, query) || is_secret_value(value))
 }
 
-fn is_secret(name: &str, value: &str, query: bool) -> bool {
-    let trivial = matches!(value, "" | "true" | "false" | "null");
-    !trivial && !only_holes(value) && (is_secret_name(name, query) || is_secret_value(value))
+fn is_trivial(value: &str) -> bool {
+    matches!(value, "" | "true" | "false" | "null")
 }
 
 /// Whether nothing but placeholders is there: no credential then.
@@ -307,11 +324,30 @@ mod tests {
     }
 
     #[test]
-    fn json_that_stays_text_is_masked_in_place() {
-        let text = r#"{"amount": 1.0, "password": "a\"b"}"#;
-        let masked = Vault::new(false).json_text(text, "body");
-        assert_eq!(masked, r#"{"amount": 1.0, "password": "${env.PASSWORD}"}"#);
-        let escaped = Vault::new(false).json_text(r#"{"n": 1.0, "password": "\u0061b"}"#, "body");
-        assert_eq!(escaped, r#"{"n": 1.0, "password": "${env.PASSWORD}"}"#);
+    fn credentials_are_known_by_their_place_and_field() {
+        let mut draft = Draft::new("", "POST");
+        let hook = "T024BE7LD/B024BE7LE/h3Kd8sJ2mQ0pLr7XzB1vAb2C";
+        draft.put_url(&format!("http://h/services/{hook}?code=CLEAR1&state=CLEAR2&n=1")).unwrap();
+        draft.put_header("X-Auth", "CLEAR3");
+        draft.put_header("Idempotency-Key", "kept");
+        draft.put_header("Referer", "https://h/reset?token=CLEAR4&n=1");
+        let mut vault = Vault::new(false);
+        vault.mask(&mut draft);
+        let hidden =
+            "/services/T024BE7LD/B024BE7LE/${env.TOKEN_2}?code=${env.CODE}&state=${env.STATE}&n=1";
+        assert_eq!(draft.path, hidden);
+        let fields = [
+            ("X-Auth", "${env.X_AUTH}"),
+            ("Idempotency-Key", "kept"),
+            ("Referer", "https://h/reset?token=${env.TOKEN}&n=1"),
+        ];
+        assert!(draft.headers.iter().eq(fields), "{draft:?}");
+    }
+
+    #[test]
+    fn names_that_the_environment_writes_alike_stay_apart() {
+        let mut vault = Vault::new(false);
+        let asked = ["user-id", "userId", "user-id"].map(|name| vault.wanted(name, "x"));
+        assert_eq!(asked, ["${env.USER_ID}", "${env.USER_ID_2}", "${env.USER_ID}"]);
     }
 }

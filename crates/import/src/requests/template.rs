@@ -69,6 +69,22 @@ pub(super) fn map_text(template: &str, change: impl Fn(&str) -> Option<String>) 
     Some(out)
 }
 
+/// Template text whose placeholders are not escaped yet, for a place that escapes them itself.
+pub(super) fn unescaped(template: &str) -> String {
+    let mut out = String::with_capacity(template.len());
+    for piece in pieces(template) {
+        match piece {
+            Piece::Text(text) => push(&mut out, &literal(&text)),
+            Piece::Hole(of) => {
+                let inside =
+                    of.strip_prefix("${urlencode(").and_then(|rest| rest.strip_suffix(")}"));
+                push(&mut out, &inside.map_or_else(|| of.to_owned(), hole));
+            }
+        }
+    }
+    out
+}
+
 /// Text made a name that a placeholder can hold: letters, digits and `_`, not a digit first, 40
 /// characters at most, and not `env`, which is the environment's.
 pub(super) fn identifier(text: &str) -> String {

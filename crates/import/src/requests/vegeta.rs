@@ -16,6 +16,7 @@ use super::note::Kind;
 use super::template::literal;
 use super::{BadFile, json, text};
 use model::quote::quote;
+use model::secret::mask_text;
 
 /// Reads targets in either form.
 pub(super) fn read(bytes: &[u8], assembly: &mut Assembly) -> Result<(), BadFile> {
@@ -86,7 +87,7 @@ fn read_http(text: &str, assembly: &mut Assembly) -> Result<(), BadFile> {
             (None, None) => {
                 let what = format!(
                     "{}: a target begins with a method and a URL, such as `GET http://host/path`",
-                    quote(line)
+                    quote(&mask_text(line))
                 );
                 return Err(BadFile::at(number, what));
             }
@@ -112,7 +113,8 @@ fn put_line(draft: &mut Draft, number: usize, line: &str) -> Result<(), BadFile>
     match line.split_once(':') {
         Some((name, value)) => draft.put_header(name.trim(), &literal(value)),
         None => {
-            let what = format!("{}: neither `Name: value` nor `@file`", quote(line));
+            let line = quote(&mask_text(line));
+            let what = format!("{line}: neither `Name: value` nor `@file`");
             return Err(BadFile::at(number, what));
         }
     }

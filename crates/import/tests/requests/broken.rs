@@ -137,7 +137,7 @@ fn files_outside_of_the_workloads_folder_are_refused_and_listed() {
                 Format::Curl,
                 format!("curl http://h/ -d '@{name}'; curl -F 'k=@{name}' http://h/b\n"),
             ),
-            (Format::Curl, format!("curl http://h/ -T '{name}' --cert '{name}'\n")),
+            (Format::Curl, format!("curl http://h/up -T '{name}' --cert '{name}'\n")),
         ] {
             let imported = import(format, text.as_bytes(), &Options::default())
                 .unwrap_or_else(|error| panic!("{name}: {error}: {text}"));

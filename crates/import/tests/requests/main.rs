@@ -3,6 +3,7 @@
 
 mod broken;
 mod samples;
+mod sent;
 
 use import::requests::{Format, Imported, Options, import, yaml};
 use model::workload::Workload;

@@ -11,29 +11,37 @@ use super::{
 /// The text with the values of credentials masked: those of members, parameters and fields whose name says so,
 /// and values that have the shape of one.
 pub fn mask_text(text: &str) -> String {
-    let text = &without_private_key(text);
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
+    for secret in secrets_in(text) {
+        masked.push_str(&text[at..secret.start]);
+        masked.push_str(MASK);
+        at = secret.end;
+    }
+    masked + &text[at..]
+}
+
+/// Where the text holds credentials, in bytes: in order, and none inside of another.
+pub fn secrets_in(text: &str) -> Vec<Range<usize>> {
+    let mut keys = private_keys(text).into_iter().peekable();
+    let mut found = Vec::new();
+    let mut at = 0;
     while let Some(word) = next(text, at, is_of_word) {
-        masked.push_str(&text[at..word.start]);
+        while keys.next_if(|key| key.start < at).is_some() {}
+        if let Some(key) = keys.next_if(|key| key.start < word.end) {
+            at = key.end;
+            found.push(key);
+            continue;
+        }
         let secret = userinfo(text, &word)
             .or_else(|| value_of(text, &word))
             .or_else(|| with_scheme(text, &word))
             .or_else(|| token(text, &word))
             .or_else(|| in_path(text, &word));
-        match secret {
-            Some(secret) => {
-                masked.push_str(&text[word.start..secret.start.max(word.start)]);
-                masked.push_str(MASK);
-                at = secret.end;
-            }
-            None => {
-                masked.push_str(&text[word.clone()]);
-                at = word.end;
-            }
-        }
+        at = secret.as_ref().map_or(word.end, |secret| secret.end);
+        found.extend(secret);
     }
-    masked + &text[at..]
+    found
 }
 
 /// A word that is a credential by its shape alone.
@@ -183,26 +191,22 @@ fn with_scheme(text: &str, scheme: &Range<usize>) -> Option<Range<usize>> {
     (adjacent && is_secret_value(&text[scheme.start..token.end])).then_some(token)
 }
 
-/// The text without a private key in PEM form (RFC 7468).
-fn without_private_key(text: &str) -> String {
+/// Where private keys in PEM form are (RFC 7468). One that is cut short goes to the end.
+fn private_keys(text: &str) -> Vec<Range<usize>> {
     const BEGIN: &str = "-----BEGIN ";
     const END: &str = "-----END ";
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(begin) = rest.find(BEGIN) {
-        let label_end =
-            rest[begin + BEGIN.len()..].find("-----").map(|at| begin + BEGIN.len() + at);
-        let private = label_end.is_some_and(|end| rest[begin..end].ends_with("PRIVATE KEY"));
-        if !private {
-            kept.push_str(&rest[..begin + BEGIN.len()]);
-            rest = &rest[begin + BEGIN.len()..];
-            continue;
+    let mut keys = Vec::new();
+    let mut at = 0;
+    while let Some(begin) = text[at..].find(BEGIN).map(|found| at + found) {
+        let label = begin + BEGIN.len();
+        let label_end = text[label..].find("-----").map(|found| label + found);
+        at = label;
+        if label_end.is_some_and(|end| text[label..end].ends_with("PRIVATE KEY")) {
+            at = text[label..].find(END).map_or(text.len(), |found| label + found + END.len());
+            keys.push(begin..at);
         }
-        kept.push_str(&rest[..begin]);
-        kept.push_str(MASK);
-        rest = rest[begin..].find(END).map_or("", |end| &rest[begin + end + END.len()..]);
     }
-    kept + rest
+    keys
 }
 
 #[cfg(test)]

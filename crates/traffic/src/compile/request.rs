@@ -127,6 +127,16 @@ impl Ops {
         self.push(value, place);
     }
 
+    /// The session's cookies behind a `Cookie` field's own; behind the first such field only.
+    fn further_cookies(&mut self, own: &str) {
+        let is_there = self.0.iter().any(|op| matches!(op, Op::FurtherCookies(_)));
+        // An empty field says that none are to be sent.
+        if !is_there && !own.trim().is_empty() {
+            let names = own.split(';').map(|pair| pair.split('=').next().unwrap_or_default());
+            self.0.push(Op::FurtherCookies(names.map(|name| name.trim().to_owned()).collect()));
+        }
+    }
+
     fn length(&self) -> Option<usize> {
         match &self.0[..] {
             [] => Some(0),
@@ -200,7 +210,7 @@ impl Resolver<'_> {
             head.text(format!("Host: {}\r\n", server.host).as_bytes());
         }
         for (path, (name, value)) in &fields {
-            self.header(&inside(path, name), name, value, spec.extracted, head);
+            self.header(&inside(path, name), name, value, spec, head);
         }
         if let Some(media) = media.filter(|_| !has("content-type")) {
             head.text(format!("Content-Type: {media}\r\n").as_bytes());
@@ -213,7 +223,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn header(&self, path: &str, name: &str, value: &str, extracted: &[String], head: &mut Ops) {
+    fn header(&self, path: &str, name: &str, value: &str, spec: &RequestSpec<'_>, head: &mut Ops) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(token) {
             self.findings.add(path, format!("{} is not the name of a header field", quote(name)));
@@ -227,7 +237,7 @@ impl Resolver<'_> {
         head.text(format!("{name}: ").as_bytes());
         let credential =
             matches!(lower.as_str(), "authorization" | "proxy-authorization" | "cookie");
-        let Some(pieces) = self.template(value.trim(), path, extracted) else {
+        let Some(pieces) = self.template(value.trim(), path, spec.extracted) else {
             return;
         };
         if self.masking && (credential || is_secret_name(name, false)) {
@@ -248,6 +258,9 @@ impl Resolver<'_> {
                     head.value(value, Escape::Header, path, part, self.findings);
                 }
             }
+        }
+        if spec.in_session && lower == "cookie" {
+            head.further_cookies(value);
         }
         head.text(b"\r\n");
     }

@@ -74,6 +74,19 @@ impl Jar {
             out.extend_from_slice(b"\r\n");
         }
     }
+
+    /// Appends cookies to a `Cookie` field that already has those of the names `own`, which count more.
+    pub(crate) fn write_further(&self, own: &[String], out: &mut Vec<u8>) {
+        for (name, value) in &self.cookies[..self.used] {
+            if own.iter().any(|own| own.as_bytes() == name) {
+                continue;
+            }
+            out.extend_from_slice(b"; ");
+            out.extend_from_slice(name);
+            out.push(b'=');
+            out.extend_from_slice(value);
+        }
+    }
 }
 
 fn put(kept: &mut Vec<u8>, text: &[u8]) {

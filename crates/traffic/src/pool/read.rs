@@ -154,9 +154,9 @@ fn columns_of<L: Borrow<Literal>>(
             if !columns.contains(name) {
                 columns.push(name.clone());
             }
-        }
-        if columns.len() > MOST_COLUMNS {
-            return Err(BadRow::whole(format!("has more than {MOST_COLUMNS} columns")));
+            if columns.len() > MOST_COLUMNS {
+                return Err(BadRow::whole(format!("has more than {MOST_COLUMNS} columns")));
+            }
         }
     }
     match single {

@@ -67,6 +67,23 @@ fn a_session_carries_on_with_what_responses_held() {
 }
 
 #[test]
+fn a_cookie_field_of_a_step_leaves_the_sessions_cookies_in() {
+    let field = |cookies: &str| json!({"path": "/", "headers": {"Cookie": cookies}});
+    for (own, sent_then) in
+        [("consent=1; t=own", "Cookie: consent=1; t=own; sid=s1\r\n"), ("", "Cookie: \r\n")]
+    {
+        let mut source = source_of(json!({"target": "http://h", "flows": [
+            {"name": "visit", "steps": [field("a=1"), field(own)]}]}));
+        let (_, text) = sent(&mut *source, closed(0, 0));
+        assert!(text.contains("\r\nCookie: a=1\r\n"), "{text}");
+        let set = "Set-Cookie: sid=s1; Path=/\r\nSet-Cookie: t=2\r\n";
+        complete(&mut *source, 0, &http(200, set, ""), 1);
+        let (_, text) = sent(&mut *source, closed(0, 1));
+        assert!(text.contains(&format!("\r\n{sent_then}")), "{text}");
+    }
+}
+
+#[test]
 fn steps_whose_condition_does_not_hold_are_passed_over() {
     let mut source = source_of(visit());
     login(&mut *source, 0, 0);

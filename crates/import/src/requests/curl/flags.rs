@@ -26,6 +26,8 @@ pub(super) enum Does {
     Key,
     MaxTime,
     GlobOff,
+    UrlQuery,
+    PathAsIs,
     Next,
     /// What curl prints, stores or keeps to itself: no part of the request.
     Output,
@@ -118,6 +120,8 @@ const FLAGS: &[Flag] = &[
     value("key", NO, Does::Key),
     value("max-time", 'm', Does::MaxTime),
     switch("globoff", 'g', Does::GlobOff),
+    value("url-query", NO, Does::UrlQuery),
+    switch("path-as-is", NO, Does::PathAsIs),
     switch("next", ':', Does::Next),
     value("cookie-jar", 'c', Does::Output),
     value("output", 'o', Does::Output),
@@ -218,7 +222,7 @@ const FURTHER: &[(bool, Does, &str)] = &[
     (
         false,
         NET,
-        "tcp-fastopen tcp-nodelay no-tcp-nodelay path-as-is doh-cert-status doh-insecure \
+        "tcp-fastopen tcp-nodelay no-tcp-nodelay doh-cert-status doh-insecure \
          mptcp compressed-ssh tr-encoding ignore-content-length",
     ),
     (
@@ -242,9 +246,14 @@ const FURTHER: &[(bool, Does, &str)] = &[
         OTHER,
         "ftp-account ftp-alternative-to-user ftp-method ftp-ssl-ccc-mode hostpubmd5 \
          hostpubsha256 ipfs-gateway mail-auth mail-from mail-rcpt netrc-file postquote prequote \
-         proto proto-default proto-redir pubkey tftp-blksize request-target url-query variable \
-         expand-url expand-data expand-header upload-flags",
+         proto proto-default proto-redir pubkey tftp-blksize upload-flags",
     ),
+    (
+        true,
+        Does::Lost("curl's own variables are not filled in"),
+        "variable expand-url expand-data expand-header",
+    ),
+    (true, Does::Lost("the URL's path is sent"), "request-target"),
 ];
 
 #[cfg(test)]

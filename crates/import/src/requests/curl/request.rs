@@ -8,13 +8,20 @@ use super::super::assembly::Assembly;
 use super::super::body::{FORM, JSON, essence, put_text};
 use super::super::draft::{Draft, encode_path, encode_value, is_below, put_basic};
 use super::super::note::Kind;
-use super::super::template::{self, map_text, pieces};
+use super::super::template::{self, map_text};
 use super::flags::{self, Data, Does, Flag};
+use super::form::{content_of, part_of};
+use super::url::{has_pattern, with_file_name, without_dots};
 use model::quote::quote;
 
 /// Reads a command's flags and adds its requests.
-pub(super) fn read(place: &str, words: &[String], assembly: &mut Assembly) -> Result<(), BadFile> {
-    let mut request = Request::new(place);
+pub(super) fn read(
+    place: &str,
+    words: &[String],
+    stdin: Option<&str>,
+    assembly: &mut Assembly,
+) -> Result<(), BadFile> {
+    let mut request = Request::new(place, stdin);
     let mut words = words.iter().map(String::as_str);
     let mut only_urls = false;
     while let Some(word) = words.next() {
@@ -23,7 +30,7 @@ pub(super) fn read(place: &str, words: &[String], assembly: &mut Assembly) -> Re
         } else if word == "--" {
             only_urls = true;
         } else if matches!(word, "--next" | "-:") {
-            std::mem::replace(&mut request, Request::new(place)).add_to(assembly);
+            std::mem::replace(&mut request, Request::new(place, stdin)).add_to(assembly);
         } else if let Some(name) = word.strip_prefix("--") {
             match flags::long(name).or_else(|| flags::long(name.strip_prefix("no-")?)) {
                 Some(flag) => request.take(flag, word, None, &mut words, assembly),
@@ -44,43 +51,59 @@ enum Piece {
 }
 
 /// A request while its flags are read.
-struct Request {
+struct Request<'s> {
     draft: Draft,
+    /// What the shell hands to the command.
+    stdin: Option<&'s str>,
     urls: Vec<String>,
     method: Option<String>,
+    /// Header fields that other flags than `-H` set: the last flag of a kind counts, and `-H` more.
+    implied: Vec<(&'static str, String)>,
+    /// `user:password` of `-u`.
+    user: Option<String>,
     pieces: Vec<Piece>,
+    /// What `--url-query` adds to the URL.
+    queries: Vec<String>,
     parts: Vec<Part>,
     json: bool,
     get: bool,
     head: bool,
     upload: Option<String>,
-    /// The content type is taken away.
-    no_media: bool,
+    /// Header fields that are taken away, in lower case.
+    without: Vec<String>,
     glob_off: bool,
+    path_as_is: bool,
     /// Flags about curl's own output.
     output: Vec<String>,
 }
 
-impl Request {
-    fn new(place: &str) -> Self {
+impl<'s> Request<'s> {
+    fn new(place: &str, stdin: Option<&'s str>) -> Self {
         Self {
             draft: Draft::new(place, "GET"),
+            stdin,
             urls: Vec::new(),
             method: None,
+            implied: Vec::new(),
+            user: None,
             pieces: Vec::new(),
+            queries: Vec::new(),
             parts: Vec::new(),
             json: false,
             get: false,
             head: false,
             upload: None,
-            no_media: false,
+            without: Vec::new(),
             glob_off: false,
+            path_as_is: false,
             output: Vec::new(),
         }
     }
 
     fn unknown(&mut self, word: &str) {
-        self.draft.note(Kind::NotCarriedOver, format!("{}: curl has no such flag", quote(word)));
+        // What is written behind an = may be a credential.
+        let name = word.split('=').next().unwrap_or_default();
+        self.draft.note(Kind::NotCarriedOver, format!("{}: curl has no such flag", quote(name)));
     }
 
     /// Letters behind one dash; the first that takes a value takes the rest of the word, or the next.
@@ -137,17 +160,19 @@ impl Request {
             }
             Does::Get => self.get = true,
             Does::Head => self.head = true,
-            Does::User => put_basic(&mut self.draft, value),
-            Does::Bearer => self.draft.put_header("Authorization", &format!("Bearer {value}")),
-            Does::Cookie if value.contains('=') => self.draft.put_header("Cookie", value),
-            Does::Cookie => {
-                self.lost(&format!("{word} {}", quote(value)), "cookies of a file are not read")
-            }
-            Does::Agent => self.draft.put_header("User-Agent", value),
-            Does::Referer => self.draft.put_header("Referer", value.trim_end_matches(";auto")),
-            Does::Range => self.draft.put_header("Range", &format!("bytes={value}")),
+            Does::User => self.user = Some(value.to_owned()),
+            Does::Bearer => self.imply("Authorization", format!("Bearer {value}")),
+            Does::Cookie if value.contains('=') => self.imply_cookies(value),
+            Does::Cookie => self.lost(word, "cookies of a file are not read"),
+            Does::Agent => self.imply("User-Agent", value.to_owned()),
+            Does::Referer => self.imply("Referer", value.trim_end_matches(";auto").to_owned()),
+            Does::Range => self.imply("Range", format!("bytes={value}")),
             Does::Upload => self.upload = Some(value.to_owned()),
-            Does::Compressed => self.draft.put_header("Accept-Encoding", "deflate, gzip, br, zstd"),
+            Does::Compressed => {
+                self.imply("Accept-Encoding", "deflate, gzip, br, zstd".to_owned());
+            }
+            Does::UrlQuery => self.url_query(value),
+            Does::PathAsIs => self.path_as_is = true,
             Does::GlobOff => self.glob_off = true,
             Does::Insecure | Does::CaCert | Does::Cert | Does::Key => tls(does, value, assembly),
             Does::MaxTime => self.max_time(value, assembly),
@@ -161,6 +186,39 @@ impl Request {
         self.draft.note(Kind::NotCarriedOver, format!("{what}: {instead}"));
     }
 
+    /// Sets a header field, unless `-H` does.
+    fn imply(&mut self, name: &'static str, value: String) {
+        self.implied.retain(|(other, _)| *other != name);
+        self.implied.push((name, value));
+    }
+
+    fn imply_cookies(&mut self, cookies: &str) {
+        let earlier = self.implied.iter().find(|(name, _)| *name == "Cookie");
+        let all = earlier.map_or(cookies.to_owned(), |(_, before)| format!("{before}; {cookies}"));
+        self.imply("Cookie", all);
+    }
+
+    fn put_implied(&mut self) {
+        for (name, value) in std::mem::take(&mut self.implied) {
+            self.put_unless_given(name, &value);
+        }
+        if let Some(user) = self.user.take()
+            && self.draft.header("authorization").is_none()
+            && !self.without.iter().any(|name| name == "authorization")
+        {
+            let colon = if user.contains(':') || template::has_hole(&user) { "" } else { ":" };
+            put_basic(&mut self.draft, &(user + colon));
+        }
+    }
+
+    /// Adds a header field, unless `-H` has it or takes it away.
+    fn put_unless_given(&mut self, name: &str, value: &str) {
+        let lower = name.to_ascii_lowercase();
+        if self.draft.header(&lower).is_none() && !self.without.contains(&lower) {
+            self.draft.put_header(name, value);
+        }
+    }
+
     fn header(&mut self, line: &str) {
         if let Some(file) = line.strip_prefix('@') {
             return self
@@ -171,18 +229,24 @@ impl Request {
                 self.draft.put_header(name.trim(), value);
             }
             Some((name, _)) => {
-                self.no_media |= name.trim().eq_ignore_ascii_case("content-type");
+                self.without.push(name.trim().to_ascii_lowercase());
                 self.draft.remove_header(name.trim());
             }
             None => match line.strip_suffix(';') {
                 Some(name) => self.draft.put_header(name.trim(), ""),
-                None => self.lost(&format!("-H {}", quote(line)), "it has no colon"),
+                None => self.lost("-H", "a line without a colon"),
             },
         }
     }
 
     fn data(&mut self, data: Data, value: &str) {
+        let of_stdin = self.stdin.filter(|_| value == "@-" && !matches!(data, Data::Raw));
         let piece = match (data, value.strip_prefix('@')) {
+            (Data::Plain | Data::Binary, Some(_)) if of_stdin.is_some() => {
+                let text = of_stdin.unwrap_or_default();
+                let is_plain = data == Data::Plain;
+                Piece::Text(if is_plain { text.replace(['\r', '\n'], "") } else { text.to_owned() })
+            }
             (Data::Raw, _) => Piece::Text(value.to_owned()),
             (Data::Plain, Some(name)) => Piece::File { name: name.to_owned(), plain: true },
             (Data::Binary, Some(name)) => Piece::File { name: name.to_owned(), plain: false },
@@ -192,53 +256,45 @@ impl Request {
         self.pieces.push(piece);
     }
 
-    /// `--data-urlencode`: `text`, `=text`, `name=text`, `@file` or `name@file`.
     fn encoded(&mut self, value: &str) {
-        let escape =
-            |text: &str| map_text(text, |text| Some(encode_value(text))).unwrap_or_default();
-        let text = match value.find(['=', '@']) {
-            None => escape(value),
-            Some(at) if value[at..].starts_with('=') => {
-                let (name, text) = (&value[..at], escape(&value[at + 1..]));
-                if name.is_empty() { text } else { format!("{name}={text}") }
-            }
-            Some(_) => {
-                let what = format!("--data-urlencode {}", quote(value));
-                return self.lost(&what, "a file is sent as it is, never escaped");
+        if let Some(text) = self.escaped(value, "%20") {
+            self.pieces.push(Piece::Text(text));
+        }
+    }
+
+    /// `--url-query`: as `--data-urlencode`, or as it is behind a `+`.
+    fn url_query(&mut self, value: &str) {
+        let text = match value.strip_prefix('+') {
+            Some(plain) => Some(plain.to_owned()),
+            None => self.escaped(value, "+"),
+        };
+        self.queries.extend(text);
+    }
+
+    /// `text`, `=text`, `name=text`, `@file` or `name@file`, with what follows the name escaped.
+    fn escaped(&mut self, value: &str, blank: &str) -> Option<String> {
+        let escape = |text: &str| {
+            map_text(text, |text| Some(encode_value(text).replace("%20", blank)))
+                .unwrap_or_default()
+        };
+        let Some(at) = value.find(['=', '@']) else { return Some(escape(value)) };
+        let (name, rest) = value.split_at(at);
+        let text = match rest.strip_prefix('@') {
+            None => escape(&rest[1..]),
+            Some(file) => {
+                let content = content_of("the data", file, &mut self.draft)?;
+                template::hole(&format!("urlencode({content})"))
             }
         };
-        self.pieces.push(Piece::Text(text));
+        Some(if name.is_empty() { text } else { format!("{name}={text}") })
     }
 
     /// `-F`: `name=text`, `name=@file` or `name=<file`, with `;type=` and `;filename=` behind it.
     fn form(&mut self, value: &str) {
         let Some((name, content)) = value.split_once('=') else {
-            return self.lost(&format!("-F {}", quote(value)), "it has no =");
+            return self.lost("-F", "it has no =");
         };
-        let mut settings = content.split(';');
-        let content = settings.next().unwrap_or_default().to_owned();
-        let mut part = Part { name: name.to_owned(), ..Part::default() };
-        for setting in settings {
-            match setting.trim().split_once('=') {
-                Some(("type", media_type)) => part.content_type = Some(media_type.to_owned()),
-                Some(("filename", name)) => part.filename = Some(name.trim_matches('"').to_owned()),
-                _ => self.lost(
-                    &format!("-F {}: {}", quote(name), quote(setting)),
-                    "only type and filename are known",
-                ),
-            }
-        }
-        match content.strip_prefix('@') {
-            Some(file) => part.file = Some(file.trim_matches('"').to_owned()),
-            None if content.starts_with('<') => {
-                let what = "the file is sent unchanged; curl sends it as text";
-                self.draft.note(Kind::Assumed, format!("-F {}: {what}", quote(name)));
-                part.file = Some(content[1..].to_owned());
-            }
-            None => part.text = Some(content),
-        }
-        let of = format!("-F {}", quote(name));
-        if part.file.as_ref().is_none_or(|file| self.draft.may_read(&of, file)) {
+        if let Some(part) = part_of(name, content, &mut self.draft) {
             self.parts.push(part);
         }
     }
@@ -269,6 +325,7 @@ impl Request {
             self.draft.note(Kind::NotCarriedOver, "a curl command without a URL");
             return drop_notes(self.draft, assembly);
         }
+        self.put_implied();
         self.put_body();
         self.draft.method = self.written_method();
         let (urls, query) = (std::mem::take(&mut self.urls), self.query());
@@ -280,13 +337,18 @@ impl Request {
     fn add_url(&self, url: &str, query: &str, assembly: &mut Assembly) {
         let mut draft = self.draft.clone();
         if !self.glob_off && has_pattern(url) {
-            let shown = quote(url);
-            let what = format!("the pattern in {shown}: it is not expanded; the URL is sent once");
+            let what = "the pattern in the URL: it is not expanded; the URL is sent once";
             draft.note(Kind::NotCarriedOver, what);
         }
         if let Err(what) = draft.put_url(url) {
             draft.note(Kind::NotCarriedOver, what);
             return drop_notes(draft, assembly);
+        }
+        if !self.path_as_is {
+            draft.path = without_dots(&draft.path);
+        }
+        if let Some(file) = &self.upload {
+            draft.path = with_file_name(&draft.path, file);
         }
         if !query.is_empty() {
             let mark = if draft.path.contains('?') { '&' } else { '?' };
@@ -306,13 +368,15 @@ impl Request {
         }
     }
 
-    /// With `-G`, data goes into the query.
+    /// What `--url-query` says, and with `-G` the data.
     fn query(&self) -> String {
         let text = |piece: &Piece| match piece {
-            Piece::Text(text) if self.get => Some(encode_path(text).replace('#', "%23")),
+            Piece::Text(text) if self.get => Some(text.clone()),
             _ => None,
         };
-        self.pieces.iter().filter_map(text).collect::<Vec<_>>().join("&")
+        let all = self.queries.iter().cloned().chain(self.pieces.iter().filter_map(text));
+        let all = all.map(|text| template::unescaped(&encode_path(&text).replace('#', "%23")));
+        all.collect::<Vec<_>>().join("&")
     }
 
     fn put_body(&mut self) {
@@ -368,11 +432,9 @@ impl Request {
 
     fn put_content_type(&mut self) {
         let media = if self.json { JSON } else { FORM };
-        if self.draft.header("content-type").is_none() && !self.no_media {
-            self.draft.put_header("Content-Type", media);
-        }
-        if self.json && self.draft.header("accept").is_none() {
-            self.draft.put_header("Accept", JSON);
+        self.put_unless_given("Content-Type", media);
+        if self.json {
+            self.put_unless_given("Accept", JSON);
         }
         // A form's text that is JSON is a slip often made: servers read it nonetheless.
         let form = self.draft.header("content-type").is_some_and(|media| essence(media) == FORM);
@@ -401,19 +463,12 @@ impl Request {
     }
 }
 
-/// Whether curl would make several URLs of this one: `[1-9]` or `{a,b}`.
-fn has_pattern(url: &str) -> bool {
-    let between =
-        |text: &str, open, close| text.find(open).is_some_and(|at| text[at..].contains(close));
-    pieces(url).iter().any(|piece| match piece {
-        template::Piece::Text(text) => {
-            between(text, '{', '}') || (between(text, '[', ']') && !text.contains("://["))
-        }
-        template::Piece::Hole(_) => false,
-    })
-}
-
 fn tls(does: Does, value: &str, assembly: &mut Assembly) {
+    // A password may follow the name of a certificate's file.
+    let value = match does {
+        Does::Cert => value.split(':').next().unwrap_or_default(),
+        _ => value,
+    };
     if does != Does::Insecure && !is_below(value) {
         let what = format!(
             "the file {} is outside the workload's folder; put it there and name it under `tls:`",
@@ -430,8 +485,7 @@ fn tls(does: Does, value: &str, assembly: &mut Assembly) {
         Does::Insecure => tls.insecure = true,
         Does::CaCert => tls.cacert = Some(value),
         Does::Key => tls.key = Some(value),
-        // A password may follow the file's name.
-        _ => tls.cert = Some(value.split(':').next().unwrap_or_default().to_owned()),
+        _ => tls.cert = Some(value),
     }
 }
 

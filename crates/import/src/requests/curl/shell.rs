@@ -4,10 +4,15 @@
 //! placeholder of the environment, and the output of a command one that the user has to provide.
 //! Words come out as template text.
 
+mod ansi;
+mod heredoc;
+
 use std::collections::HashMap;
 
 use super::super::BadFile;
-use super::super::template::{env, environment_name, literal, push};
+use super::super::template::{env, literal, push};
+use heredoc::Heredoc;
+use model::secret::mask_shell;
 
 /// Bytes of a word at most; variables that hold variables could grow without end.
 const LONGEST_WORD: usize = 4 << 20;
@@ -21,6 +26,8 @@ pub(super) struct Command {
     pub(super) words: Vec<String>,
     /// Redirections, pipes and substituted commands, in words for a person.
     pub(super) aside: Vec<String>,
+    /// What the text hands to its standard input, as template text.
+    pub(super) stdin: Option<String>,
 }
 
 /// Cuts text into commands.
@@ -28,7 +35,8 @@ pub(super) struct Command {
 /// # Errors
 /// On a quote that does not end, and on words beyond bounds.
 pub(super) fn commands(text: &str) -> Result<Vec<Command>, BadFile> {
-    let mut shell = Shell { text, at: 0, line: 1, variables: HashMap::new(), outputs: 0 };
+    let mut shell =
+        Shell { text, at: 0, line: 1, variables: HashMap::new(), outputs: 0, heredoc: None };
     let mut commands = Vec::new();
     while let Some(command) = shell.command()? {
         if !command.words.is_empty() || !command.aside.is_empty() {
@@ -46,6 +54,8 @@ struct Shell<'a> {
     variables: HashMap<String, String>,
     /// Substituted commands so far.
     outputs: usize,
+    /// What the line opened whose text begins with the next one.
+    heredoc: Option<Heredoc>,
 }
 
 impl Shell<'_> {
@@ -92,9 +102,12 @@ impl Shell<'_> {
             }
             match self.peek() {
                 None => break,
-                Some('\n' | ';' | '&') => {
+                Some(end @ ('\n' | ';' | '&')) => {
                     self.note_ampersand(&mut command);
                     self.next();
+                    if end == '\n' {
+                        self.take_heredoc(&mut command)?;
+                    }
                     break;
                 }
                 Some('\r') => {
@@ -106,6 +119,9 @@ impl Shell<'_> {
                 }
                 Some('|') => {
                     self.pipe(&mut command);
+                    if self.heredoc.is_some() && self.skip("\n") {
+                        self.take_heredoc(&mut command)?;
+                    }
                     break;
                 }
                 Some('<' | '>') => self.redirection(&mut command)?,
@@ -135,7 +151,8 @@ impl Shell<'_> {
             return;
         }
         let end = self.rest().find('\n').unwrap_or(self.rest().len());
-        command.aside.push(format!("the pipe {}", self.rest()[..end].trim()));
+        let piped = mask_shell(self.rest()[1..end].trim());
+        command.aside.push(format!("the pipe | {piped}"));
         self.at += end;
     }
 
@@ -144,11 +161,28 @@ impl Shell<'_> {
         while matches!(self.peek(), Some('<' | '>' | '&' | ' ' | '\t')) {
             self.next();
         }
-        if !matches!(self.peek(), None | Some('\n' | '\r' | ';' | '|')) {
+        let signs = self.text[begin..self.at].trim_end();
+        if matches!(signs, "<<" | "<<<") {
+            let text = self.open_heredoc(signs, &mut command.aside)?;
+            command.stdin = text.or(command.stdin.take());
+            return Ok(());
+        }
+        let (from, line) = (self.at, self.line);
+        if self.skip("(") {
+            let Some(end) = matching(self.rest()) else { return Err(unended("(", line)) };
+            self.line += self.rest()[..end].matches('\n').count();
+            self.at += end + 1;
+        } else if !matches!(self.peek(), None | Some('\n' | '\r' | ';' | '|')) {
             self.word(&mut command.aside)?;
         }
-        let what = format!("the redirection {}", self.text[begin..self.at].trim());
-        command.aside.push(what);
+        let file = mask_shell(self.text[from..self.at].trim_start_matches('('));
+        command.aside.push(format!("the redirection {signs} {file}"));
+        Ok(())
+    }
+
+    fn take_heredoc(&mut self, command: &mut Command) -> Result<(), BadFile> {
+        let text = self.heredoc(&mut command.aside)?;
+        command.stdin = text.or(command.stdin.take());
         Ok(())
     }
 
@@ -272,72 +306,6 @@ impl Shell<'_> {
         }
     }
 
-    /// bash's `$'...'` (its manual, section ANSI-C Quoting), the opening of which has been read.
-    fn ansi_quoted(&mut self, word: &mut String) -> Result<(), BadFile> {
-        let begin = self.line;
-        let mut bytes: Vec<u8> = Vec::new();
-        loop {
-            match self.next() {
-                None => return Err(unended("$'", begin)),
-                Some('\'') => break,
-                Some('\\') => self.escape(&mut bytes, begin)?,
-                Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| BadFile::at(begin, "what $'...' spells is not text in UTF-8"))?;
-        push(word, &literal(&text));
-        Ok(())
-    }
-
-    fn escape(&mut self, bytes: &mut Vec<u8>, begin: usize) -> Result<(), BadFile> {
-        let Some(c) = self.next() else { return Err(unended("$'", begin)) };
-        match c {
-            'n' => bytes.push(b'\n'),
-            't' => bytes.push(b'\t'),
-            'r' => bytes.push(b'\r'),
-            'a' => bytes.push(7),
-            'b' => bytes.push(8),
-            'e' | 'E' => bytes.push(27),
-            'f' => bytes.push(12),
-            'v' => bytes.push(11),
-            'x' => match self.digits(16, 2) {
-                Some(value) => bytes.push(value as u8),
-                None => bytes.extend_from_slice(b"\\x"),
-            },
-            'u' | 'U' => {
-                let value = self.digits(16, if c == 'u' { 4 } else { 8 });
-                let c = value.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-                bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            '0'..='7' => {
-                self.at -= 1;
-                bytes.push(self.digits(8, 3).unwrap_or_default() as u8);
-            }
-            'c' => {
-                let control = self.next().unwrap_or('@');
-                bytes.push(control.to_ascii_uppercase() as u8 & 0x1f);
-            }
-            '\\' | '\'' | '"' | '?' => bytes.push(c as u8),
-            other => {
-                bytes.push(b'\\');
-                bytes.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
-        Ok(())
-    }
-
-    /// The number that the next digits spell, `most` of them at most.
-    fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
-        let mut value = None;
-        for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
-            self.next();
-            value = Some(value.unwrap_or(0_u32).wrapping_mul(radix) + digit);
-        }
-        value
-    }
-
     /// `$NAME`, `${NAME}`, `$(command)` or a command in backquotes.
     fn expansion(&mut self, word: &mut String, aside: &mut Vec<String>) -> Result<(), BadFile> {
         let begin = self.line;
@@ -358,8 +326,11 @@ impl Shell<'_> {
             self.at += end + 1;
             let length = inside.find(|c: char| !is_name_char(c)).unwrap_or(inside.len());
             if length < inside.len() {
+                let name = &inside[..length];
                 let what = "only ${NAME} is supported";
-                aside.push(format!("the shell expression ${{{inside}}}: {what}"));
+                aside.push(format!(
+                    "what follows {name} in a shell expression ${{{name}...}}: {what}"
+                ));
             }
             self.variable(&inside[..length], word);
             return Ok(());
@@ -369,6 +340,10 @@ impl Shell<'_> {
         self.at += length;
         if is_name(&name) {
             self.variable(&name, word);
+        } else if name.starts_with(|c: char| ('1'..='9').contains(&c)) {
+            // An argument of the script: the first digit only.
+            self.at -= name.len() - 1;
+            self.variable(&name[..1], word);
         } else {
             word.push('$');
             word.push_str(&name);
@@ -379,13 +354,15 @@ impl Shell<'_> {
     fn variable(&mut self, name: &str, word: &mut String) {
         match self.variables.get(name) {
             Some(value) => push(word, value),
-            None => push(word, &env(&environment_name(name))),
+            None if name.is_empty() => push(word, &env("VALUE")),
+            None if !is_name(name) => push(word, &env(&format!("ARG_{name}"))),
+            None => push(word, &env(name)),
         }
     }
 
     /// Stands in for a command's output, which nobody runs here.
     fn output(&mut self, length: usize, word: &mut String, aside: &mut Vec<String>) {
-        let command = self.rest()[..length].trim().to_owned();
+        let command = mask_shell(self.rest()[..length].trim());
         self.line += self.rest()[..length].matches('\n').count();
         self.at += length + 1;
         self.outputs += 1;
@@ -447,6 +424,7 @@ mod tests {
             ("curl \\\n  -X \\\r\n POST", vec![vec!["curl", "-X", "POST"]]),
             ("curl a\\ b \"x\\\"y\\z\"", vec![vec!["curl", "a b", "x\"y\\z"]]),
             ("curl $'a\\n\\x41\\u00e9\\'\\101\\\\'", vec![vec!["curl", "a\nAé'A\\"]]),
+            ("curl $'\\ud83d\\ude00\\ud83d'", vec![vec!["curl", "😀\u{fffd}"]]),
             ("a; b && c & d\ne", vec![vec!["a"], vec!["b"], vec!["c"], vec!["d"], vec!["e"]]),
             ("curl a # b\n# c\ncurl 'it'\\''s'", vec![vec!["curl", "a"], vec!["curl", "it's"]]),
             ("curl http://h/a#b ''", vec![vec!["curl", "http://h/a#b", ""]]),
@@ -462,9 +440,46 @@ mod tests {
     fn variables_are_filled_in_or_asked_for() {
         let split = words("BASE=http://h\nexport T=$BASE/x\ncurl $BASE/a \"${TOKEN}\" '$no' $T");
         assert_eq!(split, [["curl", "http://h/a", "${env.TOKEN}", "$no", "http://h/x"]]);
+        assert_eq!(
+            words("curl $userId $USER_ID $12 $?")[0][1..],
+            ["${env.userId}", "${env.USER_ID}", "${env.ARG_1}2", "$?"]
+        );
         let command = &commands("curl -H \"A: $(cat f)\" | jq .").unwrap()[0];
         assert_eq!(command.words[2], "A: ${env.OUTPUT_1}");
-        assert_eq!(command.aside, ["the output of `cat f`; set OUTPUT_1 to it", "the pipe | jq ."]);
+        let aside = ["the output of `cat ***`; set OUTPUT_1 to it", "the pipe | jq ***"];
+        assert_eq!(command.aside, aside);
+    }
+
+    #[test]
+    fn texts_for_standard_input_belong_to_their_command() {
+        for (text, stdin) in [
+            (
+                "A=1\ncurl h <<EOF | jq .\nit's $A \\$B `c`\nEOF\ncurl g",
+                "it's 1 $B ${env.OUTPUT_1}\n",
+            ),
+            ("curl h <<-'E F'\n\t$A\n\tE F\ncurl g", "$A\n"),
+            ("curl h <<< \"a b\"\ncurl g", "a b\n"),
+            ("curl h <<EOF\n{\"a\":\"${b}\"}\nEOF\ncurl g", "{\"a\":\"${env.b}\"}\n"),
+        ] {
+            let commands = commands(text).unwrap();
+            assert_eq!(commands[0].stdin.as_deref(), Some(stdin), "{text}");
+            let last = commands.last().unwrap();
+            assert_eq!((last.words.join(" ").as_str(), &last.stdin), ("curl g", &None), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_passed_over_is_named_without_its_credentials() {
+        for text in [
+            "curl h | curl -H 'Authorization: Bearer CLEAR' g",
+            "curl -H \"A: $(curl -u id:CLEAR g)\" h",
+            "curl -H \"A: `curl -u id:CLEAR g`\" h",
+            "curl -H \"A: ${T:-CLEAR}\" h",
+            "curl -d @- h < <(curl -u id:CLEAR g)",
+        ] {
+            let found = format!("{:?}", commands(text).unwrap());
+            assert!(!found.contains("CLEAR") && found.contains("aside: [\""), "{found}");
+        }
     }
 
     #[test]

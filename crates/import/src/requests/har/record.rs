@@ -34,6 +34,9 @@ pub(super) struct Page {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Entry {
+    /// Its place in the file, from 1.
+    #[serde(skip)]
+    pub(super) number: usize,
     #[serde(default)]
     started_date_time: String,
     #[serde(default)]
@@ -42,6 +45,9 @@ pub(super) struct Entry {
     pub(super) pageref: Option<String>,
     #[serde(default, rename = "_resourceType")]
     pub(super) resource_type: Option<String>,
+    /// The cache that answered instead of the server.
+    #[serde(default, rename = "_fromCache")]
+    pub(super) from_cache: Option<String>,
     pub(super) request: Request,
     #[serde(default)]
     pub(super) response: Response,
@@ -72,6 +78,15 @@ pub(super) struct PostData {
     pub(super) mime_type: String,
     pub(super) text: String,
     pub(super) params: Vec<Param>,
+    /// `base64`, as some tools write what is no text.
+    encoding: Option<String>,
+}
+
+impl PostData {
+    /// The body, if it is text.
+    pub(super) fn plain(&self) -> Option<String> {
+        plain(self.text.clone(), self.encoding.as_deref())
+    }
 }
 
 #[derive(Deserialize)]
@@ -105,11 +120,14 @@ pub(super) struct Content {
 impl Content {
     /// The body, if it was recorded and is text; browsers write some of it in base64.
     pub(super) fn plain(self) -> Option<String> {
-        let text = self.text?;
-        match self.encoding.as_deref() {
-            Some("base64") => String::from_utf8(BASE64_STANDARD.decode(text).ok()?).ok(),
-            _ => Some(text),
-        }
+        plain(self.text?, self.encoding.as_deref())
+    }
+}
+
+fn plain(text: String, encoding: Option<&str>) -> Option<String> {
+    match encoding {
+        Some("base64") => String::from_utf8(BASE64_STANDARD.decode(text).ok()?).ok(),
+        _ => Some(text),
     }
 }
 

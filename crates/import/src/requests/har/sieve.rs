@@ -121,6 +121,9 @@ fn why_not(entry: &Entry) -> Option<&'static str> {
     if kind == "preflight" || entry.request.method.eq_ignore_ascii_case("OPTIONS") {
         return Some("preflight requests, which only browsers send");
     }
+    if entry.from_cache.as_ref().is_some_and(|cache| !cache.is_empty()) {
+        return Some("requests that the browser's cache answered");
+    }
     if is_static(&kind, entry) {
         return Some("static files (scripts, styles, images, fonts, media)");
     }

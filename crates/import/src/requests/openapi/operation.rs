@@ -226,7 +226,11 @@ fn put_parameter(document: &Document, parameter: &Literal, draft: &mut Draft) ->
 /// The styles of query parameters (OpenAPI 3.1, Style Values).
 fn put_query(parameter: &Literal, name: &str, value: &Literal, draft: &mut Draft) {
     let style = text_of(parameter, "style");
-    let explode = parameter.member("explode") != Some(&Literal::Bool(false));
+    // Unless it is said, only the style `form` sends each value by itself.
+    let explode = match parameter.member("explode") {
+        Some(Literal::Bool(explode)) => *explode,
+        _ => matches!(style.as_str(), "" | "form"),
+    };
     let name = literal(name);
     match value {
         Literal::List(items) if explode => {
@@ -322,7 +326,9 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
             put_text(draft, &literal(&text));
         }
         2 => draft.body = Some(Body::Form(form(&value))),
-        3 => draft.body = Some(Body::Multipart(parts(&value))),
+        3 => {
+            draft.body = Some(Body::Multipart(parts(document, &value, of.member("schema"), draft)))
+        }
         _ => {
             draft.put_header("Content-Type", &literal(name));
             put_text(draft, &literal(&value.plain()));
@@ -343,13 +349,49 @@ fn form(value: &Literal) -> Fields {
     fields
 }
 
-fn parts(value: &Literal) -> Vec<Part> {
-    let part = |(name, value): &(String, Literal)| Part {
-        name: literal(name),
-        text: Some(literal(&value.plain())),
-        ..Part::default()
+/// Parts of a form (OpenAPI 3.0, section Encoding Object): one for each item of a list, objects as JSON, and files.
+fn parts(
+    document: &Document,
+    value: &Literal,
+    schema: Option<&Literal>,
+    draft: &mut Draft,
+) -> Vec<Part> {
+    let properties = schema.and_then(|schema| document.resolve(schema)?.member("properties"));
+    let is_file = |schema: Option<&Literal>| {
+        let schema = schema.and_then(|schema| document.resolve(schema));
+        schema.is_some_and(|schema| {
+            text_of(schema, "format") == "binary"
+                || text_of(schema, "contentMediaType") == "application/octet-stream"
+        })
     };
-    members(Some(value)).iter().map(part).collect()
+    let mut parts = Vec::new();
+    for (name, value) in members(Some(value)) {
+        let property = properties.and_then(|all| document.resolve(all.member(name)?));
+        let (items, of_item) = match value {
+            Literal::List(items) => (&items[..], property.and_then(|list| list.member("items"))),
+            one => (std::slice::from_ref(one), property),
+        };
+        let is_file = is_file(of_item);
+        if is_file {
+            let what = format!("the part {}: a file with a made-up content", quote(name));
+            draft.note(Kind::Assumed, what);
+        }
+        for item in items {
+            let media_type = match item {
+                _ if is_file => Some("application/octet-stream".to_owned()),
+                Literal::Object(_) | Literal::List(_) => Some(JSON.to_owned()),
+                _ => None,
+            };
+            parts.push(Part {
+                name: literal(name),
+                text: Some(literal(&item.plain())),
+                filename: is_file.then(|| "file".to_owned()),
+                content_type: media_type,
+                ..Part::default()
+            });
+        }
+    }
+    parts
 }
 
 /// Puts the credentials of the first way to be let in.

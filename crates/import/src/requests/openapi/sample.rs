@@ -145,7 +145,7 @@ impl<'a> Maker<'_, 'a> {
             "object" => Some(self.object(schema)),
             "array" => Some(self.list(schema)),
             "string" => Some(self.text(schema)),
-            "integer" => Some(Literal::Int(self.number(schema, 1.0).round() as i64)),
+            "integer" => Some(Literal::Int(self.integer(schema))),
             "number" => Some(whole(Literal::Float(self.number(schema, 1.5)))),
             "boolean" => Some(Literal::Bool(true)),
             _ => Some(Literal::Null),
@@ -219,24 +219,41 @@ impl<'a> Maker<'_, 'a> {
         Literal::Text(padded.take(text.len().max(least).min(most)).collect())
     }
 
+    fn integer(&mut self, schema: &Literal) -> i64 {
+        let number = self.number(schema, 1.0);
+        let above = bounds(schema).0.is_some_and(|least| number.floor() < least);
+        (if above { number.ceil() } else { number.floor() }) as i64
+    }
+
     fn number(&mut self, schema: &Literal, otherwise: f64) -> f64 {
         self.made_up = true;
-        let bound = |name| schema.member(name).and_then(number_of);
-        let above = match (bound("exclusiveMinimum"), schema.member("exclusiveMinimum")) {
-            (Some(minimum), _) => Some(minimum + 1.0),
-            (None, Some(Literal::Bool(true))) => bound("minimum").map(|minimum| minimum + 1.0),
-            _ => bound("minimum"),
-        };
-        let value = above.map_or(otherwise, |least| otherwise.max(least));
-        let value = match (bound("maximum"), above) {
-            (Some(most), _) if value > most => most,
-            _ => value,
-        };
-        match bound("multipleOf") {
-            Some(step) if step > 0.0 => (value / step).ceil() * step,
+        let (least, most) = bounds(schema);
+        let value = least.map_or(otherwise, |least| otherwise.max(least));
+        let value = most.map_or(value, |most| value.min(most));
+        match schema.member("multipleOf").and_then(number_of) {
+            Some(step) if step > 0.0 => {
+                let up = (value / step).ceil() * step;
+                if most.is_some_and(|most| up > most) { (value / step).floor() * step } else { up }
+            }
             _ => value,
         }
     }
+}
+
+/// The least and the greatest value that a number may have. A bound that does not belong to it is moved by one, or
+/// by half of what is between the bounds.
+fn bounds(schema: &Literal) -> (Option<f64>, Option<f64>) {
+    let number = |name: &str| schema.member(name).and_then(number_of);
+    // OpenAPI 3.1 writes the bound itself there, 3.0 that it does not belong.
+    let bound = |name: &str, exclusive: &str| match schema.member(exclusive) {
+        Some(Literal::Bool(true)) => (number(name), true),
+        _ => number(exclusive).map_or((number(name), false), |bound| (Some(bound), true)),
+    };
+    let (least, above) = bound("minimum", "exclusiveMinimum");
+    let (most, below) = bound("maximum", "exclusiveMaximum");
+    let half = least.zip(most).map_or(1.0, |(least, most)| ((most - least) / 2.0).clamp(0.0, 1.0));
+    let moved = |is_exclusive: bool| if is_exclusive { half } else { 0.0 };
+    (least.map(|least| least + moved(above)), most.map(|most| most - moved(below)))
 }
 
 /// The schema's type; of several (3.1) the first that is not null, and by its members where it has
@@ -333,6 +350,11 @@ mod tests {
             (r#"{"type":"integer","minimum":5}"#, "5"),
             (r#"{"type":"integer","exclusiveMinimum":5}"#, "6"),
             (r#"{"type":"integer","maximum":-3}"#, "-3"),
+            (r#"{"type":"integer","minimum":0,"maximum":1,"exclusiveMaximum":true}"#, "0"),
+            (r#"{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":3}"#, "1"),
+            (r#"{"type":"integer","minimum":1.2}"#, "2"),
+            (r#"{"type":"integer","maximum":7,"minimum":2,"multipleOf":5}"#, "5"),
+            (r#"{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}"#, "0.5"),
             (r#"{"type":"number"}"#, "1.5"),
             (r#"{"type":["null","boolean"]}"#, "true"),
             (r#"{"type":"string","format":"date"}"#, "\"2024-01-15\""),

@@ -5,12 +5,13 @@ use serde_json::Value;
 
 use super::super::assembly::Assembly;
 use super::super::body::{JSON, put_text};
-use super::super::draft::{Draft, encode_path, put_basic};
+use super::super::draft::{Draft, encode_path, encode_value, put_basic};
 use super::super::json::structure;
 use super::super::note::Kind;
-use super::super::template::literal;
+use super::super::template::{literal, map_text};
 use super::variables::{Variables, text_of};
 use model::quote::quote;
+use model::secret::mask_text;
 
 /// Sets server, path and query.
 ///
@@ -33,7 +34,8 @@ pub(super) fn put_url(
     let (server, path) = cut(whole, variables);
     if server.contains("{{") {
         // A variable of Postman's environment: only --target can say what it is.
-        let what = format!("the server {} is the workload's target", quote(&server));
+        let server = quote(&mask_text(&server));
+        let what = format!("the server {server} is the workload's target");
         draft.note(Kind::Assumed, what);
     } else {
         draft.put_url(&literal(&server))?;
@@ -48,9 +50,37 @@ pub(super) fn put_url(
         draft.path.insert(0, '/');
     }
     if listed {
-        draft.query = pairs(&url["query"], "the query parameter", variables, draft, assembly);
+        put_query(&url["query"], variables, draft, assembly);
     }
     Ok(())
+}
+
+/// Adds listed parameters, which are escaped as far as they would not be taken for what they are: what is escaped
+/// already is sent so, and a name without a value alone.
+fn put_query(list: &Value, variables: &mut Variables, draft: &mut Draft, assembly: &mut Assembly) {
+    let is_plain = |part: &Value| part.as_str().is_some_and(|text| !text.contains(['%', '+']));
+    let sent = |pair: &&Value| pair["disabled"].as_bool() != Some(true);
+    let mut all = list.as_array().into_iter().flatten().filter(sent);
+    let fields = pairs(list, "the query parameter", variables, draft, assembly);
+    if all.clone().all(|pair| is_plain(&pair["key"]) && is_plain(&pair["value"])) {
+        draft.query = fields;
+        return;
+    }
+    let escaped = |text: &str, marks: &str| {
+        let escape = |text: &str| {
+            let text = encode_path(&literal(text));
+            Some(marks.chars().fold(text, |text, c| text.replace(c, &encode_value(&c.to_string()))))
+        };
+        map_text(text, escape).unwrap_or_default()
+    };
+    for (name, value) in fields.iter() {
+        let is_alone = all.next().is_some_and(|pair| pair["value"].is_null());
+        draft.path.push(if draft.path.contains('?') { '&' } else { '?' });
+        draft.path += &escaped(name, "#&=");
+        if !is_alone {
+            draft.path += &format!("={}", escaped(value, "#&"));
+        }
+    }
 }
 
 /// Cuts a URL behind its server, whose variables are filled in.
@@ -250,14 +280,26 @@ fn put_graphql(
 ) {
     let query = variables.template(graphql["query"].as_str().unwrap_or_default(), assembly);
     let mut members = vec![("query".to_owned(), Literal::Text(query))];
-    let written = graphql["variables"].as_str().unwrap_or_default();
-    if !written.trim().is_empty() {
-        match structure(&variables.template(written, assembly)) {
-            Some(literal) => members.push(("variables".to_owned(), literal)),
-            None => draft.note(Kind::NotCarriedOver, "the variables of the GraphQL query: no JSON"),
-        }
+    if let Some(operation) = graphql["operationName"].as_str().filter(|name| !name.is_empty()) {
+        let operation = variables.template(operation, assembly);
+        members.push(("operationName".to_owned(), Literal::Text(operation)));
     }
-    draft.body = Some(Body::Json(Literal::Object(members)));
+    // Most write them as text, some as what it says.
+    let written = text_of(&graphql["variables"]);
+    let written = variables.template(&written, assembly);
+    draft.body = Some(Body::Json(match structure(&written) {
+        _ if written.trim().is_empty() => Literal::Object(members),
+        Some(literal) => {
+            members.push(("variables".to_owned(), literal));
+            Literal::Object(members)
+        }
+        // What a structure would not keep as it is stays text.
+        None => {
+            let before = Literal::Object(members).to_string();
+            let before = before.trim_end_matches('}');
+            Literal::Text(format!("{before},\"variables\":{written}}}"))
+        }
+    }));
 }
 
 /// Sets the credentials that hold for the request.
@@ -274,13 +316,13 @@ pub(super) fn put_auth(
     };
     match kind {
         "noauth" => {}
-        "bearer" => draft.put_header("Authorization", &format!("Bearer {}", value("token"))),
+        "bearer" => draft.set_header("Authorization", &format!("Bearer {}", value("token"))),
         "basic" => {
             let user = format!("{}:{}", value("username"), value("password"));
             put_basic(draft, &user);
         }
         "oauth2" if setting(&auth[kind], "accessToken").is_some() => {
-            draft.put_header("Authorization", &format!("Bearer {}", value("accessToken")));
+            draft.set_header("Authorization", &format!("Bearer {}", value("accessToken")));
         }
         "apikey" => {
             let (name, key) = (value("key"), value("value"));
@@ -289,7 +331,7 @@ pub(super) fn put_auth(
                 draft.query.push(name, hidden);
             } else {
                 let hidden = assembly.vault.hidden(&key, &name, "the API key");
-                draft.put_header(&name, &hidden);
+                draft.set_header(&name, &hidden);
             }
         }
         other => {

@@ -10,6 +10,7 @@ use super::super::note::Kind;
 use super::super::secret::is_secret_name;
 use super::super::template::{Numbered, hole, identifier, literal, push};
 use model::quote::quote;
+use model::secret::is_secret_value;
 
 /// Values filled into one another at most; more go in a circle.
 const DEEPEST: usize = 10;
@@ -165,14 +166,13 @@ impl Variables {
                 let what = format!("the variable {}: it refers to itself", quote(&name));
                 assembly.note(Kind::NotCarriedOver, "", what);
                 assembly.vault.wanted(&name, "a variable that refers to itself")
-            } else if is_secret_name(&name, false) && next_variable(&variable.value).is_none() {
-                assembly.vault.hidden(
-                    &literal(&variable.value),
-                    &name,
-                    "a variable of the collection",
-                )
             } else {
-                self.template(&variable.value, assembly)
+                let template = self.template(&variable.value, assembly);
+                let purpose = "a variable of the collection";
+                match is_secret_name(&name, false) || is_secret_value(&variable.value) {
+                    true => assembly.vault.hidden(&template, &name, purpose),
+                    false => assembly.vault.masked(&template, purpose),
+                }
             };
             written.insert(variable.name, template);
         }
@@ -231,6 +231,7 @@ fn generator(name: &str) -> Option<&'static str> {
     match name {
         "guid" | "randomUUID" => Some("uuid()"),
         "timestamp" => Some("unix()"),
+        "isoTimestamp" => Some("rfc3339()"),
         "randomInt" => Some("int(0, 1000)"),
         _ => None,
     }
@@ -249,12 +250,13 @@ mod tests {
         let list = json!([
             {"key": "base url", "value": "http://{{host}}"}, {"key": "host", "value": "h"},
             {"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"},
-            {"key": "unused", "value": "1"}, {"key": "server", "value": "s"}, {"key": "apiToken", "value": "CLEAR"}]);
+            {"key": "unused", "value": "1"}, {"key": "server", "value": "s"}, {"key": "apiToken", "value": "CLEAR"},
+            {"key": "login", "value": "https://h/in?token=CLEAR2&to={{host}}"}]);
         variables.define(&list, "", &mut assembly);
         assert_eq!(variables.filled("{{base url}}/{{x}}{{server}}"), "http://h/{{x}}s");
-        let template =
-            variables.template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}", &mut assembly);
-        assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}");
+        let template = variables
+            .template("{{base url}}/{{other}}/${y}/{{a}}/{{apiToken}}{{login}}", &mut assembly);
+        assert_eq!(template, "${base_url}/${env.OTHER}/$${y}/${a}/${apiToken}${login}");
         assert_eq!(variables.template("${{host}}", &mut assembly), "${'$'}${host}");
         assert_eq!(variables.name("x-{{base url}}-{{y}}", &mut assembly), "x-http://h-${env.Y}");
         variables.write(&mut assembly);
@@ -268,6 +270,7 @@ mod tests {
             ("apiToken", "${env.API_TOKEN}"),
             ("base_url", "http://${host}"),
             ("host", "h"),
+            ("login", "https://h/in?token=${env.TOKEN}&to=${host}"),
         ];
         assert_eq!(found, expected);
     }

@@ -1,0 +1,89 @@
+//! Text that the shell hands to a command: `<<EOF` with the lines up to `EOF`, and `<<< text`.
+
+use super::super::super::template::{literal, plain};
+use super::{LONGEST_WORD, Shell, push_plain};
+use crate::BadFile;
+
+/// What a line opens, whose text begins with the next line.
+#[derive(Debug)]
+pub(super) struct Heredoc {
+    delimiter: String,
+    /// The delimiter is quoted: nothing in the text is filled in.
+    is_literal: bool,
+    strips_tabs: bool,
+}
+
+impl Shell<'_> {
+    /// Reads what follows `<<`, `<<-` or `<<<`; the text of the last.
+    pub(super) fn open_heredoc(
+        &mut self,
+        signs: &str,
+        aside: &mut Vec<String>,
+    ) -> Result<Option<String>, BadFile> {
+        let from = self.at;
+        let strips_tabs = signs == "<<" && self.skip("-");
+        let word = self.word(aside)?;
+        if signs != "<<" {
+            return Ok(Some(word + "\n"));
+        }
+        let is_literal = self.text[from..self.at].contains(['\'', '"', '\\']);
+        let delimiter = plain(&word).unwrap_or(word);
+        self.heredoc = Some(Heredoc { delimiter, is_literal, strips_tabs });
+        Ok(None)
+    }
+
+    /// The text of what the line before opened; it has just ended.
+    pub(super) fn heredoc(&mut self, aside: &mut Vec<String>) -> Result<Option<String>, BadFile> {
+        let Some(Heredoc { delimiter, is_literal, strips_tabs }) = self.heredoc.take() else {
+            return Ok(None);
+        };
+        let begin = self.line;
+        let mut text = String::new();
+        while !self.rest().is_empty() {
+            let end = self.rest().find('\n').map_or(self.rest().len(), |end| end + 1);
+            let line = self.text[self.at..self.at + end].to_owned();
+            self.at += end;
+            self.line += line.matches('\n').count();
+            let line = if strips_tabs { line.trim_start_matches('\t') } else { &line };
+            if line.trim_end_matches(['\r', '\n']) == delimiter {
+                break;
+            }
+            text += line;
+        }
+        if is_literal {
+            return Ok(Some(literal(&text)));
+        }
+        let variables = std::mem::take(&mut self.variables);
+        let outputs = self.outputs;
+        let mut inner =
+            Shell { text: &text, at: 0, line: begin, variables, outputs, heredoc: None };
+        let filled = inner.filled(aside)?;
+        (self.variables, self.outputs) = (inner.variables, inner.outputs);
+        Ok(Some(filled))
+    }
+
+    /// All of the text, in which nothing but variables, commands and backslashes means anything.
+    fn filled(&mut self, aside: &mut Vec<String>) -> Result<String, BadFile> {
+        let mut word = String::new();
+        while let Some(c) = self.peek() {
+            if matches!(c, '$' | '`') {
+                self.expansion(&mut word, aside)?;
+            } else {
+                self.next();
+                match self.peek() {
+                    Some(escaped @ ('$' | '`' | '\\')) if c == '\\' => {
+                        self.next();
+                        push_plain(&mut word, escaped);
+                    }
+                    Some('\n') if c == '\\' => drop(self.next()),
+                    _ => push_plain(&mut word, c),
+                }
+            }
+            if word.len() > LONGEST_WORD {
+                let most = LONGEST_WORD >> 20;
+                return Err(BadFile::at(self.line, format!("a text is longer than {most} MiB")));
+            }
+        }
+        Ok(word)
+    }
+}
