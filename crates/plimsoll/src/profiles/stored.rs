@@ -1,5 +1,6 @@
 //! Profiles on disk: a file of any known format, or those that a run left in its folder.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::profiled::{Flame, Profiled, ProfiledWindow, WINDOW_SCHEMA};
@@ -19,6 +20,10 @@ use crate::results::{output, stored_run};
 pub const FOLDER: &str = "profile";
 /// What is known of them.
 const WINDOW: &str = "window.json";
+/// Their page.
+const PAGE: &str = "report.html";
+/// How the files of profiles end.
+pub const ENDING: &str = "pprof";
 /// The folder of the profiled runs of a sweep or a search.
 const RUNS: &str = "profiled";
 
@@ -33,6 +38,19 @@ pub struct Stored {
     pub window: Option<ProfiledWindow>,
     /// What it is called.
     pub source: String,
+}
+
+/// Whether there is nothing in a folder but profiles, what is known of them, and their page.
+pub fn holds_only_profiles(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            let known = [WINDOW, PAGE].iter().any(|file| name == *file)
+                || Path::new(&name).extension().is_some_and(|ending| ending == ENDING);
+            known && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+    })
 }
 
 /// Writes a run's profiles into its folder.
@@ -59,7 +77,7 @@ pub fn write_page(dir: &Path) -> Result<(Profiled, Flame), Failure> {
     let drawn = drawn(dir)?;
     drawn.0.notes.iter().for_each(|note| eprintln!("plimsoll: {note}"));
     let page = report::html::profiled(&drawn.0, &drawn.1).into_bytes();
-    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
+    match output::write_files(&dir.join(FOLDER), [(PAGE, page)]) {
         true => Ok(drawn),
         false => cannot_run("the profile's page could not be written"),
     }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use model::profiled::{ProfileFile, ProfiledWindow, WINDOW_SCHEMA};
 use model::units::SECOND;
-use model::{Interval, Nanos, Phase, Plan};
+use model::{Interval, Nanos, Phase, Run};
 
 use super::endpoint::Endpoint;
-use super::server;
-use crate::failure::{Failure, usage};
+use super::{server, stored};
+use crate::failure::{Failure, cannot_run, usage};
 
 /// What the first interval takes, and what is left at the end.
 const EDGES_NS: Nanos = 2 * SECOND;
@@ -161,7 +161,7 @@ impl Taker {
             }
             match handle.join().expect("fetching does not panic") {
                 Ok((bytes, sent, used)) => {
-                    let file = format!("{kind}.pprof");
+                    let file = format!("{kind}.{}", stored::ENDING);
                     if at == 0 {
                         let sent_ns =
                             u64::try_from(sent.saturating_duration_since(began).as_nanos());
