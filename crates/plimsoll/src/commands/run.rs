@@ -55,7 +55,8 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
 struct Folder {
     /// None where results are only printed.
     made: Option<PathBuf>,
-    _lock: Option<Lock>,
+    /// Of it, and of the folder that it is in where that is the result's too.
+    _locks: Vec<Lock>,
 }
 
 /// The folder that `--out` names.
@@ -68,7 +69,7 @@ fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder,
     }
     cursors::begin(dir, input)?;
     consent::keep(dir, input.files(&args.load));
-    Ok(Folder { made: Some(dir.to_owned()), _lock: Some(lock) })
+    Ok(Folder { made: Some(dir.to_owned()), _locks: vec![lock] })
 }
 
 /// The folder in which a run is kept until the next but one.
@@ -76,7 +77,7 @@ fn folder_of_last_run(input: &LoadInput, args: &RunArgs) -> Folder {
     match folder::of_last_run() {
         Ok((dir, lock)) => {
             consent::keep(&dir, input.files(&args.load));
-            Folder { made: Some(dir), _lock: Some(lock) }
+            Folder { made: Some(dir), _locks: vec![lock] }
         }
         Err(why) => {
             eprintln!("plimsoll: {why}; the result is printed only");
