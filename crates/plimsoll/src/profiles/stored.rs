@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::profiled::{Flame, Profiled, ProfiledWindow, WINDOW_SCHEMA};
-use model::{Plan, Run};
+use model::{Nanos, Plan, Run};
 use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
 
@@ -13,6 +13,7 @@ use super::server;
 use super::taker::{self, Taker};
 use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::results::folder::unused;
 use crate::results::input::{self, RUN_JSON};
 use crate::results::{output, stored_run};
 
@@ -115,6 +116,17 @@ impl ProfileInto {
         Ok(Some(Self { endpoint, dir: dir.join(RUNS) }))
     }
 
+    /// Makes sure that a profile can be taken in a window of this length, the longest there will be; `longer` is what
+    /// asks for one that is long enough.
+    ///
+    /// # Errors
+    /// When it cannot, or what `--profile` says is no URL.
+    pub fn check(args: &TakeArgs, window_ns: Nanos, longer: &str) -> Result<(), Failure> {
+        let Some(url) = &args.profile else { return Ok(()) };
+        Taker::checked(Endpoint::parse(url, &args.profile_header)?, Some(window_ns), longer)
+            .map(drop)
+    }
+
     /// What takes the profile of a run; nothing where its window is too short for one.
     pub fn taker(&self, plan: &Plan) -> Option<Taker> {
         Taker::new(self.endpoint.clone(), plan.duration_ns).ok()
@@ -123,11 +135,12 @@ impl ProfileInto {
     /// Keeps a run's profile with the run itself. What cannot be kept is told, and the series goes on.
     pub fn keep(&self, taker: Taker, run: &Run) {
         let level = match run.plan.rate_per_s {
-            Some(rate) => format!("r{rate:.0}"),
+            Some(rate) => format!("r{rate}"),
             None => format!("c{}", run.plan.connections),
         };
-        let dir = self.dir.join(level);
-        let kept = taker.finish(&run.plan).and_then(|taken| {
+        // A search comes back to a level, and what was profiled there before stays.
+        let dir = unused(&self.dir, &level);
+        let kept = taker.finish(run).and_then(|taken| {
             taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
             write(&dir, &taken)?;
             write_page(&dir).map(drop)

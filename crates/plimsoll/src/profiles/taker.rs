@@ -55,10 +55,22 @@ impl Taker {
     /// # Errors
     /// When it is not.
     pub fn new(endpoint: Endpoint, duration_ns: Option<Nanos>) -> Result<Self, Failure> {
+        Self::checked(endpoint, duration_ns, "-d 10s")
+    }
+
+    /// As [`Taker::new`]; `longer` are the flags that ask for a window that is long enough.
+    ///
+    /// # Errors
+    /// As [`Taker::new`].
+    pub fn checked(
+        endpoint: Endpoint,
+        duration_ns: Option<Nanos>,
+        longer: &str,
+    ) -> Result<Self, Failure> {
         let seconds = duration_ns.map_or(0, |duration| duration.saturating_sub(EDGES_NS) / SECOND);
         if seconds < LEAST_S {
             return usage(format!(
-                "--profile takes a profile inside the measured window, which must be {} s or longer: give -d 10s",
+                "--profile takes a profile inside the measured window, which must be {} s or longer: give {longer}",
                 LEAST_S + EDGES_NS / SECOND
             ));
         }
@@ -125,17 +137,19 @@ impl Taker {
         self.intervals.push((interval.start_ns, interval.end_ns, responses));
     }
 
-    /// The profiles, once the run is over.
+    /// The profiles, once the run is over. Those of one that ended early are not waited for: they would be of a server
+    /// without its load, and the result is not printed before.
     ///
     /// # Errors
-    /// When the first of them could not be taken.
-    pub fn finish(mut self, plan: &Plan) -> Result<Taken, Failure> {
+    /// When the first of them, or none, could be taken.
+    pub fn finish(mut self, run: &Run) -> Result<Taken, Failure> {
         let Some((began, began_ns)) = self.began else {
             return usage(
                 "--profile: the run ended before its first second was over: nothing was profiled",
             );
         };
-        let deadline = Instant::now() + PATIENCE;
+        let patience = if run.interrupted { Duration::ZERO } else { PATIENCE };
+        let deadline = Instant::now() + patience;
         let mut taken = Taken {
             window: ProfiledWindow {
                 schema: WINDOW_SCHEMA.to_owned(),
@@ -156,7 +170,8 @@ impl Taker {
                 thread::sleep(Duration::from_millis(10));
             }
             if !handle.is_finished() {
-                taken.notices.push(format!("--profile: the {kind} profile did not come"));
+                let why = if run.interrupted { ": the run ended before it" } else { "" };
+                taken.notices.push(format!("--profile: the {kind} profile did not come{why}"));
                 continue;
             }
             match handle.join().expect("fetching does not panic") {
@@ -179,8 +194,11 @@ impl Taker {
                 Err(failure) => taken.notices.push(failure.to_string()),
             }
         }
+        if taken.files.is_empty() {
+            return cannot_run(taken.notices.join("; "));
+        }
         taken.window.requests = self.requests(taken.window.start_ns, taken.window.end_ns);
-        if let Some((count, from)) = server::processors(&plan.addresses) {
+        if let Some((count, from)) = server::processors(&run.plan.addresses) {
             (taken.window.processors, taken.window.processors_from) = (Some(count), from);
         }
         Ok(taken)
@@ -216,6 +234,25 @@ mod tests {
         taker.intervals = vec![(0, 100, 10), (100, 200, 20), (200, 300, 40)];
         assert!((taker.requests(50, 250) - 45.0).abs() < 1e-9);
         assert!((taker.requests(300, 400)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_profile_of_a_run_that_ended_early_is_not_waited_for() {
+        let mut taker =
+            Taker::new(Endpoint::parse("a:1", &[]).unwrap(), Some(60 * SECOND)).unwrap();
+        taker.began = Some((Instant::now(), SECOND));
+        let (held, server) = std::sync::mpsc::channel::<()>();
+        let late = thread::spawn(move || {
+            let _ = server.recv();
+            Err(Failure::CannotRun("ended".to_owned()))
+        });
+        taker.running.push(("cpu", late));
+        let run = Run { interrupted: true, ..fixture::sound::closed() };
+        let began = Instant::now();
+        let why = taker.finish(&run).unwrap_err().to_string();
+        assert!(why.contains("did not come: the run ended before it"), "{why}");
+        assert!(began.elapsed() < PATIENCE / 2);
+        drop(held);
     }
 
     #[test]
