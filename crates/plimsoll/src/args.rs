@@ -343,8 +343,13 @@ pub enum WrktestCommand {
 
 /// `plimsoll report`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: those of the command that measured; 130 where it did not come to its end; 1 also where the folder's \
+files could not be written, as while another command writes to it; 2: see `plimsoll --help`."
+)]
 pub struct ReportArgs {
-    /// A folder that `run`, `sweep`, `capacity` or `compare` wrote to [default: the last one in plimsoll-out]
+    /// A folder that `run`, `sweep`, `capacity` or `compare` wrote to, or the result in it [default: the last one in
+    /// plimsoll-out]
     pub dir: Option<PathBuf>,
     /// How to print it
     #[command(flatten)]
