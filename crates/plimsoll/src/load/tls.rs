@@ -70,6 +70,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
             return Some((flag.to_owned(), path.display().to_string(), Ok(path.clone())));
         }
         let ((file, _), written) = (input.workload()?, written?);
+        file.beside(&written);
         let place = file.allowed().place(&written);
         Some((format!("{}: tls: {key}", file.path().display()), written, place))
     };
