@@ -1,13 +1,13 @@
 //! `run.journal`: what a run brought so far, a line an interval, so that nothing measured is lost to
 //! a kill, a crash or a full disk. The first line is the run's head, with the objectives that it was
-//! to be judged by.
+//! to be judged by; the last one says how a run ended that came to its end.
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take, Write};
 use std::path::Path;
 
-use model::{Interval, Run, RunBuilder, RunHead};
+use model::{Abort, Interval, Run, RunBuilder, RunHead};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{Readers, create_new};
@@ -26,6 +26,25 @@ struct Head {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     objectives: Vec<String>,
 }
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Last {
+    ended: Ended,
+}
+
+/// How a run ended, which its intervals do not tell.
+#[derive(Debug, Serialize, Deserialize)]
+struct Ended {
+    interrupted: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    aborted: Option<Abort>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    halted: Option<String>,
+}
+
+/// How the last line begins: it is an object of one member.
+const LAST: &[u8] = b"{\"ended\":";
 
 /// What a journal holds.
 #[derive(Debug)]
@@ -73,6 +92,16 @@ impl Journal {
         self.write(interval)
     }
 
+    /// Notes how the run ended, behind its last interval.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    pub fn end(&mut self, run: &Run) -> io::Result<()> {
+        let Run { interrupted, aborted, halted, .. } = run;
+        let (aborted, halted) = (aborted.clone(), halted.clone());
+        self.write(&Last { ended: Ended { interrupted: *interrupted, aborted, halted } })
+    }
+
     fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec(line).expect("plain data becomes JSON");
         if text.len() > LONGEST_LINE {
@@ -92,25 +121,33 @@ pub fn head(path: &Path) -> Result<RunHead, JournalError> {
 }
 
 /// The run that a journal holds: every whole line of it. It ends at the first damaged line; if
-/// others follow, [`Replayed::damage`] says so.
+/// others follow, [`Replayed::damage`] says so. Without a line that says how it ended it was interrupted.
 ///
 /// # Errors
 /// When the file cannot be read or does not begin like a journal.
 pub fn replay(path: &Path) -> Result<Replayed, JournalError> {
     let (Head { run: head, objectives }, mut lines) = open(path)?;
-    let (mut builder, mut damage) = (RunBuilder::new(head), None);
+    let (mut builder, mut ended, mut damage) = (RunBuilder::new(head), None, None);
     while let Some(line) = lines.next() {
-        let interval: Result<Interval, String> = line.and_then(|line| read(&line));
-        match interval {
-            Ok(interval) => builder.add(&interval),
-            // The last line of a killed run may be cut short, which is no damage; what precedes it stands.
-            Err(error) => {
-                damage = (!lines.cut).then_some(error);
-                break;
+        let taken = line.and_then(|line| match line.starts_with(LAST) {
+            _ if ended.is_some() => {
+                Err("more follows the line that says how the run ended".to_owned())
             }
+            true => read(&line).map(|Last { ended: last }| ended = Some(last)),
+            false => read(&line).map(|interval: Interval| builder.add(&interval)),
+        });
+        // The last line of a killed run may be cut short, which is no damage; what precedes it stands.
+        if let Err(error) = taken {
+            damage = (!lines.cut).then_some(error);
+            break;
         }
     }
-    Ok(Replayed { run: verdict::conclude(builder, true), objectives, damage })
+    let mut run = verdict::conclude(builder, ended.as_ref().is_none_or(|ended| ended.interrupted));
+    if let Some(Ended { aborted, halted, .. }) = ended {
+        (run.aborted, run.halted) = (aborted, halted);
+        run.validity = verdict::judge(&run);
+    }
+    Ok(Replayed { run, objectives, damage })
 }
 
 /// A journal's first line, and the lines behind it.
@@ -181,6 +218,32 @@ mod tests {
             fs::write(&path, format!("{head}\n{rest}")).unwrap();
             assert_eq!(replay(&path).unwrap().damage.is_some(), damaged, "{rest}");
         }
+    }
+
+    #[test]
+    fn a_run_that_came_to_its_end_is_not_called_interrupted() {
+        let dir = tempfile::tempdir().unwrap();
+        let head = fixture::head(fixture::plan());
+        let interval = Interval::new(0, model::Phase::Window, 0, 1_000_000_000);
+        let replayed = |end: Option<&Run>| {
+            let mut journal = Journal::create(dir.path(), &head, &[]).unwrap();
+            journal.append(&interval).unwrap();
+            end.iter().for_each(|run| journal.end(run).unwrap());
+            let Replayed { run, damage, .. } = replay(&dir.path().join(NAME)).unwrap();
+            assert_eq!((damage, run.totals.duration_ns), (None, 1_000_000_000));
+            run
+        };
+        let killed = replayed(None);
+        assert!(killed.interrupted);
+        let whole = Run { interrupted: false, ..killed.clone() };
+        assert!(!replayed(Some(&whole)).interrupted);
+        let (rule, text) = ("p99>2s".to_owned(), "3s".to_owned());
+        let aborted = Some(Abort { rule, rate_not_reached: false, at_ns: 1, text });
+        let ended = Run { aborted, halted: Some("no rows".to_owned()), ..killed };
+        let again = replayed(Some(&ended));
+        assert!(
+            again.interrupted && again.aborted == ended.aborted && again.halted == ended.halted
+        );
     }
 
     #[test]

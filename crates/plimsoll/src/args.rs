@@ -196,7 +196,7 @@ pub const DEFAULT_NAME: &str = "apiserver";
 #[command(
     after_help = "Exit codes: 0 done; 98 no level is valid, one is not comparable with the others (the server went \
 away or changed, or the generator was held up), or it is undecided whether one meets the objectives; 99 no \
-level meets them, or --abort-on ended the sweep; 1, 2 and 130: see `plimsoll --help`."
+level meets them, or --abort-on ended the sweep (98 where the rule is on `achieved`); 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct SweepArgs {
     /// URL or workload file to load; without one the built-in API is started and swept
@@ -218,12 +218,12 @@ pub struct SweepArgs {
     /// Rest between levels [default: 1s; none without a URL]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub rest: Option<Nanos>,
-    /// Highest level that `auto` goes to
-    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true, default_value = "50000")]
-    pub max_level: u64,
-    /// Stop once fewer than this share of attempts succeed
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "90%")]
-    pub stop_below: f64,
+    /// Highest level that `auto` and `classic` go to [default: 50000]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
+    pub max_level: Option<u64>,
+    /// `auto`: stop once fewer than this share of attempts succeed [default: 90%]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
+    pub stop_below: Option<f64>,
     /// Limit on the mean response time; the report names the best level within it
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "500ms")]
     pub objective: Nanos,
@@ -343,8 +343,13 @@ pub enum WrktestCommand {
 
 /// `plimsoll report`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: those of the command that measured; 130 where it did not come to its end; 1 also where the folder's \
+files could not be written, as while another command writes to it; 2: see `plimsoll --help`."
+)]
 pub struct ReportArgs {
-    /// A folder that `run`, `sweep`, `capacity` or `compare` wrote to [default: the last one in plimsoll-out]
+    /// A folder that `run`, `sweep`, `capacity` or `compare` wrote to, or the result in it [default: the last one in
+    /// plimsoll-out]
     pub dir: Option<PathBuf>,
     /// How to print it
     #[command(flatten)]
@@ -415,7 +420,7 @@ pub struct GenerateArgs {
     pub dir: PathBuf,
 }
 
-/// Reads `90`, `90%` or `0.9%` as a ratio.
+/// Reads the most connections of an open loop.
 fn parse_most_connections(text: &str) -> Result<u64, String> {
     parse_count(text).map_err(|error| {
         let list = text.contains([',', '-']);
@@ -424,6 +429,7 @@ fn parse_most_connections(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Reads `90`, `90%` or `0.9%` as a ratio.
 fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim();
     match number.parse::<f64>() {

@@ -149,8 +149,32 @@ const BODIES: [&str; 5] = ["--body", "--data", "--data-raw", "--data-binary", "-
 /// The flag that a source follows, which may be a command or the address of a database.
 const OBSERVE: &str = "--observe";
 
-/// What a user and a password follow in the same argument.
-const USERS: [&str; 2] = ["--user=", "-u"];
+/// The flags that a header field follows.
+const HEADERS: [&str; 2] = ["--header", "--profile-header"];
+
+/// The flag that a user and a password follow.
+const USER: &str = "--user";
+
+/// Flags of one letter that take no value, so that others may follow in the same word.
+const SWITCHES: [char; 5] = ['k', 'q', 'L', 'v', 'V'];
+
+/// A word that holds a flag of one letter and its value, taken apart: `-ku` and `me:secret`.
+fn behind_letter(arg: &str, letter: char) -> Option<(&str, &str)> {
+    let value = arg.strip_prefix('-')?.trim_start_matches(SWITCHES).strip_prefix(letter)?;
+    let value = value.strip_prefix('=').unwrap_or(value);
+    (!value.is_empty()).then(|| arg.split_at(arg.len() - value.len()))
+}
+
+/// A word that holds a long flag and its value, likewise: `--user=` and `me:secret`.
+fn behind_word<'a>(arg: &'a str, flag: &str) -> Option<(&'a str, &'a str)> {
+    let value = arg.strip_prefix(flag)?.strip_prefix('=')?;
+    Some(arg.split_at(arg.len() - value.len()))
+}
+
+/// A user and a password with the flag before them in the same word.
+fn user_behind(arg: &str) -> Option<(&str, &str)> {
+    behind_letter(arg, 'u').or_else(|| behind_word(arg, USER))
+}
 
 /// `USER:***`.
 fn mask_user(user: &str) -> String {
@@ -160,35 +184,34 @@ fn mask_user(user: &str) -> String {
 /// An argument of the command line, masked. A body may stand in one with its flag (`-bTEXT`, `--body=TEXT`), or
 /// behind it.
 fn mask_argument(before: &str, arg: &str) -> String {
-    let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && !word.starts_with("--");
+    let ends_with = |letter: char| {
+        before.len() > 1
+            && before.starts_with('-')
+            && !before.starts_with("--")
+            && before.ends_with(letter)
+    };
     if before == OBSERVE {
         return masked_as_written(arg);
     }
-    if let Some(source) = arg.strip_prefix(OBSERVE).and_then(|rest| rest.strip_prefix('=')) {
-        return format!("{OBSERVE}={}", masked_as_written(source));
+    if let Some((flag, source)) = behind_word(arg, OBSERVE) {
+        return format!("{flag}{}", masked_as_written(source));
     }
-    if BODIES.contains(&before) || is_short(before) && before.ends_with('b') {
+    if BODIES.contains(&before) || ends_with('b') {
         return mask_body(arg);
     }
-    if before == "--user" || is_short(before) && before.ends_with('u') {
+    if before == USER || ends_with('u') {
         return mask_user(arg);
     }
-    if let Some((flag, body)) = arg.split_once('=').filter(|(flag, _)| BODIES.contains(flag)) {
-        return format!("{flag}={}", mask_body(body));
+    let body = BODIES.iter().find_map(|flag| behind_word(arg, flag));
+    if let Some((flag, body)) = body.or_else(|| behind_letter(arg, 'b')) {
+        return format!("{flag}{}", mask_body(body));
     }
-    for flag in USERS {
-        if let Some(user) = arg.strip_prefix(flag).filter(|user| !user.is_empty()) {
-            return format!("{flag}{}", mask_user(user));
-        }
+    if let Some((flag, user)) = user_behind(arg) {
+        return format!("{flag}{}", mask_user(user));
     }
-    if let Some(body) = arg.strip_prefix("-b") {
-        return format!("-b{}", mask_body(body));
-    }
-    let rest = arg.strip_prefix("-H").or_else(|| arg.strip_prefix("--header="));
-    let rest = rest.filter(|rest| !rest.is_empty()).unwrap_or(arg);
-    let flag = &arg[..arg.len() - rest.len()];
-    let field =
-        !flag.is_empty() || before == "--header" || is_short(before) && before.ends_with('H');
+    let header = HEADERS.iter().find_map(|flag| behind_word(arg, flag));
+    let (flag, rest) = header.or_else(|| behind_letter(arg, 'H')).unwrap_or(("", arg));
+    let field = !flag.is_empty() || HEADERS.contains(&before) || ends_with('H');
     match rest.split_once(':') {
         Some((name, value)) if field || is_secret_named_field(name) => {
             let (value, gap) = (value.trim_start(), if value.starts_with(' ') { " " } else { "" });
@@ -263,8 +286,7 @@ impl Echoes {
         let users =
             args().zip(&masked).filter(|(plain, masked)| plain.contains(':') && plain != *masked);
         all.extend(users.map(|(plain, _)| {
-            let user = USERS.iter().find_map(|flag| plain.strip_prefix(flag));
-            BASE64.encode(user.unwrap_or(&plain))
+            BASE64.encode(user_behind(&plain).map_or(plain.as_str(), |(_, user)| user))
         }));
         all.retain(|secret| secret.len() >= SHORTEST);
         Self(all)
@@ -396,6 +418,12 @@ mod tests {
             (&["-HX-Session: abc"], "-HX-Session: ***"),
             (&["-H", "X-Any: Bearer abcdefgh"], "-H|X-Any: ***"),
             (&["-H", "no colon at all abc"], "-H|***"),
+            (&["--profile-header=X-Key: abc"], "--profile-header=X-Key: ***"),
+            (&["--profile-header", "X: 4f9aQ72kd0zL1mB83xVt"], "--profile-header|X: ***"),
+            (&["-kuann:abc"], "-kuann:***"),
+            (&["-u=ann:abc"], "-u=ann:***"),
+            (&["-kqHAuthorization: abc"], "-kqHAuthorization: ***"),
+            (&["-qbpassword=abc"], "-qbpassword=***"),
             (&["-b", r#"{"password":"abc"}"#], r#"-b|{"password":"***"}"#),
             (&["-qb", "user=a&password=abc"], "-qb|user=a&password=***"),
             (&["--body={\"pin\":1,\"secret\":\"abc\"}"], "--body={\"pin\":1,\"secret\":\"***\"}"),

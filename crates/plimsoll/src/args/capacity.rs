@@ -13,8 +13,8 @@ use super::{LoadArgs, ObserveArgs, TakeArgs};
 #[command(
     after_help = "A level holds when it meets every objective of --slo, when 99 % of the requests that \
 were due were answered, and when 99 % of the attempts succeed (unless an objective says otherwise).\nEvery level is \
-approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of --ramp, or \
-of the warm-up of --warmup or the workload file, where that is longer.\nArrivals are random (poisson) unless \
+approached from idle: its window follows a rest and a warm-up of a tenth of a step, or of the warm-up or \
+the ramp that flags or the workload file ask for, where that is longer.\nArrivals are random (poisson) unless \
 --arrivals or the workload file says otherwise: users do not arrive evenly, and a server carries evenly spaced arrivals at rates where random \
 ones queue.\nExit codes: 0 confirmed; 98 not confirmed; 99 the objectives are never met, or the \
 capacity is below a qps that was asked for; 1, 2 and 130: see `plimsoll --help`."

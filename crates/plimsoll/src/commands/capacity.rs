@@ -25,19 +25,20 @@ use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives;
-use crate::load::settings::{Origin, Setting};
+use crate::load::settings::{Origin, Setting, Settings as LoadSettings};
+use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
-use crate::results::folder::{folder_name, unused};
+use crate::results::folder::{PARENT, folder_name, remove_if_empty, unused};
 use crate::results::output;
 use crate::runs::prepare;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 use measure::clock::now_rfc3339;
 
-pub use files::SEARCH_JSON;
+pub use files::{CAPACITY_JSON, SEARCH_JSON};
 
-use files::Files;
+use files::{Files, STEPS};
 use runner::{End, SearchRunner};
 
 /// The whole search, by default.
@@ -72,8 +73,7 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
     let mut input = LoadInput::of(url, &args.load)?;
     settings.arriving = input.arriving();
-    // By flag or in the file: what the server needs to be warm.
-    let longer_ns = input.settings.warmup_ns.value.saturating_sub(settings.warmup_ns);
+    let longer_ns = warmup(settings.step_ns, &input) - settings.warmup_ns;
     settings.warmup_ns += longer_ns;
     if args.budget.is_none() {
         settings.budget_ns = settings.budget_ns.saturating_add(USUAL_STEPS * longer_ns);
@@ -96,7 +96,24 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
         // What is killed in its first step goes on too.
         files.write_record(&record);
     }
-    carry_out(&runner, record, &files, args.format, built_in.as_ref())
+    let ended = carry_out(&runner, record, &files, args.format, built_in.as_ref());
+    drop(files);
+    if args.out.is_none() {
+        remove_if_empty(&dir.join(STEPS));
+    }
+    ended
+}
+
+/// The warm-up of a step of this length: longer where flag or file say what the server needs to be warm, or over which time
+/// the load grows.
+fn warmup(step_ns: Nanos, input: &LoadInput) -> Nanos {
+    let LoadSettings { warmup_ns, ramp_ns, .. } = &input.settings;
+    tenth(step_ns).max(warmup_ns.value).max(ramp_ns.value)
+}
+
+/// What a rest or a warm-up lasts of itself.
+fn tenth(step_ns: Nanos) -> Nanos {
+    (step_ns / 10).clamp(200 * MILLISECOND, 5 * SECOND)
 }
 
 /// How the arrivals of a search are spaced: as flag or file say, else by `default`. Users do not come
@@ -145,11 +162,15 @@ fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<
 }
 
 fn runner(
-    input: LoadInput,
+    mut input: LoadInput,
     args: &CapacityArgs,
     settings: Settings,
     asked: Asked,
 ) -> Result<SearchRunner, Failure> {
+    input.settings.check_pauses(settings.kind == LevelKind::Rate)?;
+    ProfileInto::check(&args.take, settings.step_ns.max(settings.hold_ns), "--step 4s")?;
+    // Each step has its own, into which the ramp fits.
+    input.settings.warmup_ns.value = settings.warmup_ns.max(input.settings.ramp_ns.value);
     let mut prepared = prepare(input, &args.load)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
@@ -165,7 +186,6 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
     let budget_ns = args.budget.unwrap_or(if built_in { BUILT_IN_BUDGET } else { BUDGET });
     let tenths = |ns: Nanos| ns / (100 * MILLISECOND) * 100 * MILLISECOND;
     let step_ns = args.step.unwrap_or(tenths(budget_ns / 30).clamp(SECOND, 30 * SECOND));
-    let tenth = (step_ns / 10).clamp(200 * MILLISECOND, 5 * SECOND);
     let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
     Ok(Settings {
         kind,
@@ -177,8 +197,8 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
         step_ns,
         hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
         hold_attempts: 0,
-        warmup_ns: tenth.max(args.load.ramp.unwrap_or(0)),
-        rest_ns: args.rest.unwrap_or(tenth),
+        warmup_ns: tenth(step_ns),
+        rest_ns: args.rest.unwrap_or(tenth(step_ns)),
         budget_ns,
     })
 }
@@ -242,7 +262,7 @@ fn carry_out(
     };
     let run = search.answer().and_then(|answer| files.read_run(record.steps.get(answer.step)?));
     record.load_line = line(&search, &runner.asked, &record, run.as_ref());
-    let resumed = format!("plimsoll capacity --resume {}", files.dir().display());
+    let resumed = output::typed(&["plimsoll", "capacity", "--resume"], files.dir());
     let resumed = built_in.is_none().then_some(resumed.as_str());
     let onward = verdict::capacity::onward(&search, ending, resumed);
     record.limited_by = limited_by(&record, files, &onward);
@@ -259,23 +279,21 @@ fn carry_out(
     }
     record.outcome = ending.map(|_| reading.outcome.clone());
     let written = files.write(&record, &reading, run.as_ref());
-    match format {
-        CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
+    let text = match format {
+        CapacityFormat::Json => output::json(&record) + "\n",
         CapacityFormat::Text => {
-            output::print(&report::capacity::text(&record, &reading, output::style()))
+            let text = report::capacity::text(&record, &reading, output::style());
+            let found = record.load_line.as_ref().map(|line| line.rate_per_s);
+            let truth = built_in.map(|built_in| built_in.beside_truth(found)).unwrap_or_default();
+            format!("{text}{truth}report: {}\n", files.report().display())
         }
     };
-    if format == CapacityFormat::Text {
-        if let Some(built_in) = built_in {
-            output::print(&built_in.beside_truth(record.load_line.as_ref().map(|l| l.rate_per_s)));
-        }
-        output::print(&format!("report: {}\n", files.report().display()));
-    }
+    let printed = output::print(&text);
     let code = match end {
         End::Halted => COULD_NOT_RUN,
         _ => exit_code(ending, &record, &throughput),
     };
-    Ok(if code == DONE && !written { COULD_NOT_RUN } else { code })
+    Ok(if code == DONE && !(written && printed) { COULD_NOT_RUN } else { code })
 }
 
 /// Prints the search in a folder again as far as it got, and writes its page; the exit code.
@@ -304,10 +322,8 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
         }
     };
     if record.outcome.is_none() {
-        eprintln!(
-            "plimsoll: this search did not come to its end: plimsoll capacity --resume {} goes on with it",
-            dir.display()
-        );
+        let resume = output::typed(&["plimsoll", "capacity", "--resume"], dir);
+        eprintln!("plimsoll: this search did not come to its end: {resume} goes on with it");
     }
     let missed = record.load_line.iter().flat_map(|line| &line.missed);
     let missed: Vec<_> = missed.map(|name| (name.clone(), Ruling::Fail)).collect();
@@ -393,6 +409,6 @@ fn folder(args: &CapacityArgs) -> Result<PathBuf, Failure> {
             claim_free(dir, Kind::Search, &[])?;
             Ok(dir.clone())
         }
-        None => Ok(unused(&Path::new("plimsoll-out").join("capacity"), &folder_name())),
+        None => Ok(unused(&Path::new(PARENT).join("capacity"), &folder_name())),
     }
 }

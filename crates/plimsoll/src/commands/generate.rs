@@ -25,6 +25,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("capacity", schemars::schema_for!(model::CapacitySearch)),
         ("loadline", schemars::schema_for!(model::LoadLine)),
         ("scaling", schemars::schema_for!(model::Scaling)),
+        ("plan", schemars::schema_for!(report::preview::Preview)),
         ("calibration", schemars::schema_for!(model::Calibration)),
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),

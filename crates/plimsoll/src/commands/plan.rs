@@ -1,17 +1,22 @@
 //! `plimsoll plan`: what a run would do, and where each value comes from. Nothing is sent.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 use model::Mix;
+use model::plan::FlowPlan;
 use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
-use crate::args::{LoadArgs, PlanArgs, TextOrJson};
+use crate::args::{IoArg, LoadArgs, PlanArgs, TextOrJson, TlsVersion};
 use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
+use crate::load::script_run::SCRIPT_MISSING;
 use crate::load::settings::{Origin, Setting, ShapeSettings};
-use crate::load::shape::Shape;
+use crate::load::shape::{MOST_THREADS, Shape, threads};
 use crate::results::output;
 use crate::secrets;
 use measure::clock::now_unix_ns;
@@ -31,6 +36,8 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     let shape = input.shape(&args.shape)?;
     shape.shape().check()?;
     input.settings.check(shape.shape())?;
+    threads(args.load.threads, shape.connections.value, false)?;
+    check_script(&args.load)?;
     let preview = preview(args, &input, &shape);
     let printed = output::print(&match args.format {
         TextOrJson::Text => text(&preview, output::style()),
@@ -44,9 +51,10 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
         None => (Mix::default(), BTreeSet::new(), Vec::new(), None),
         Some((_, ready)) => {
             let compiled = &ready.compiled;
+            let sent = requests(shape.shape(), compiled.mix());
             let writes = Writes {
                 share: compiled.write_share(),
-                requests: requests(shape.shape()).map(|n| (n * compiled.write_share()) as u64),
+                requests: sent.map(|n| (n * compiled.write_share()).round() as u64),
                 left_out: compiled.left_out().to_vec(),
             };
             (compiled.mix().clone(), ready.environment.clone(), ready.unset.clone(), Some(writes))
@@ -55,7 +63,7 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
     Preview {
         schema: SCHEMA.to_owned(),
         settings: settings(args, input, shape),
-        requests: samples(input, &mix, args.samples),
+        requests: samples(args, input, &mix),
         mix,
         writes,
         environment: environment.into_iter().collect(),
@@ -63,9 +71,22 @@ fn preview(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Preview
     }
 }
 
+/// What keeps a script's load from being one. The script itself is not run here.
+fn check_script(args: &LoadArgs) -> Result<(), Failure> {
+    match &args.script {
+        None if !args.script_args.is_empty() => usage(SCRIPT_MISSING),
+        Some(path) => match File::open(path) {
+            Ok(_) => Ok(()),
+            Err(error) => usage(format!("-s {}: {error}", path.display())),
+        },
+        None => Ok(()),
+    }
+}
+
 /// The requests that a run of this shape makes, where they do not depend on responses.
-fn requests(shape: Shape) -> Option<f64> {
-    let by_rate = shape.rate_per_s.zip(shape.duration_ns).map(|(rate, ns)| rate * ns as f64 / 1e9);
+fn requests(shape: Shape, mix: &Mix) -> Option<f64> {
+    let arrivals = shape.rate_per_s.zip(shape.duration_ns).map(|(rate, ns)| rate * ns as f64 / 1e9);
+    let by_rate = arrivals.and_then(|arrivals| Some(arrivals * requests_per_arrival(mix)?));
     match (shape.requests.map(|n| n as f64), by_rate) {
         (Some(count), Some(by_rate)) => Some(count.min(by_rate)),
         (Some(count), None) if shape.duration_ns.is_none() => Some(count),
@@ -73,15 +94,25 @@ fn requests(shape: Shape) -> Option<f64> {
     }
 }
 
-fn samples(input: &LoadInput, mix: &Mix, count: u64) -> Vec<Request> {
+/// Requests that an arrival makes on average: one, or all steps of a session. Absent where the shares of sessions depend
+/// on responses.
+fn requests_per_arrival(mix: &Mix) -> Option<f64> {
+    let further = |flow: &FlowPlan| Some(flow.share? * (flow.steps.len() as f64 - 1.0));
+    let further: Option<f64> = mix.flows.iter().map(further).sum();
+    Some(1.0 + further?)
+}
+
+fn samples(args: &PlanArgs, input: &LoadInput, mix: &Mix) -> Vec<Request> {
     match &input.requests {
+        // What the script makes of this one is known when it has run.
+        Requests::One { .. } if args.load.script.is_some() => Vec::new(),
         Requests::One { request, .. } => {
             let text = secrets::mask_request(&shown(request));
             vec![Request { endpoint: String::new(), text }]
         }
         Requests::Workload(_, ready) => {
             let of = |endpoint: u32| mix.endpoints.get(endpoint as usize).map(|e| e.name.clone());
-            let samples = ready.compiled.sample(count as u32, now_unix_ns());
+            let samples = ready.compiled.sample(args.samples as u32, now_unix_ns());
             let host =
                 ready.target_unset.then(|| format!("\nHost: {}\n", input.destination.authority));
             let known = |text: String| match &host {
@@ -118,6 +149,9 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
     }
     for (name, value) in of_flags(&args.load) {
         add(name, value, Origin::Flag);
+    }
+    if input.destination.tls {
+        tls(args, input, &mut add);
     }
     if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
@@ -169,10 +203,62 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
 
 /// What only flags say.
 fn of_flags(args: &LoadArgs) -> impl Iterator<Item = (&'static str, String)> {
-    let socket = args.unix.first().map(|path| ("Unix socket", path.display().to_string()));
-    let cookies = args.cookies.then(|| ("cookies", "kept by each connection".to_owned()));
-    let like = args.expect_body_like.clone().map(|like| ("expected body", like));
-    socket.into_iter().chain(cookies).chain(like)
+    let path = |path: &PathBuf| path.display().to_string();
+    let number = |number: u64| number.to_string();
+    let list =
+        |list: &[IpAddr]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let script = |script| format!("{}: it makes the requests, and is not run here", path(script));
+    let said = |flag: bool, words: &str| flag.then(|| words.to_owned());
+    [
+        ("script", args.script.as_ref().map(script)),
+        ("connect to", args.connect_to.clone()),
+        ("Unix socket", args.unix.first().map(path)),
+        ("from", (!args.source.is_empty()).then(|| list(&args.source))),
+        ("redirects", args.follow.map(|hops| format!("{hops} followed before the load, at most"))),
+        ("workers", args.threads.map(|threads| threads.min(MOST_THREADS)).map(number)),
+        ("keep-alive", said(args.no_keepalive, "no: a connection for each request")),
+        ("pipeline", Some(args.pipeline).filter(|depth| *depth > 1).map(number)),
+        ("in flight at most", args.max_inflight.map(number)),
+        ("timing", said(args.spin, "exact: workers never sleep")),
+        ("kernel interface", (args.io != IoArg::Auto).then(|| name_of_io(args.io).to_owned())),
+        ("reads only", said(args.reads_only, "yes")),
+        ("cookies", said(args.cookies, "kept by each connection")),
+        ("expected body", args.expect_body_like.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+}
+
+const fn name_of_io(io: IoArg) -> &'static str {
+    match io {
+        IoArg::Auto => "auto",
+        IoArg::Uring => "io_uring",
+        IoArg::Epoll => "epoll",
+    }
+}
+
+/// How TLS is spoken, where something says so.
+fn tls(args: &PlanArgs, input: &LoadInput, add: &mut impl FnMut(&str, String, Origin)) {
+    let flags = &args.load.tls;
+    let file =
+        input.workload().and_then(|(file, _)| file.workload().tls.clone()).unwrap_or_default();
+    let either = |flag: bool, file: bool| match (flag, file) {
+        (true, _) => Some(Origin::Flag),
+        (false, true) => Some(Origin::File),
+        (false, false) => None,
+    };
+    if let Some(origin) = either(flags.insecure, file.insecure) {
+        add("certificate", "not checked".to_owned(), origin);
+    }
+    if let Some(origin) = either(flags.sni.is_some(), file.sni.is_some()) {
+        add("TLS name", flags.sni.clone().or(file.sni).unwrap_or_default(), origin);
+    }
+    if let Some(origin) = either(flags.tls_resume, file.resume) {
+        add("TLS sessions", "resumed".to_owned(), origin);
+    }
+    if (flags.tls_min, flags.tls_max) != (TlsVersion::V1_2, TlsVersion::V1_3) {
+        add("TLS", format!("{} to {}", flags.tls_min.name(), flags.tls_max.name()), Origin::Flag);
+    }
 }
 
 /// The load of the whole as the file has it, if it says one for the whole.

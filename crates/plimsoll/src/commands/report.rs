@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use model::Run;
 use verdict::Seen;
+use verdict::exit::INTERRUPTED;
 
-use crate::args::{CapacityFormat, Format, ReportArgs};
-use crate::commands::capacity::{self, SEARCH_JSON};
+use crate::args::{CapacityFormat, Format, ObjectiveArgs, ReportArgs};
+use crate::commands::capacity::{self, CAPACITY_JSON, SEARCH_JSON};
 use crate::commands::compare::{self, COMPARE_JSON};
 use crate::commands::sweep;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::objectives::Objectives;
 use crate::results::deliver::deliver;
-use crate::results::folder::{LAST_RUN, PARENT, newest};
+use crate::results::folder::{LAST_RUN, PARENT, RUN_FILES, newest};
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
@@ -30,8 +31,7 @@ use measure::journal::Replayed;
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let dir = &match &args.dir {
-        // A file of the folder stands for it.
-        Some(file) if file.is_file() => file.parent().map_or_else(PathBuf::new, Path::to_owned),
+        Some(file) if file.is_file() => folder_of(file)?,
         Some(dir) => dir.clone(),
         None => last_result()?,
     };
@@ -40,6 +40,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         return usage(format!("--anyway judges comparisons, and {} holds none", dir.display()));
     }
     if dir.join(SWEEP_JSON).exists() {
+        refuse_details(args, SWEEP_JSON)?;
         return report_sweep(dir, args.print.format, &objectives);
     }
     if dir.join(SEARCH_JSON).exists() {
@@ -60,6 +61,24 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     Ok(if (lock.is_some() && reported) || code != 0 { code } else { 1 })
 }
 
+/// The files that stand for the folder they are in, besides those of a run.
+const OF_OTHERS: [&str; 4] = [SWEEP_JSON, SEARCH_JSON, CAPACITY_JSON, COMPARE_JSON];
+
+/// The folder that a file of its result stands for. What else lies there may be another result, and is not what would be
+/// printed.
+fn folder_of(file: &Path) -> Result<PathBuf, Failure> {
+    let name = file.file_name().unwrap_or_default();
+    if !RUN_FILES.iter().chain(&OF_OTHERS).any(|known| name == *known) {
+        return usage(format!(
+            "{} is no file that a folder's result is read from: name the folder of a result, or the run.json, sweep.json, \
+             search.json or compare.json in it",
+            file.display()
+        ));
+    }
+    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+    Ok(dir.unwrap_or(Path::new(".")).to_owned())
+}
+
 /// The folder of the last result; said where it is not that of the last `run`.
 fn last_result() -> Result<PathBuf, Failure> {
     let root = Path::new(PARENT);
@@ -74,15 +93,32 @@ fn last_result() -> Result<PathBuf, Failure> {
 
 /// How a search or a comparison is to be printed, which have no objectives to be judged by anew.
 fn format_of(args: &ReportArgs, file: &str) -> Result<CapacityFormat, Failure> {
-    if !args.objectives.slo.is_empty() {
+    let ObjectiveArgs { slo, junit, annotations } = &args.objectives;
+    if !slo.is_empty() {
         return usage(format!(
             "--slo: {file} is not judged anew; measure again with the other objectives"
         ));
     }
+    if junit.is_some() || annotations.is_some() {
+        return usage(format!(
+            "--junit and --annotations report the objectives of runs and sweeps: {file} has none of them"
+        ));
+    }
+    refuse_details(args, file)?;
     match args.print.format {
         Format::Text => Ok(CapacityFormat::Text),
         Format::Json => Ok(CapacityFormat::Json),
         Format::Wrk => usage(format!("{file} has no wrk block: use --format text or json")),
+    }
+}
+
+/// Only a run has the figures that these flags print.
+fn refuse_details(args: &ReportArgs, file: &str) -> Result<(), Failure> {
+    match args.print.details || args.print.latency {
+        true => usage(format!(
+            "--details and --latency print the figures of a run: leave them out for {file}"
+        )),
+        false => Ok(()),
     }
 }
 
@@ -119,21 +155,21 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         seen.changed(&mut held.run);
         objectives.judge(&mut held.run);
     }
+    objectives.for_sweep(&sweep)?;
     let lock = locked(dir);
     let files = lock.map(|lock| SweepFiles::of_locked(dir, &sweep.name, lock)).transpose()?;
-    match format {
+    let printed = match format {
         Format::Text => sweep::conclude(&sweep),
-        Format::Json => drop(output::print(&(output::json(&sweep) + "\n"))),
+        Format::Json => output::print(&(output::json(&sweep) + "\n")),
         Format::Wrk => return usage("a sweep has no wrk block: use --format text or json"),
-    }
+    };
     let written = files.is_some_and(|files| files.write(&sweep));
-    if sweep.ended.is_none() {
-        eprintln!(
-            "plimsoll: this sweep did not come to its end: plimsoll sweep --resume {} goes on with it",
-            dir.display()
-        );
-    }
     let reported = objectives.report_sweep(&sweep);
+    if sweep.ended.is_none() {
+        let resume = output::typed(&["plimsoll", "sweep", "--resume"], dir);
+        eprintln!("plimsoll: this sweep did not come to its end: {resume} goes on with it");
+        return Ok(INTERRUPTED);
+    }
     let code = verdict::exit_code_of_sweep(&sweep);
-    Ok(if (written && reported) || code != 0 { code } else { 1 })
+    Ok(if (printed && written && reported) || code != 0 { code } else { 1 })
 }

@@ -8,7 +8,7 @@ mod resume;
 use std::path::{Path, PathBuf};
 
 use crate::args::{Format, RunArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
@@ -39,15 +39,24 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
     match &args.resume {
         Some(dir) => resume::resume(dir, args),
         None => {
+            if args.take.profile.is_some() && args.out.is_none() && is_printed_only(args) {
+                return usage(
+                    "--profile keeps a profile with the result: give --out DIR beside --format json",
+                );
+            }
             let input = LoadInput::of(args.url.as_deref().unwrap_or_default(), &args.load)?;
             carry_out(args, input, |input| match &args.out {
                 Some(dir) => named_folder(dir, input, args),
-                // What is printed has everything.
-                None if args.print.format == Format::Json => Ok(Folder::default()),
+                None if is_printed_only(args) => Ok(Folder::default()),
                 None => Ok(folder_of_last_run(input, args)),
             })
         }
     }
+}
+
+/// Whether a run that is given no folder has none: what is printed has everything.
+fn is_printed_only(args: &RunArgs) -> bool {
+    args.print.format == Format::Json
 }
 
 /// Where a run's files go.
@@ -55,7 +64,8 @@ pub fn run(args: &RunArgs) -> Result<u8, Failure> {
 struct Folder {
     /// None where results are only printed.
     made: Option<PathBuf>,
-    _lock: Option<Lock>,
+    /// Of it, and of the folder that it is in where that is the result's too.
+    _locks: Vec<Lock>,
 }
 
 /// The folder that `--out` names.
@@ -63,12 +73,13 @@ fn named_folder(dir: &Path, input: &LoadInput, args: &RunArgs) -> Result<Folder,
     output::make_folder(dir)?;
     let lock = Lock::of_folder(dir)?;
     cursors::allow(dir, input)?;
-    if let Some(moved) = claim(dir, Kind::Run, &[])? {
+    let profiles = args.take.profile.as_ref().map(|_| stored::FOLDER.to_owned());
+    if let Some(moved) = claim(dir, Kind::Run, profiles.as_slice())? {
         eprintln!("plimsoll: {moved}");
     }
     cursors::begin(dir, input)?;
     consent::keep(dir, input.files(&args.load));
-    Ok(Folder { made: Some(dir.to_owned()), _lock: Some(lock) })
+    Ok(Folder { made: Some(dir.to_owned()), _locks: vec![lock] })
 }
 
 /// The folder in which a run is kept until the next but one.
@@ -76,7 +87,7 @@ fn folder_of_last_run(input: &LoadInput, args: &RunArgs) -> Folder {
     match folder::of_last_run() {
         Ok((dir, lock)) => {
             consent::keep(&dir, input.files(&args.load));
-            Folder { made: Some(dir), _lock: Some(lock) }
+            Folder { made: Some(dir), _locks: vec![lock] }
         }
         Err(why) => {
             eprintln!("plimsoll: {why}; the result is printed only");
@@ -136,7 +147,7 @@ fn taker(args: &RunArgs, duration_ns: Option<Nanos>) -> Result<Option<Taker>, Fa
 
 /// Keeps a run's profiles with it, and says so; whether there are any.
 fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
-    let kept = taker.finish(&run.plan).and_then(|taken| {
+    let kept = taker.finish(run).and_then(|taken| {
         taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
         let Some(dir) = made else { return Ok(()) };
         stored::write(dir, &taken)?;

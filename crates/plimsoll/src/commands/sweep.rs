@@ -9,11 +9,12 @@ pub mod levels;
 mod resume;
 pub mod runner;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use model::units::SECOND;
 use model::{Curve, LevelKind, Nanos, Sweep};
 use verdict::exit::COULD_NOT_RUN;
+use verdict::{Ladder, Step};
 
 use crate::args::SweepArgs;
 use crate::built_in_api::BuiltIn;
@@ -22,11 +23,12 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
+use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
-use crate::results::folder::{folder_name, name_of_target, unused};
+use crate::results::folder::{name_of_target, of_sweep, remove_if_empty};
 use crate::results::output;
-use crate::results::sweep_files::SweepFiles;
+use crate::results::sweep_files::{self, SweepFiles};
 use crate::runs::prepare;
 use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
@@ -62,7 +64,8 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let url = args.url.as_deref().or(built_in.as_ref().map(BuiltIn::url)).unwrap_or_default();
     let input = LoadInput::of(url, &args.load)?;
     let objectives = objectives.or_written(&input)?;
-    let runner = runner(input, args, objectives, built_in.is_some())?;
+    objectives.for_levels()?;
+    let runner = runner(input, args, &ladder, objectives, built_in.is_some())?;
     let is_file = runner.prepared.input.workload().is_some();
     let name = match (&args.name, &args.url) {
         (Some(name), _) => name.clone(),
@@ -76,25 +79,40 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     if cursors::begin(&folder, &runner.prepared.input)? {
         files.write_json(&sweep);
     }
-    carry_out(&runner, ladder, sweep, &files, built_in.as_ref())
+    let ended = carry_out(&runner, ladder, sweep, &files, built_in.as_ref());
+    drop(files);
+    if args.out.is_none() {
+        remove_if_empty(&folder);
+    }
+    ended
 }
 
-/// The levels to go, the load and its pace, from the flags.
+/// The load and its pace, from the flags; `ladder` are the levels to go.
 fn runner(
     input: LoadInput,
     args: &SweepArgs,
+    ladder: &Ladder,
     objectives: Objectives,
     built_in: bool,
 ) -> Result<SweepRunner, Failure> {
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
+    let connections = args.connections.unwrap_or(MOST_CONNECTIONS);
+    let duration_ns = args.duration.unwrap_or(duration);
+    if let Step::Run(level) = ladder.next() {
+        let shape = runner::shape(levels::kind(args), level, connections, duration_ns);
+        shape.check()?;
+        input.settings.check_pauses(shape.rate_per_s.is_some())?;
+        input.settings.check_ramp(shape)?;
+    }
+    ProfileInto::check(&args.take, duration_ns, "-d 10s")?;
     let prepared = prepare(input, &args.load)?;
     let sources = args.observe.sources(prepared.input.sources())?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(SweepRunner {
         prepared,
         kind: levels::kind(args),
-        connections: args.connections.unwrap_or(MOST_CONNECTIONS),
-        duration_ns: args.duration.unwrap_or(duration),
+        connections,
+        duration_ns,
         rest_ns: args.rest.unwrap_or(rest),
         stop: stop_on_signal()?,
         quiet: args.quiet,
@@ -124,55 +142,57 @@ pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -
 /// Runs the levels, prints what they came to, and says how the command ends.
 fn carry_out(
     runner: &SweepRunner,
-    ladder: verdict::Ladder,
+    ladder: Ladder,
     mut sweep: Sweep,
     files: &SweepFiles,
     built_in: Option<&BuiltIn>,
 ) -> Result<u8, Failure> {
     let end = runner.run(ladder, &mut sweep, files)?;
-    conclude(&sweep);
+    let mut printed = conclude(&sweep);
     if let Some(built_in) = built_in {
-        output::print(&built_in.compare(&sweep));
+        printed &= output::print(&built_in.compare(&sweep));
     }
-    let page = files.report();
-    output::print(&format!("report: {}\n", page.display()));
-    // The built-in API ended with this command.
-    let can_go_on = built_in.is_none() && !sweep.levels.is_empty();
-    if let (runner::End::Interrupted, true, Some(dir)) = (&end, can_go_on, page.parent()) {
-        output::print(&format!("to go on: plimsoll sweep --resume {}\n", dir.display()));
+    // Without a level nothing was written.
+    if !sweep.levels.is_empty() {
+        printed &= output::print(&format!("report: {}\n", files.report().display()));
+        // The built-in API ended with this command.
+        if end == runner::End::Interrupted && built_in.is_none() {
+            let resume = output::typed(&["plimsoll", "sweep", "--resume"], files.dir());
+            output::print(&format!("to go on: {resume}\n"));
+        }
     }
     let reported = runner.objectives.report_sweep(&sweep);
     let code = end.exit_code(&sweep);
-    Ok(if reported || code != 0 { code } else { COULD_NOT_RUN })
+    Ok(if printed && reported || code != 0 { code } else { COULD_NOT_RUN })
 }
 
-/// The table, the two levels named, the sentence, and why there is no further level.
-pub fn conclude(sweep: &Sweep) {
-    let Ok(curve) = Curve::from_sweep(sweep) else { return };
+/// The table, the two levels named, the sentence, and why there is no further level; whether they could be printed.
+pub fn conclude(sweep: &Sweep) -> bool {
+    let Ok(curve) = Curve::from_sweep(sweep) else { return true };
     let reading = verdict::curve::read(&curve, sweep.objective_mean_ns);
     let style = output::style();
-    output::print(&report::table::sweep(&curve, &reading, sweep.objective_mean_ns, style));
+    let mut text = report::table::sweep(&curve, &reading, sweep.objective_mean_ns, style);
     if let Some(holding) = verdict::objective::levels::holding(sweep) {
-        let text = report::text::objectives::sweep(sweep, &holding, style);
-        output::print(&format!("\n{text}"));
+        text += &format!("\n{}", report::text::objectives::sweep(sweep, &holding, style));
     }
     if let Some(refused) = verdict::refused(sweep) {
-        output::print(&format!("\n{}", paragraph(&format!("{refused}."), "", style)));
+        text += &format!("\n{}", paragraph(&format!("{refused}."), "", style));
     }
     if let Some(ended) = &sweep.ended {
         let words = format!("The sweep ended here: {ended}.");
-        output::print(&format!("\n{}", paragraph(&words, "", style)));
+        text += &format!("\n{}", paragraph(&words, "", style));
     }
+    output::print(&text)
 }
 
 /// The folder asked for, or a new one under `plimsoll-out`.
 fn folder(args: &SweepArgs, name: &str) -> Result<PathBuf, Failure> {
     match &args.out {
         Some(dir) => {
-            claim_free(dir, Kind::Sweep, &[format!("{name}.dat")])?;
+            claim_free(dir, Kind::Sweep, &sweep_files::names(name))?;
             Ok(dir.clone())
         }
-        None => Ok(unused(&Path::new("plimsoll-out").join(name), &folder_name())),
+        None => Ok(of_sweep(name)),
     }
 }
 

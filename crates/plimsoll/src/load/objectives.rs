@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use model::{Run, Sweep};
+use report::text::Style;
 use verdict::objective::levels::holding;
 use verdict::objective::parse::parse_abort;
 use verdict::objective::{self, AbortWatch, Objective};
@@ -12,6 +13,11 @@ use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
 use crate::failure::{Failure, usage};
 use crate::load::input::LoadInput;
 use crate::results::output::{Readers, write_file_for};
+use crate::terminal::screen;
+
+/// What is wrong where rulings of a sweep are asked for that there are none of.
+const NOTHING_TO_REPORT: &str =
+    "--junit and --annotations report objectives, and this sweep has none: give --slo";
 
 /// What results are judged by, and where the rulings go.
 #[derive(Debug, Default)]
@@ -40,6 +46,32 @@ impl Objectives {
             self.list = written(input)?;
         }
         Ok(self)
+    }
+
+    /// Makes sure that a sweep which is to be reported has objectives: of one without there is nothing to report.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn for_levels(&self) -> Result<(), Failure> {
+        if self.list.is_empty() && self.is_reported() {
+            return usage(NOTHING_TO_REPORT);
+        }
+        Ok(())
+    }
+
+    /// As [`Objectives::for_levels`], of a sweep that was judged.
+    ///
+    /// # Errors
+    /// When it was judged by none.
+    pub fn for_sweep(&self, sweep: &Sweep) -> Result<(), Failure> {
+        if self.is_reported() && !sweep.levels.is_empty() && holding(sweep).is_none() {
+            return usage(NOTHING_TO_REPORT);
+        }
+        Ok(())
+    }
+
+    fn is_reported(&self) -> bool {
+        self.junit.is_some() || self.annotations.is_some()
     }
 
     /// As `--slo` takes them, presets by their names.
@@ -79,7 +111,7 @@ impl Objectives {
     /// Reports a run to CI systems; whether that could be done.
     pub fn report(&self, run: &Run) -> bool {
         if let Some(Annotations::Github) = self.annotations {
-            eprint!("{}", report::annotations::github(run));
+            annotate(&report::annotations::github(run));
         }
         self.write_junit(|| report::junit::run(run))
     }
@@ -88,7 +120,7 @@ impl Objectives {
     pub fn report_sweep(&self, sweep: &Sweep) -> bool {
         let Some(holding) = holding(sweep) else { return true };
         if let Some(Annotations::Github) = self.annotations {
-            eprint!("{}", report::annotations::github_of_sweep(sweep, &holding));
+            annotate(&report::annotations::github_of_sweep(sweep, &holding));
         }
         self.write_junit(|| report::junit::sweep(sweep, &holding))
     }
@@ -101,6 +133,11 @@ impl Objectives {
         }
         written.is_ok()
     }
+}
+
+/// Prints workflow commands, each of which is one line however long it is.
+fn annotate(lines: &str) {
+    screen::print_styled_to_stderr(lines, Style::default());
 }
 
 /// Reads what `--slo` says, one flag after another.

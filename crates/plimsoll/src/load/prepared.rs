@@ -72,6 +72,7 @@ impl Prepared {
             Requests::Workload(..) => None,
         };
         let proxy = proxy_notice(destination.tls);
+        let of_no_use = if tls.is_none() { tls::unused(&args.tls) } else { None };
         Ok(Self {
             args: args.clone(),
             addresses: reached.addresses,
@@ -81,7 +82,12 @@ impl Prepared {
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
-            notices: difference.into_iter().chain(proxy).chain(reached.notices).collect(),
+            notices: difference
+                .into_iter()
+                .chain(proxy)
+                .chain(of_no_use)
+                .chain(reached.notices)
+                .collect(),
             input,
         })
     }

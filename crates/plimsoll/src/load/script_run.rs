@@ -24,6 +24,9 @@ use crate::load::address::Destination;
 /// Longest that a run may take to end once a hook is stuck; then the process ends without a result.
 const SAVE_WITHIN: Duration = Duration::from_secs(15);
 
+/// What is wrong with arguments that nobody takes.
+pub const SCRIPT_MISSING: &str = "arguments after -- are for a script: name it with -s";
+
 /// A script on its way through the commands.
 #[derive(Debug)]
 pub struct ScriptRun {
@@ -82,7 +85,7 @@ impl ScriptRun {
             if args.script_args.is_empty() {
                 return Ok(None);
             }
-            return usage("arguments after -- are for a script: name it with -s");
+            return usage(SCRIPT_MISSING);
         };
         let SiteParts { method, mut headers, body } = parts;
         if args.no_keepalive {

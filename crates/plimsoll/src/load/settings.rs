@@ -112,15 +112,29 @@ impl Settings {
     /// When it was asked for all the same.
     pub fn check(&self, shape: Shape) -> Result<(), Failure> {
         let open = shape.rate_per_s.is_some();
-        if open && (self.pace_ns.value.is_some() || self.think_ns.value.is_some()) {
-            return usage(
-                "--pace and --think belong to a closed loop: leave out either them or -R",
-            );
-        }
+        self.check_pauses(open)?;
         if !open && self.arrivals.origin != Origin::Default {
             return usage("--arrivals belongs to an open loop: give its rate with -R");
         }
         self.check_ramp(shape)
+    }
+
+    /// Pauses between the requests of one user, of which an open loop knows nothing.
+    ///
+    /// # Errors
+    /// When there are some in an open loop.
+    pub fn check_pauses(&self, open: bool) -> Result<(), Failure> {
+        let set = |pause: &Setting<Option<Nanos>>| pause.value.map(|_| pause.origin);
+        match set(&self.pace_ns).or(set(&self.think_ns)).filter(|_| open) {
+            None => Ok(()),
+            Some(Origin::File) => usage(
+                "the workload file's `pace` and `think` belong to a closed loop, and its `load` would be an open \
+                 one here: leave out either them or the rate",
+            ),
+            Some(_) => {
+                usage("--pace and --think belong to a closed loop: leave out either them or -R")
+            }
+        }
     }
 
     /// A load that never reaches its level would be reported as one of that level.

@@ -57,7 +57,7 @@ impl Shape {
 pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Failure> {
     let allowed = limits::allowed_cpus().len() as u64;
     match asked {
-        None => Ok(allowed.min(connections).max(1)),
+        None => Ok(allowed.min(connections).clamp(1, MOST_THREADS)),
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
         Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(

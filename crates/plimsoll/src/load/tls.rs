@@ -70,6 +70,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
             return Some((flag.to_owned(), path.display().to_string(), Ok(path.clone())));
         }
         let ((file, _), written) = (input.workload()?, written?);
+        file.beside(&written);
         let place = file.allowed().place(&written);
         Some((format!("{}: tls: {key}", file.path().display()), written, place))
     };
@@ -94,6 +95,26 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
         return usage(format!("`{sni}` is not a valid TLS server name"));
     };
     Ok(Tls { config, name, sni, insecure, resume })
+}
+
+/// That flags are of no use to a load in the clear. `-k` is given out of habit, and changes nothing there.
+pub fn unused(args: &TlsArgs) -> Option<String> {
+    let given = [
+        ("--cacert", args.cacert.is_some()),
+        ("--cert and --key", args.cert.is_some()),
+        ("--sni", args.sni.is_some()),
+        ("--tls-min", args.tls_min != TlsVersion::V1_2),
+        ("--tls-max", args.tls_max != TlsVersion::V1_3),
+        ("--tls-resume", args.tls_resume),
+    ];
+    let given: Vec<&str> =
+        given.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
+    (!given.is_empty()).then(|| {
+        format!(
+            "{} is of no use: the URL begins with http://, and no TLS is spoken",
+            given.join(", ")
+        )
+    })
 }
 
 /// Who names a file, what it is called there, and where it lies.

@@ -42,7 +42,7 @@ pub struct WorkloadFile {
     reads_only: bool,
     /// Its pools, once they are read: compiled anew for another level, it goes on where they are.
     pools: OnceCell<Pools>,
-    /// The files that it names, as far as it was asked for them.
+    /// The files that it names, as far as they were asked for.
     named: RefCell<BTreeSet<PathBuf>>,
 }
 
@@ -153,7 +153,7 @@ impl WorkloadFile {
         &self.settings
     }
 
-    /// A file that it names, which counts from its folder.
+    /// A file that it names, which counts from its folder. It is one of [`WorkloadFile::named`] from then on.
     pub fn beside(&self, name: &str) -> PathBuf {
         let path = self.path.parent().unwrap_or(Path::new("")).join(name);
         self.named.borrow_mut().insert(path.clone());
@@ -232,6 +232,7 @@ impl WorkloadFile {
         };
         let read = Cell::new(0);
         let file = |name: &str| {
+            self.beside(name);
             if files.may_be_missing && self.allowed.is_missing(name) {
                 files.missing.borrow_mut().insert(name.to_owned());
                 return Ok(Vec::new());
@@ -243,7 +244,10 @@ impl WorkloadFile {
             &Inputs {
                 env: &env,
                 file: &file,
-                rows: &|name| pool_file::open(&self.allowed.place(name)?),
+                rows: &|name| {
+                    self.beside(name);
+                    pool_file::open(&self.allowed.place(name)?)
+                },
                 index: &|name, wanted| pool_index::index(&self.allowed.place(name)?, wanted),
                 pools: self.pools.get(),
                 seed: self.settings.seed.value,

@@ -85,7 +85,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
         return cannot_run(format!("the run in {} is not complete", dir.display()));
     }
     if let Some(taker) = taker {
-        let taken = taker.finish(&run.plan)?;
+        let taken = taker.finish(&run)?;
         taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
         stored::write(dir, &taken)?;
         let (profiled, tree) = stored::write_page(dir)?;

@@ -1,9 +1,10 @@
 //! Profiles on disk: a file of any known format, or those that a run left in its folder.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::profiled::{Flame, Profiled, ProfiledWindow, WINDOW_SCHEMA};
-use model::{Plan, Run};
+use model::{Nanos, Plan, Run};
 use profile::costs::{Taken, costs};
 use profile::{Filter, Profile};
 
@@ -20,6 +21,10 @@ use crate::results::{output, stored_run};
 pub const FOLDER: &str = "profile";
 /// What is known of them.
 const WINDOW: &str = "window.json";
+/// Their page.
+const PAGE: &str = "report.html";
+/// How the files of profiles end.
+pub const ENDING: &str = "pprof";
 /// The folder of the profiled runs of a sweep or a search.
 const RUNS: &str = "profiled";
 
@@ -34,6 +39,19 @@ pub struct Stored {
     pub window: Option<ProfiledWindow>,
     /// What it is called.
     pub source: String,
+}
+
+/// Whether there is nothing in a folder but profiles, what is known of them, and their page.
+pub fn holds_only_profiles(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name();
+            let known = [WINDOW, PAGE].iter().any(|file| name == *file)
+                || Path::new(&name).extension().is_some_and(|ending| ending == ENDING);
+            known && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+    })
 }
 
 /// Writes a run's profiles into its folder.
@@ -60,7 +78,7 @@ pub fn write_page(dir: &Path) -> Result<(Profiled, Flame), Failure> {
     let drawn = drawn(dir)?;
     drawn.0.notes.iter().for_each(|note| eprintln!("plimsoll: {note}"));
     let page = report::html::profiled(&drawn.0, &drawn.1).into_bytes();
-    match output::write_files(&dir.join(FOLDER), [("report.html", page)]) {
+    match output::write_files(&dir.join(FOLDER), [(PAGE, page)]) {
         true => Ok(drawn),
         false => cannot_run("the profile's page could not be written"),
     }
@@ -104,6 +122,17 @@ impl ProfileInto {
         Ok(Some(Self { endpoint, dir: dir.join(RUNS) }))
     }
 
+    /// Makes sure that a profile can be taken in a window of this length, the longest there will be; `longer` is what
+    /// asks for one that is long enough.
+    ///
+    /// # Errors
+    /// When it cannot, or what `--profile` says is no URL.
+    pub fn check(args: &TakeArgs, window_ns: Nanos, longer: &str) -> Result<(), Failure> {
+        let Some(url) = &args.profile else { return Ok(()) };
+        Taker::checked(Endpoint::parse(url, &args.profile_header)?, Some(window_ns), longer)
+            .map(drop)
+    }
+
     /// What takes the profile of a run; nothing where its window is too short for one.
     pub fn taker(&self, plan: &Plan) -> Option<Taker> {
         Taker::new(self.endpoint.clone(), plan.duration_ns).ok()
@@ -112,12 +141,12 @@ impl ProfileInto {
     /// Keeps a run's profile with the run itself. What cannot be kept is told, and the series goes on.
     pub fn keep(&self, taker: Taker, run: &Run) {
         let level = match run.plan.rate_per_s {
-            Some(rate) => format!("r{rate:.0}"),
+            Some(rate) => format!("r{rate}"),
             None => format!("c{}", run.plan.connections),
         };
-        // A search may make two steps at rates that round to the same number, and one again to confirm it.
+        // A search may come back to a level; what was profiled there before stays.
         let dir = unused(&self.dir, &level);
-        let kept = taker.finish(&run.plan).and_then(|taken| {
+        let kept = taker.finish(run).and_then(|taken| {
             taken.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
             write(&dir, &taken)?;
             write_page(&dir).map(drop)

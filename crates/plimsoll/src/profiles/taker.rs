@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use model::profiled::{ProfileFile, ProfiledWindow, WINDOW_SCHEMA};
 use model::units::SECOND;
-use model::{Interval, Nanos, Phase, Plan};
+use model::{Interval, Nanos, Phase, Run};
 
 use super::endpoint::Endpoint;
-use super::server;
+use super::{server, stored};
 use crate::failure::{Failure, cannot_run, usage};
 
 /// What the first interval takes, and what is left at the end.
@@ -56,10 +56,22 @@ impl Taker {
     /// # Errors
     /// When it is not.
     pub fn new(endpoint: Endpoint, duration_ns: Option<Nanos>) -> Result<Self, Failure> {
+        Self::checked(endpoint, duration_ns, "-d 10s")
+    }
+
+    /// As [`Taker::new`]; `longer` are the flags that ask for a window that is long enough.
+    ///
+    /// # Errors
+    /// As [`Taker::new`].
+    pub fn checked(
+        endpoint: Endpoint,
+        duration_ns: Option<Nanos>,
+        longer: &str,
+    ) -> Result<Self, Failure> {
         let seconds = duration_ns.map_or(0, |duration| duration.saturating_sub(EDGES_NS) / SECOND);
         if seconds < LEAST_S {
             return usage(format!(
-                "--profile takes a profile inside the measured window, which must be {} s or longer: give -d 10s",
+                "--profile takes a profile inside the measured window, which must be {} s or longer: give {longer}",
                 LEAST_S + EDGES_NS / SECOND
             ));
         }
@@ -131,17 +143,19 @@ impl Taker {
         self.intervals.push((interval.start_ns, interval.end_ns, responses));
     }
 
-    /// The profiles, once the run is over.
+    /// The profiles, once the run is over. Those of one that ended early are not waited for: they would be of a server
+    /// without its load, and the result is not printed before.
     ///
     /// # Errors
     /// When the first of them could not be taken.
-    pub fn finish(mut self, plan: &Plan) -> Result<Taken, Failure> {
+    pub fn finish(mut self, run: &Run) -> Result<Taken, Failure> {
         let Some((began, began_ns)) = self.began else {
             return usage(
                 "--profile: the run ended before its first second was over: nothing was profiled",
             );
         };
-        let deadline = Instant::now() + PATIENCE;
+        let patience = if run.interrupted { Duration::ZERO } else { PATIENCE };
+        let deadline = Instant::now() + patience;
         let mut taken = Taken {
             window: ProfiledWindow {
                 schema: WINDOW_SCHEMA.to_owned(),
@@ -158,9 +172,9 @@ impl Taker {
             notices: Vec::new(),
         };
         for (at, (kind, asked)) in std::mem::take(&mut self.running).into_iter().enumerate() {
-            match answer(kind, asked, deadline) {
+            match answer(kind, asked, deadline, run.interrupted) {
                 Ok((bytes, sent, used)) => {
-                    let file = format!("{kind}.pprof");
+                    let file = format!("{kind}.{}", stored::ENDING);
                     if at == 0 {
                         let sent_ns =
                             u64::try_from(sent.saturating_duration_since(began).as_nanos());
@@ -179,7 +193,7 @@ impl Taker {
             }
         }
         taken.window.requests = self.requests(taken.window.start_ns, taken.window.end_ns);
-        if let Some((count, from)) = server::processors(&plan.addresses) {
+        if let Some((count, from)) = server::processors(&run.plan.addresses) {
             (taken.window.processors, taken.window.processors_from) = (Some(count), from);
         }
         Ok(taken)
@@ -203,8 +217,13 @@ impl Taker {
     }
 }
 
-/// What came of asking for a profile, once it is there or the deadline is over.
-fn answer(kind: &str, asked: io::Result<JoinHandle<Answer>>, deadline: Instant) -> Answer {
+/// What came of asking for a profile, once it is there or the deadline is over, of a run that may have been interrupted.
+fn answer(
+    kind: &str,
+    asked: io::Result<JoinHandle<Answer>>,
+    deadline: Instant,
+    interrupted: bool,
+) -> Answer {
     let handle = match asked {
         Ok(handle) => handle,
         Err(error) => {
@@ -214,10 +233,11 @@ fn answer(kind: &str, asked: io::Result<JoinHandle<Answer>>, deadline: Instant) 
     while !handle.is_finished() && Instant::now() < deadline {
         thread::sleep(Duration::from_millis(10));
     }
-    match handle.is_finished() {
-        true => handle.join().expect("fetching does not panic"),
-        false => cannot_run(format!("--profile: the {kind} profile did not come")),
+    if handle.is_finished() {
+        return handle.join().expect("fetching does not panic");
     }
+    let why = if interrupted { ": the run ended before it" } else { "" };
+    cannot_run(format!("--profile: the {kind} profile did not come{why}"))
 }
 
 #[cfg(test)]
@@ -262,6 +282,25 @@ mod tests {
         taker.intervals = vec![(0, 100, 10), (100, 200, 20), (200, 300, 40)];
         assert!((taker.requests(50, 250) - 45.0).abs() < 1e-9);
         assert!((taker.requests(300, 400)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_profile_of_a_run_that_ended_early_is_not_waited_for() {
+        let mut taker =
+            Taker::new(Endpoint::parse("a:1", &[]).unwrap(), Some(60 * SECOND)).unwrap();
+        taker.began = Some((Instant::now(), SECOND));
+        let (held, server) = std::sync::mpsc::channel::<()>();
+        let late = thread::spawn(move || {
+            let _ = server.recv();
+            Err(Failure::CannotRun("ended".to_owned()))
+        });
+        taker.running.push(("cpu", Ok(late)));
+        let run = Run { interrupted: true, ..fixture::sound::closed() };
+        let began = Instant::now();
+        let why = taker.finish(&run).unwrap_err().to_string();
+        assert!(why.contains("did not come: the run ended before it"), "{why}");
+        assert!(began.elapsed() < PATIENCE / 2);
+        drop(held);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use measure::{beside, journal};
 
 use crate::failure::{Failure, usage};
 use crate::profiles::stored;
-use crate::results::folder::{folder_name, unused};
+use crate::results::folder::{RUN_FILES, folder_name, unused};
 use crate::results::input::{RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 
@@ -22,9 +22,6 @@ const PAGE: &str = "report.html";
 pub const PREVIOUS: &str = "previous";
 /// Bytes of a file's beginning that tell whose it is: the schema is the first thing that is written.
 const HEAD: u64 = 4096;
-/// What belongs to a run in its folder, but for the experiments on it.
-const OF_A_RUN: [&str; 7] =
-    [RUN_JSON, journal::NAME, beside::NAME, "latency.hgrm", "timeline.csv", PAGE, stored::FOLDER];
 /// Experiments that `explain --confirm` made on a run: `confirm`, `confirm-2` ...
 const EXPERIMENTS: &str = "confirm";
 
@@ -78,7 +75,7 @@ impl Kind {
         match self {
             Self::Run => &["latency.hgrm", "timeline.csv", beside::NAME],
             Self::Sweep => &[],
-            Self::Search => &["capacity.json", "search.csv"],
+            Self::Search => &["capacity.json", "search.csv", "search.svg", "search.png"],
             Self::Comparison => &["effects.csv"],
         }
     }
@@ -173,7 +170,7 @@ fn put_aside(dir: &Path) -> Result<String, Failure> {
     let entries = fs::read_dir(dir).map_err(wrong)?.flatten().map(|entry| entry.file_name());
     let experiments: Vec<PathBuf> =
         entries.filter(|name| is_experiment(&name.to_string_lossy())).map(PathBuf::from).collect();
-    let moved = OF_A_RUN.iter().map(PathBuf::from).chain(experiments);
+    let moved = RUN_FILES.iter().chain([&stored::FOLDER]).map(PathBuf::from).chain(experiments);
     for name in moved.filter(|name| dir.join(name).symlink_metadata().is_ok()) {
         fs::rename(dir.join(&name), previous.join(&name)).map_err(wrong)?;
     }

@@ -54,12 +54,11 @@ pub fn deliver(
 /// Names the page, and the command that prints what the summary leaves out.
 fn name_report(dir: &Path, has_details: bool) -> bool {
     let page = dir.join("report.html");
-    let of = if dir == Path::new(LAST_RUN) { "".into() } else { format!(" {}", dir.display()) };
-    let more = if has_details {
-        "".into()
-    } else {
-        format!("all figures: plimsoll report{of} --details\n")
+    let command = match dir == Path::new(LAST_RUN) {
+        true => "plimsoll report".to_owned(),
+        false => output::typed(&["plimsoll", "report"], dir),
     };
+    let more = if has_details { "".into() } else { format!("all figures: {command} --details\n") };
     output::print(&format!("\nreport: {}\n{more}", page.display()))
 }
 

@@ -1,28 +1,31 @@
 //! Names of result folders, and the folder of the last run that was given none.
 
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::failure::{Failure, cannot_run};
+use crate::profiles::stored;
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
-use measure::journal;
+use measure::{beside, journal};
 
 /// Where results go that were given no folder.
 pub const PARENT: &str = "plimsoll-out";
 /// The last run that was given no folder.
 pub const LAST_RUN: &str = "plimsoll-out/last";
-/// The one before it.
-const PREVIOUS_RUN: &str = "plimsoll-out/previous";
+/// Their names in [`PARENT`]: of that one, and of the one before it.
+const LAST_TWO: [&str; 2] = ["last", "previous"];
 /// Characters of a name made of a URL at most.
 const LONGEST_NAME: usize = 80;
 /// The files that results of each kind are read from.
 const RESULTS: [&str; 4] = [RUN_JSON, SWEEP_JSON, "search.json", "compare.json"];
-/// What a run writes.
-const RUN_FILES: [&str; 5] =
-    ["run.json", journal::NAME, "latency.hgrm", "timeline.csv", "report.html"];
+/// The files that a run writes.
+pub const RUN_FILES: [&str; 6] =
+    [RUN_JSON, journal::NAME, beside::NAME, "latency.hgrm", "timeline.csv", "report.html"];
 
 /// `20261121-074500`, in UTC.
 pub fn folder_name() -> String {
@@ -87,53 +90,94 @@ pub fn started_at(dir: &Path) -> Option<String> {
     results.chain(journal).max()
 }
 
+/// Removes a folder that a command made and wrote nothing to, and the one around it if that is empty then.
+pub fn remove_if_empty(dir: &Path) {
+    // What is not empty stays.
+    if fs::remove_dir(dir).is_ok()
+        && let Some(around) = dir.parent().filter(|around| *around != Path::new(PARENT))
+    {
+        let _ = fs::remove_dir(around);
+    }
+}
+
+/// Where the results of a sweep of this name go that was given no folder.
+pub fn of_sweep(name: &str) -> PathBuf {
+    // A run that begins puts the folders of the last two aside, with whatever is in them.
+    let name = if LAST_TWO.contains(&name) { format!("{name}-sweep") } else { name.to_owned() };
+    unused(&Path::new(PARENT).join(name), &folder_name())
+}
+
 /// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another run is
 /// writing to `last`, one named by the date.
 ///
 /// # Errors
-/// Why there is none, in words.
-pub fn of_last_run() -> Result<(PathBuf, Lock), String> {
-    let words = |failure: crate::failure::Failure| failure.to_string();
-    make_folder(Path::new(PARENT)).map_err(words)?;
-    let dir = match put_last_aside() {
-        true => PathBuf::from(LAST_RUN),
-        false => unused(Path::new(PARENT), &folder_name()),
-    };
-    make_folder(&dir).map_err(words)?;
-    let lock = Lock::of_folder(&dir).map_err(words)?;
-    Ok((dir, lock))
+/// Why there is none.
+pub fn of_last_run() -> Result<(PathBuf, Lock), Failure> {
+    in_turn(Path::new(PARENT))
 }
 
-/// Makes way for another run; whether there is none in [`LAST_RUN`] now.
-fn put_last_aside() -> bool {
-    let (last, previous) = (Path::new(LAST_RUN), Path::new(PREVIOUS_RUN));
-    // Two runs that begin at once must not both put it aside.
-    let Ok(_turn) = Lock::of_folder(Path::new(PARENT)) else { return false };
+fn in_turn(root: &Path) -> Result<(PathBuf, Lock), Failure> {
+    make_folder(root)?;
+    // Of two runs that begin at once one alone may put the last aside, and take its place.
+    if let Ok(_turn) = Lock::of_folder(root)
+        && put_last_aside(root)
+    {
+        let last = root.join(LAST_TWO[0]);
+        make_folder(&last)?;
+        let lock = Lock::of_folder(&last)?;
+        return Ok((last, lock));
+    }
+    let name = folder_name();
+    loop {
+        let dir = unused(root, &name);
+        match fs::create_dir(&dir) {
+            Ok(()) => {
+                let lock = Lock::of_folder(&dir)?;
+                return Ok((dir, lock));
+            }
+            // Another run was quicker.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return cannot_run(format!("cannot make the folder {}: {error}", dir.display()));
+            }
+        }
+    }
+}
+
+/// Makes way for another run; whether there is none in `last` now.
+fn put_last_aside(root: &Path) -> bool {
+    let [last, previous] = LAST_TWO.map(|name| root.join(name));
     if !last.exists() {
         return true;
     }
-    match Lock::of_folder(last) {
+    match Lock::of_folder(&last) {
         Ok(lock) => drop(lock),
         Err(_) => return false,
     }
     let away = match () {
         () if !previous.exists() => true,
-        () if holds_only_a_run(previous) => fs::remove_dir_all(previous).is_ok(),
-        // Charts of a comparison, or a user's own files: they are kept.
-        () => fs::rename(previous, unused(Path::new(PARENT), &folder_name())).is_ok(),
+        () if holds_only_a_run(&previous) => fs::remove_dir_all(&previous).is_ok(),
+        // Charts of a comparison, experiments, or a user's own files: they are kept.
+        () => fs::rename(&previous, unused(root, &folder_name())).is_ok(),
     };
     away && fs::rename(last, previous).is_ok()
 }
 
-/// Whether there is nothing in a folder but what a run writes.
+/// Whether there is nothing in a folder but what a run writes, and what is left of one that was killed.
 fn holds_only_a_run(dir: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(dir) else { return false };
-    entries.all(|entry| {
-        entry.is_ok_and(|entry| {
-            entry.file_type().is_ok_and(|kind| kind.is_file())
-                && RUN_FILES.iter().any(|name| entry.file_name() == *name)
-        })
-    })
+    entries.all(|entry| entry.is_ok_and(|entry| is_of_a_run(&entry)))
+}
+
+fn is_of_a_run(entry: &DirEntry) -> bool {
+    let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { return false };
+    let name = name.to_string_lossy();
+    let left_behind =
+        name.starts_with(".plimsoll") || name.starts_with('.') && name.ends_with(".partial");
+    if kind.is_dir() {
+        return name == stored::FOLDER && stored::holds_only_profiles(&entry.path());
+    }
+    kind.is_file() && (left_behind || RUN_FILES.iter().any(|file| name == *file))
 }
 
 #[cfg(test)]
@@ -147,6 +191,51 @@ mod tests {
             let found = unused(dir.path(), "now");
             assert_eq!(found, dir.path().join(wanted));
             fs::create_dir(found).unwrap();
+        }
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        let entries = fs::read_dir(root).unwrap().flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn the_last_two_runs_are_kept_and_what_is_no_run_s() {
+        let root = tempfile::tempdir().unwrap();
+        let run = |more: &str| {
+            let (dir, lock) = in_turn(root.path()).unwrap();
+            drop(lock);
+            assert_eq!(dir, root.path().join("last"));
+            let left = [".plimsoll.lock", ".run.json.7.partial"];
+            for name in RUN_FILES.iter().chain(&left).chain([&more]).filter(|name| !name.is_empty())
+            {
+                let file = dir.join(name);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, *name).unwrap();
+            }
+        };
+        for more in ["", "profile/cpu.pprof", "profile/window.json", "", ""] {
+            run(more);
+        }
+        assert_eq!(names(root.path()), ["last", "previous"]);
+        for more in ["notes.txt", "profile/notes.txt", "confirm/run.json"] {
+            let before = names(root.path()).len();
+            (0..3).for_each(|nth| run(if nth == 0 { more } else { "" }));
+            let kept = names(root.path());
+            assert_eq!(kept.len(), before + 1, "{more}: {kept:?}");
+            assert!(kept.iter().any(|dir| root.path().join(dir).join(more).exists()), "{more}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_does_not_share_the_folders_of_runs() {
+        for (name, folder) in
+            [("api", "api"), ("last", "last-sweep"), ("previous", "previous-sweep")]
+        {
+            assert_eq!(of_sweep(name).parent().unwrap(), Path::new(PARENT).join(folder));
         }
     }
 

@@ -83,6 +83,13 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
     }
 }
 
+/// A command as it can be typed, of a folder.
+pub fn typed(command: &[&str], dir: &Path) -> String {
+    let dir = dir.display().to_string();
+    let words: Vec<String> = command.iter().map(|word| (*word).to_owned()).chain([dir]).collect();
+    report::shell(&words)
+}
+
 /// Writes a run's files; whether all could be.
 pub fn write_run(dir: &Path, run: &Run) -> bool {
     write_profiled_run(dir, run, None)

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use clap::Parser;
+use model::Plan;
 
 use crate::args::{CapacityArgs, Cli, Command, RunArgs, SweepArgs};
 use crate::failure::{Failure, cannot_run, usage};
@@ -61,6 +62,23 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
             "how this {makes} was started cannot be determined: give {target} and all flags again"
         )),
     }
+}
+
+/// Makes sure that the runs of `made` in a folder (`levels`, `steps`), one of which has this plan, were of the load that
+/// goes on: what they come to is read from all of them.
+///
+/// # Errors
+/// When that is another load.
+pub fn same_load(dir: &Path, made: &str, held: &Plan, new: &Plan) -> Result<(), Failure> {
+    let other = held.differences(new);
+    if other.is_empty() {
+        return Ok(());
+    }
+    usage(format!(
+        "the {made} in {} were run with another {}: give the same flags, or begin anew in another folder",
+        dir.display(),
+        other.join(", ")
+    ))
 }
 
 /// The flags that the command which made `dir` was started with, to make the same again for `asked`.

@@ -20,12 +20,26 @@ pub struct SweepFiles {
     _lock: Lock,
 }
 
+/// The charts of a sweep, behind its name.
+const CHARTS: [&str; 2] = ["_qps_ttlb", "_successrate"];
+/// The law fitted to it, and its table, likewise.
+const SCALING: &str = "_scaling.json";
+const TABLE: &str = ".dat";
+
+/// The files that carry the name of a sweep.
+pub fn names(name: &str) -> Vec<String> {
+    let charts =
+        CHARTS.iter().flat_map(|chart| ["svg", "png"].map(|end| format!("{name}{chart}.{end}")));
+    charts.chain([SCALING, TABLE].map(|rest| format!("{name}{rest}"))).collect()
+}
+
 impl SweepFiles {
     /// A folder that holds this sweep alone.
     ///
     /// # Errors
     /// When the name is no file name, or the folder cannot be written to or is written to already.
     pub fn of_sweep(dir: &Path, name: &str) -> Result<Self, Failure> {
+        check_name(name)?;
         make_folder(dir)?;
         Self::of_locked(dir, name, Lock::of_folder(dir)?)
     }
@@ -89,15 +103,17 @@ impl SweepFiles {
         let scaling = json(&reading.scaling(&curve)) + "\n";
         let mut files = vec![
             (self.json.clone(), (json(sweep) + "\n").into_bytes()),
-            (format!("{}_scaling.json", self.name), scaling.into_bytes()),
+            (format!("{}{SCALING}", self.name), scaling.into_bytes()),
             (
-                format!("{}.dat", self.name),
+                format!("{}{TABLE}", self.name),
                 import::dat::print(&whole_levels(sweep, &curve)).into_bytes(),
             ),
             (self.report.clone(), report::html::sweep(sweep, &curve, &reading).into_bytes()),
         ];
-        files.extend(drawn(&format!("{}_qps_ttlb", self.name), &qps.signed([source.clone()])));
-        files.extend(drawn(&format!("{}_successrate", self.name), &success.signed([source])));
+        for (chart, drawing) in CHARTS.iter().zip([qps, success]) {
+            files
+                .extend(drawn(&format!("{}{chart}", self.name), &drawing.signed([source.clone()])));
+        }
         write_files(&self.dir, files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())))
     }
 }

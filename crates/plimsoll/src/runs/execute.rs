@@ -170,6 +170,11 @@ impl Observer for Command<'_> {
         if let (Some(echoes), Some(why)) = (&self.echoes, &mut run.halted) {
             *why = echoes.mask(why);
         }
+        if let Some((journal, dir)) = &mut self.journal
+            && let Err(error) = journal.end(run)
+        {
+            without_journal(dir, &error);
+        }
         calibrations::compare(run);
         run.observed = self.beside.take().map(Beside::finish);
     }

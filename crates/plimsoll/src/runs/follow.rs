@@ -51,7 +51,9 @@ pub fn follow(
             shown(&from),
             shown(&next)
         ));
-        input = LoadInput::of(next.as_str(), args)?;
+        // A command may have settings of its own by now, such as the random arrivals of a search.
+        let settings = input.settings;
+        input = LoadInput { settings, ..LoadInput::of(next.as_str(), args)? };
     }
     Ok((input, notices))
 }

@@ -4,6 +4,8 @@
 //! and on simulated servers (`verdict`). Here: files, words, exit codes that no stall can change.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
 use std::thread;
@@ -79,6 +81,17 @@ fn arrivals_are_as_flag_or_file_say_and_a_resumed_search_keeps_them() {
     assert_eq!(spacing("closed"), Value::Null);
     let other = format!("capacity {url} --max 20 --arrivals poisson --resume flag");
     folder.plimsoll(&other).refuses(2, "was searched with uniform arrivals");
+    // What else was searched for, and what was sent, stays too.
+    for (flags, other) in [
+        ("--max 30 --arrivals uniform", "searched with another --max"),
+        ("--max 20 --arrivals uniform --precision 10%", "searched with another --precision"),
+        ("--max 20 --arrivals uniform --step 400ms", "searched with another --step"),
+        ("--max 20 --arrivals uniform --warmup 2s", "searched with another --warmup and --ramp"),
+        ("--max 20 --arrivals uniform -m HEAD", "were run with another method"),
+        ("--max 20 --arrivals uniform -T 1s --no-keepalive", "another time-out, keep-alive"),
+    ] {
+        folder.plimsoll(&format!("capacity {url} {flags} --resume flag")).refuses(2, other);
+    }
     // A search of before it was kept.
     let mut search = json(&folder, "flag/search.json");
     search["settings"].as_object_mut().unwrap().remove("arrivals").unwrap();
@@ -91,6 +104,91 @@ fn arrivals_are_as_flag_or_file_say_and_a_resumed_search_keeps_them() {
     let short = short.replace("--out", "--resume");
     folder.plimsoll(&format!("capacity {url} {short} flag"));
     assert_eq!(spacing("flag"), "uniform");
+}
+
+#[test]
+fn a_ramp_longer_than_a_step_lengthens_the_warm_up() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let short = "--max 20 --budget 10s --step 300ms --hold 300ms --rest 20ms";
+    folder.put(
+        "ramp.yaml",
+        format!(
+            "target: {}\nload: {{ramp: 900ms}}\nendpoints: [{{path: /healthz}}]\n",
+            target.url("")
+        ),
+    );
+    let url = target.url("/healthz");
+    for (line, out, warmup) in [
+        (format!("{url} --ramp 800ms"), "flag", 800_000_000),
+        ("ramp.yaml".to_owned(), "file", 900_000_000),
+    ] {
+        let ended = folder.plimsoll(&format!("capacity {line} {short} --out {out}"));
+        assert!([0, 98].contains(&ended.code), "{ended:#?}");
+        let search = json(&folder, &format!("{out}/search.json"));
+        assert_eq!(search["settings"]["warmup_ns"], warmup, "{out}");
+        let steps = search["steps"].as_array().unwrap();
+        let level = steps.iter().find(|step| step["step"]["purpose"] == "search").expect("a level");
+        let run = json(&folder, &format!("{out}/{}", level["file"].as_str().unwrap()));
+        assert_eq!(run["plan"]["ramp_ns"], warmup, "{out}");
+    }
+}
+
+/// The request that finds out where a redirect leads does not take the random arrivals from the search.
+#[test]
+fn what_a_redirect_leads_to_is_searched_with_the_arrivals_that_are_told() {
+    let folder = Folder::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/old", server.local_addr().unwrap());
+    thread::spawn(move || {
+        for connection in server.incoming().flatten() {
+            thread::spawn(move || redirect(connection));
+        }
+    });
+    let short = "--max 20 --budget 10s --step 300ms --hold 300ms --rest 20ms --out out";
+    folder.plimsoll(&format!("capacity {url} --follow 1 {short}"));
+    let search = json(&folder, "out/search.json");
+    assert_eq!(search["settings"]["arrivals"], "poisson");
+    let steps = search["steps"].as_array().unwrap();
+    let level = steps.iter().find(|step| step["step"]["purpose"] == "search").expect("a level");
+    let run = json(&folder, &format!("out/{}", level["file"].as_str().unwrap()));
+    assert!(run["plan"]["url"].as_str().unwrap().ends_with("/new"));
+    assert_eq!(run["plan"]["arrivals"], "poisson");
+}
+
+/// Responds to requests for `/old` with a redirect, to others with `ok`.
+fn redirect(mut connection: TcpStream) {
+    let mut bytes = [0; 4096];
+    while let Ok(read @ 1..) = connection.read(&mut bytes) {
+        let response = match bytes[..read].starts_with(b"GET /old ") {
+            true => "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\n\r\n",
+            false => "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        };
+        if connection.write_all(response.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_standard_output_that_is_full_is_a_failure() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    for line in [
+        format!(
+            "capacity {url} --max 20 --budget 10s --step 300ms --hold 300ms --rest 20ms --out a --format json"
+        ),
+        format!("sweep {url} --levels 1 -d 200ms --out b"),
+        "report b --format json".to_owned(),
+        "report a".to_owned(),
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = folder.command(Path::new(PLIMSOLL), &line);
+        let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("cannot write to standard output"), "{line}: {said}");
+        assert!([Some(1), Some(98)].contains(&output.status.code()), "{line}: {output:?}");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Which result a folder stands for where a run in it was killed, and that no result or file is lost to another.
 
 use std::fs;
+use std::path::Path;
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target, ended};
 
 /// Runs with so many connections into a folder.
 fn run(folder: &Folder, target: &Target, connections: u32, out: &str) {
@@ -66,6 +68,61 @@ fn a_second_run_in_a_folder_keeps_the_first() {
 }
 
 #[test]
+fn runs_without_a_folder_leave_the_last_two() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for connections in 1..=4 {
+        let url = target.url("/healthz");
+        folder.plimsoll(&format!("run -q -c {connections} -d 200ms {url}")).measured();
+    }
+    let names = fs::read_dir(folder.path().join("plimsoll-out")).unwrap().flatten();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["last", "previous"]);
+    for (name, connections) in [("last", "4"), ("previous", "3")] {
+        let run = folder.text(&format!("plimsoll-out/{name}/run.json"));
+        assert!(run.contains(&format!("\"connections\": {connections},")), "{name}");
+    }
+}
+
+#[test]
+fn runs_that_begin_at_once_keep_a_result_each() {
+    const RUNS: usize = 6;
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run -q -c 1 -d 3s {}", target.url("/delay/2ms"));
+    let begin = |_| {
+        let mut command = folder.command(Path::new(PLIMSOLL), &line);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let begun: Vec<_> = (0..RUNS).map(begin).collect();
+    for run in begun {
+        let said = run.wait_with_output().unwrap().stderr;
+        let said = String::from_utf8_lossy(&said);
+        assert!(!said.contains("printed only"), "{said}");
+    }
+    let made = fs::read_dir(folder.path().join("plimsoll-out")).unwrap().flatten();
+    assert_eq!(made.filter(|dir| dir.path().join("run.json").exists()).count(), RUNS);
+}
+
+/// A copy of a result under another name is not the result that its folder holds.
+#[test]
+fn a_file_stands_for_its_folder_only_where_it_is_its_result() {
+    let (folder, target) = (Folder::new(), Target::start());
+    run(&folder, &target, 2, "out");
+    fs::copy(folder.path().join("out/run.json"), folder.path().join("out/older.json")).unwrap();
+    folder
+        .plimsoll("report out/older.json")
+        .refuses(2, "no file that a folder's result is read from");
+    for name in ["run.json", "run.journal", "report.html", "timeline.csv"] {
+        folder.plimsoll(&format!("report out/{name}")).measured().prints("c=2");
+    }
+    let mut within = folder.command(Path::new(PLIMSOLL), "report run.json");
+    ended(within.current_dir(folder.path().join("out")))
+        .measured()
+        .prints("plimsoll report . --details");
+}
+
+#[test]
 fn results_of_other_kinds_and_files_of_others_are_not_replaced() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
@@ -80,6 +137,10 @@ fn results_of_other_kinds_and_files_of_others_are_not_replaced() {
     assert_eq!(folder.text("out/report.html"), page);
     fs::create_dir(folder.path().join("mine")).unwrap();
     folder.put("mine/run.json", r#"{"my":"data"}"#);
+    fs::create_dir(folder.path().join("drawn")).unwrap();
+    folder.put("drawn/api_successrate.png", "mine");
+    let sweep = format!("sweep {url} --levels 1 -d 100ms --name api --out drawn");
+    folder.plimsoll(&sweep).refuses(2, "drawn/api_successrate.png would be replaced");
     let run = format!("run -q -c 1 -d 100ms --out mine {url}");
     folder.plimsoll(&run).refuses(2, "mine/run.json would be replaced");
     assert_eq!(folder.text("mine/run.json"), r#"{"my":"data"}"#);

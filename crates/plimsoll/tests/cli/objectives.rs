@@ -23,6 +23,7 @@ fn undisturbed(folder: &Folder, levels: &[u32]) {
         "command": ["plimsoll", "sweep"],
         "kind": "concurrency",
         "objective_mean_ns": 500_000_000,
+        "ended": "all 2 levels asked for were run",
         "levels": levels.iter().map(|level| json!({"level": level, "run": run})).collect::<Vec<_>>(),
     });
     fs::create_dir(folder.path().join("out")).unwrap();

@@ -52,6 +52,10 @@ fn results_that_are_damaged_or_newer() {
 fn flags_that_make_no_sweep() {
     let folder = Folder::new();
     let url = "http://127.0.0.1:1/";
+    folder.put(
+        "think.yaml",
+        format!("target: {url}\nload: {{think: 1s}}\nendpoints: [{{path: /}}]\n"),
+    );
     for (line, needle) in [
         ("sweep ftp://127.0.0.1".to_owned(), "use http or https"),
         (format!("sweep {url} -c 1,8,64"), "levels of concurrency are given by --levels 1,8,64"),
@@ -60,10 +64,23 @@ fn flags_that_make_no_sweep() {
         (format!("sweep {url} --levels 5,many"), "auto, classic"),
         (format!("sweep {url} --max-level 0"), "--max-level"),
         (format!("sweep {url} --rates 10 --think 1s"), "closed loop"),
+        (
+            format!("sweep {url} --levels 1,2 --max-level 1"),
+            "--max-level bounds the levels that auto",
+        ),
+        (format!("sweep {url} --levels 1 --junit x.xml"), "this sweep has none: give --slo"),
+        (format!("sweep {url} --levels 1 --annotations github"), "give --slo"),
+        (format!("sweep {url} --levels 1 -d 3s --profile {url}"), "4 s or longer: give -d 10s"),
+        (format!("sweep {url} --levels 1 -d 1s --ramp 2s"), "--ramp 2s is longer"),
+        ("sweep think.yaml --rates 10".to_owned(), "`pace` and `think` belong to a closed loop"),
+        ("capacity think.yaml".to_owned(), "`pace` and `think` belong to a closed loop"),
+        (format!("capacity {url} --step 1s --hold 2s --profile {url}"), "give --step 4s"),
+        (format!("run {url} --profile {url} --format json"), "give --out DIR"),
         (format!("wrktest {url} --levels 0"), "--levels"),
     ] {
         folder.plimsoll(&line).refuses(2, needle);
     }
+    assert!(!folder.path().join("plimsoll-out").exists(), "nothing was made");
     folder.plimsoll(&format!("sweep {url} --name a")).refuses(1, "refused");
     let target = Target::start();
     let url = target.url("/healthz");

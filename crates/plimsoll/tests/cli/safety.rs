@@ -108,6 +108,29 @@ fn no_command_in_a_folder_is_carried_out() {
     folder.follows_mark();
 }
 
+/// Levels of one curve are of one load: what its workload file reads counts as that file does.
+#[test]
+fn what_a_workload_reads_must_be_what_it_was() {
+    let (folder, target) = (Folder::new(), Target::start());
+    folder.put("body.txt", "one");
+    folder.put("ids.csv", "id\n1\n2\n");
+    let text = format!(
+        "target: {}\npools: {{user: {{file: ids.csv}}}}\nendpoints:\n  \
+         - {{method: POST, path: '/echo?u=${{user.id}}', body: {{file: body.txt}}}}\n",
+        target.url("")
+    );
+    folder.put("w.yaml", text);
+    folder.plimsoll("sweep w.yaml --levels 1 -d 100ms --rest 0 --out out -q").measured();
+    for (name, other) in [("body.txt", "two"), ("ids.csv", "id\n1\n3\n")] {
+        let was = folder.text(name);
+        folder.put(name, other);
+        let refused = folder.plimsoll("sweep --resume out");
+        refused.refuses(2, &format!("{name} has changed since out was written"));
+        folder.put(name, was);
+    }
+    folder.plimsoll("sweep --resume out").ends_well();
+}
+
 fn under_way(folder: &Folder, line: &str, until: &str) -> Child {
     let mut command = folder.command(Path::new(PLIMSOLL), line);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");

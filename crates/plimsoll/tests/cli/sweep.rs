@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Folder, PLIMSOLL, Target};
+use crate::harness::{Folder, PLIMSOLL, Target, unwrapped};
 use crate::recorder::Recorder;
 
 const FILES: [&str; 7] = [
@@ -84,10 +84,40 @@ fn a_kill_loses_the_running_level_and_resume_goes_on() {
     let kept = levels(&folder);
     assert!(!kept.is_empty() && kept.len() < MANY, "{kept:?}");
     let first = started_at(&folder);
+    folder.plimsoll("report out").ends(130).says("plimsoll sweep --resume out goes on with it");
     folder.plimsoll("sweep --resume out").measured();
     assert_eq!(levels(&folder), (1..=MANY).map(|level| level as f64).collect::<Vec<_>>());
     assert_eq!(started_at(&folder), first);
     folder.has(&FILES);
+}
+
+#[test]
+fn a_level_in_which_the_server_died_is_run_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!(
+        "sweep {} --levels 1,2,4 -d 1500ms --rest 0 --name api --out out -q",
+        target.url("/delay/1ms")
+    );
+    let mut command = folder.command(Path::new(PLIMSOLL), &line);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let json = folder.path().join("out/sweep.json");
+    wait_until(|| json.exists());
+    thread::sleep(Duration::from_millis(300));
+    let target = target.pause(|| {
+        let ended = child.wait_with_output().unwrap();
+        let text = unwrapped(&String::from_utf8_lossy(&ended.stdout));
+        assert!(text.contains("the server stopped answering"), "{text}");
+        assert_eq!(ended.status.code(), Some(98));
+    });
+    assert_eq!(levels(&folder), [1.0, 2.0]);
+    folder.plimsoll("sweep --resume out").measured();
+    let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
+    let succeeded = |held: &Value| held["run"]["rates"]["success_ratio"] == 1.0;
+    let held = sweep["levels"].as_array().unwrap();
+    assert!(held.len() == 3 && held.iter().all(succeeded), "{held:?}");
+    let url = target.url("/delay/1ms");
+    let other = format!("sweep {url} --levels 1,2,4 -d 1500ms --name other --resume out");
+    folder.plimsoll(&other).refuses(2, "out is the sweep `api`, not `other`");
 }
 
 fn started_at(folder: &Folder) -> String {

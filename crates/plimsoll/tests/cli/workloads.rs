@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended};
+use crate::harness::{Ended, Folder, PLIMSOLL, Target, ended, unwrapped};
 
 /// The documentation's example, aimed at a server.
 fn shop(folder: &Folder, target: &str) {
@@ -68,6 +68,51 @@ fn a_plan_shows_where_each_value_comes_from_and_sends_nothing() {
     let text = folder.plimsoll("plan mixed.yaml --reads-only").ok();
     assert!(text.stdout.contains("Left out: POST /echo"), "{text:#?}");
     assert!(!text.stdout.contains("  POST /echo HTTP/1.1"), "{text:#?}");
+}
+
+/// Each session that arrives is several requests.
+#[test]
+fn what_sessions_write_is_counted_by_their_requests() {
+    let folder = Folder::new();
+    let text = "target: http://127.0.0.1:9\nload: {rate: 200/s, duration: 5s}\nflows:\n  - name: visit\n    \
+                steps: [{method: POST, path: /a}, {path: /b}, {path: /c}]\n";
+    folder.put("visits.yaml", text);
+    let plan = json(&folder.plimsoll("plan visits.yaml --format json").ok());
+    assert_eq!(plan["writes"]["requests"], 1000);
+    folder.follows_schema("plan", &plan);
+}
+
+#[test]
+fn what_flags_change_is_in_the_plan_and_what_a_run_refuses_is_refused() {
+    let folder = Folder::new();
+    folder.put("post.lua", "wrk.method = 'POST'\n");
+    let url = "http://127.0.0.1:9/";
+    let flags = "-s post.lua -c 8 -t 2 --connect-to 127.0.0.1:1 --max-inflight 4 --no-keepalive --source 127.0.0.2";
+    let shown = folder.plimsoll(&format!("plan {url} {flags} -- a")).ok();
+    let text = unwrapped(&shown.stdout);
+    for line in [
+        "script post.lua: it makes the requests, and is not run here flag",
+        "connect to 127.0.0.1:1 flag",
+        "from 127.0.0.2 flag",
+        "workers 2 flag",
+        "keep-alive no: a connection for each request flag",
+        "in flight at most 4 flag",
+    ] {
+        assert!(text.contains(line), "no `{line}` in {text}");
+    }
+    assert!(!text.contains("GET /"), "{text}");
+    let secure = folder.plimsoll("plan https://127.0.0.1:9/ -k --sni other --tls-min 1.3").ok();
+    let text = unwrapped(&secure.stdout);
+    for line in ["certificate not checked flag", "TLS name other flag", "TLS 1.3 to 1.3 flag"] {
+        assert!(text.contains(line), "no `{line}` in {text}");
+    }
+    for (flags, why) in [
+        ("-s missing.lua", "-s missing.lua: No such file"),
+        ("-- a", "arguments after -- are for a script"),
+        ("-t 20 -c 10", "-t 20 is above -c 10"),
+    ] {
+        folder.plimsoll(&format!("plan {url} {flags}")).refuses(2, why);
+    }
 }
 
 #[test]

@@ -134,6 +134,12 @@ fn ci_systems_get_reports_beside_an_untouched_standard_output() {
             "error title=max<1us%3A missed"
         ]
     );
+    // However narrow the terminal is said to be, a command is one line.
+    let mut narrow =
+        command_of(["report", dir.path().to_str().expect("a path")].into_iter().chain(flags));
+    narrow.env("COLUMNS", "40");
+    let lines = end(narrow).stderr;
+    assert!(lines.lines().all(|line| line.starts_with("::")), "{lines}");
     let xml = fs::read_to_string(xml).expect("a test report");
     assert!(xml.contains("tests=\"3\" failures=\"1\" errors=\"0\""), "{xml}");
 }

@@ -201,6 +201,22 @@ fn a_kill_leaves_a_journal_that_makes_the_results() {
     assert_eq!(has_all_files(dir.path()).totals, run.totals);
 }
 
+/// Where the files do not fit and the journal did, nothing is lost: not even that the run was whole.
+#[test]
+fn a_whole_run_is_rebuilt_as_one() {
+    let (dir, server) = (folder(), server());
+    let line =
+        format!("run {} -c 2 -d 300ms -q --out {}", url(&server, "/healthz"), dir.path().display());
+    plimsoll(&line).measured();
+    let made = has_all_files(dir.path());
+    fs::remove_file(dir.path().join("run.json")).expect("a file");
+    let ended = plimsoll(&format!("report {}", dir.path().display())).measured();
+    assert!(!ended.stdout.contains("Ended early"), "{ended:?}");
+    let again = has_all_files(dir.path());
+    assert!(!again.interrupted);
+    assert_eq!((again.totals, again.validity.verdict), (made.totals, made.validity.verdict));
+}
+
 /// Every count and time in it as high as a file can say.
 fn hostile(line: &str) -> String {
     let mut rest = line;
@@ -226,6 +242,9 @@ fn a_hostile_journal_costs_what_it_spoils() {
     let journal = dir.path().join("run.journal");
     let text = fs::read_to_string(&journal).expect("a journal");
     let (head, intervals) = text.split_once('\n').expect("a head");
+    // It has not come to its end.
+    let at = intervals.find("{\"ended\":").expect("its end");
+    let intervals = &intervals[..at];
     let spoilt: Vec<String> = intervals.lines().map(hostile).collect();
     let whole = format!("{head}\n{intervals}{}\n{0}\n", spoilt.join("\n"));
     fs::write(&journal, whole).expect("a file");

@@ -16,10 +16,10 @@ use crate::results::output::{json, make_folder, write_files};
 /// The search itself.
 pub const SEARCH_JSON: &str = "search.json";
 /// The load line.
-const CAPACITY_JSON: &str = "capacity.json";
+pub const CAPACITY_JSON: &str = "capacity.json";
 pub const REPORT: &str = "report.html";
 /// Where the runs of the steps are.
-const STEPS: &str = "steps";
+pub const STEPS: &str = "steps";
 
 /// Where a search's results go.
 #[derive(Debug)]

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use model::capacity::CapacitySearch;
+use model::capacity::{CapacitySearch, Settings};
 use verdict::capacity::Search;
 
 use super::files::{Files, SEARCH_JSON};
+use super::runner::{SearchRunner, in_step};
 use super::{arrivals, carry_out, runner, settings};
 use crate::args::CapacityArgs;
 use crate::failure::{Failure, usage};
@@ -13,7 +14,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::results::input;
 use crate::results::lock::Lock;
-use crate::results::resume::own_args;
+use crate::results::resume::{own_args, same_load};
 use crate::secrets;
 use crate::terminal::live::Live;
 
@@ -67,10 +68,16 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
             record.objectives.join(", ")
         ));
     }
+    if given.url.is_some() {
+        same_settings(dir, &args, &wanted, &input, &record.settings)?;
+    }
     if given.budget.is_some() {
         record.settings.budget_ns = wanted.budget_ns;
     }
     record.outcome = None;
+    // What the load is of may be told better by now.
+    record.users_of_load = super::users_of_load(&args, &input)?;
+    record.wanted_per_s = super::wanted(&args, &input);
     // Searches of before they kept it have requests there.
     record.settings.arriving = input.arriving();
     Search::look_again(&mut record.steps);
@@ -79,10 +86,54 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         Some(lock) => Files::of_locked(dir, lock)?,
         None => Files::new(dir)?,
     };
+    same_load_as_before(dir, &runner, &record, &files)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
     Live::new(args.quiet, false).say(&kept);
     cursors::go_on(dir, &runner.prepared.input)?;
     carry_out(&runner, record, &files, args.format, None)
+}
+
+/// That the flags which were given again ask for the search that was begun. Lengths that follow from the budget may be
+/// left out.
+fn same_settings(
+    dir: &Path,
+    args: &CapacityArgs,
+    wanted: &Settings,
+    input: &LoadInput,
+    was: &Settings,
+) -> Result<(), Failure> {
+    let warmup_ns = super::warmup(was.step_ns, input);
+    let same = [
+        ("--max", wanted.most == was.most),
+        ("--precision", wanted.precision == was.precision),
+        ("--step", args.step.is_none_or(|step| step == was.step_ns)),
+        ("--hold", args.hold.is_none_or(|hold| hold == was.hold_ns)),
+        ("--rest", args.rest.is_none_or(|rest| rest == was.rest_ns)),
+        ("--warmup and --ramp", warmup_ns == was.warmup_ns),
+    ];
+    match same.iter().find(|(_, same)| !same) {
+        None => Ok(()),
+        Some((flag, _)) => usage(format!(
+            "{} was searched with another {flag}: give the same, or begin anew in another folder",
+            dir.display()
+        )),
+    }
+}
+
+/// That the steps to come send what those before sent: a level rather than a look at the server at rest tells.
+fn same_load_as_before(
+    dir: &Path,
+    runner: &SearchRunner,
+    record: &CapacitySearch,
+    files: &Files,
+) -> Result<(), Failure> {
+    let steps = record.steps.iter();
+    let held = steps.filter_map(|held| Some((held.step, files.read_run(held)?)));
+    let Some((step, run)) = held.max_by_key(|(step, _)| !step.purpose.is_closed_loop()) else {
+        return Ok(());
+    };
+    let (launch, _) = runner.prepared.level(runner.shape(&step), true, &runner.stop)?;
+    same_load(dir, "steps", &run.plan, &in_step(launch, &step).plan)
 }
 
 /// The search in a folder.

@@ -34,12 +34,16 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
     }
     carry_out(&args, input, |input| {
         // Where there is no folder, the error about its missing file comes below.
-        let lock = dir.is_dir().then(|| Lock::of_folder(dir)).transpose()?;
+        let mut locks: Vec<Lock> = Vec::new();
+        if dir.is_dir() {
+            locks.push(Lock::of_folder(dir)?);
+        }
         cursors::go_on(dir, input)?;
         let own = unused(dir, "resumed");
         make_folder(&own)?;
+        locks.push(Lock::of_folder(&own)?);
         eprintln!("plimsoll: results go to {}", own.display());
-        Ok(Folder { made: Some(own), _lock: lock })
+        Ok(Folder { made: Some(own), _locks: locks })
     })
 }
 

@@ -9,6 +9,10 @@ use crate::failure::{Failure, usage};
 
 /// Levels that one list may hold.
 const MOST_LEVELS: usize = 1000;
+/// Level up to which a climb goes, by default.
+const MAX_LEVEL: u64 = 50_000;
+/// Share of attempts that must succeed for a climb to go on, by default.
+const STOP_BELOW: f64 = 0.9;
 /// Connections of one level at most, as in a single run.
 const HIGHEST: u64 = 1_000_000;
 
@@ -29,6 +33,7 @@ pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
                 "--pace and --think belong to a closed loop: leave out either them or --rates",
             );
         }
+        refuse_bounds(args, "--rates", &["--max-level", "--stop-below"])?;
         return listed(args.rates.clone());
     }
     if let Some(most) = args.connections {
@@ -40,14 +45,33 @@ pub fn ladder(args: &SweepArgs) -> Result<Ladder, Failure> {
     if load.arrivals.is_some() {
         return usage("--arrivals belongs to an open loop: give its rates with --rates");
     }
-    let highest = highest(args.max_level)?;
+    let highest = highest(args.max_level.unwrap_or(MAX_LEVEL))?;
     match args.levels.trim() {
-        "auto" => Ok(Ladder::auto(highest, args.stop_below)),
-        "classic" if args.max_level < 200 => {
+        "auto" => Ok(Ladder::auto(highest, args.stop_below.unwrap_or(STOP_BELOW))),
+        "classic" if highest < 200 => {
             usage("--levels classic begins at 200 connections, above --max-level")
         }
-        "classic" => Ok(Ladder::classic(highest)),
-        list => listed(concurrencies(list)?),
+        "classic" => {
+            refuse_bounds(args, "--levels classic", &["--stop-below"])?;
+            Ok(Ladder::classic(highest))
+        }
+        list => {
+            let levels = concurrencies(list)?;
+            refuse_bounds(args, &format!("--levels {list}"), &["--max-level", "--stop-below"])?;
+            listed(levels)
+        }
+    }
+}
+
+/// Bounds of a climb have no place beside levels that were given, all of which are run.
+fn refuse_bounds(args: &SweepArgs, beside: &str, flags: &[&str]) -> Result<(), Failure> {
+    let given =
+        [("--max-level", args.max_level.is_some()), ("--stop-below", args.stop_below.is_some())];
+    match given.iter().find(|(flag, given)| *given && flags.contains(flag)) {
+        Some((flag, _)) => usage(format!(
+            "{flag} bounds the levels that auto chooses: leave out either it or {beside}"
+        )),
+        None => Ok(()),
     }
 }
 
@@ -129,6 +153,10 @@ mod tests {
             (&["--levels", "2M"], "from 1 to"),
             (&["--max-level", "0"], "--max-level"),
             (&["--levels", "classic", "--max-level", "100"], "200"),
+            (&["--levels", "1,8,64", "--max-level", "10"], "--max-level bounds"),
+            (&["--levels", "1,8,64", "--stop-below", "50%"], "--stop-below bounds"),
+            (&["--levels", "classic", "--stop-below", "50%"], "--stop-below bounds"),
+            (&["--rates", "1,2", "--stop-below", "50%"], "or --rates"),
             (&["--rates", "10", "--pace", "1ms"], "closed loop"),
             (&["--arrivals", "poisson"], "open loop"),
         ] {

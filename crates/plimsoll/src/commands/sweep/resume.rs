@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use model::{LevelKind, Plan, Sweep};
-use verdict::Step;
+use model::{LevelKind, Sweep};
+use verdict::{Step, gone_for_good};
 
 use super::{carry_out, levels, runner};
 use crate::args::SweepArgs;
@@ -14,7 +14,7 @@ use crate::load::objectives::Objectives;
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
-use crate::results::resume::own_args;
+use crate::results::resume::{own_args, same_load};
 use crate::results::sweep_files::SweepFiles;
 use crate::secrets;
 use crate::terminal::live::Live;
@@ -48,17 +48,22 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
             hint(&sweep)
         ));
     }
-    sweep.levels.retain(|held| !held.run.interrupted);
+    if let Some(name) = args.name.as_ref().filter(|name| **name != sweep.name) {
+        return usage(format!("{} is the sweep `{}`, not `{name}`", dir.display(), sweep.name));
+    }
+    // A level that was cut short is run again, and one that the server left in the middle, when it is back.
+    sweep.levels.retain(|held| !held.run.interrupted && gone_for_good(&held.run).is_none());
     sweep.objective_mean_ns = args.objective;
     sweep.ended = None;
     let ladder = levels::ladder(&args)?;
     let input = LoadInput::of(&url, &args.load)?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     sweep.levels.iter_mut().for_each(|held| objectives.judge(&mut held.run));
-    let runner = runner(input, &args, objectives, false)?;
+    objectives.for_levels()?;
+    let runner = runner(input, &args, &ladder, objectives, false)?;
     if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
         let (launch, _) = runner.prepared.level(runner.shape(level), true, &runner.stop)?;
-        same_load(dir, &held.run.plan, &launch.plan)?;
+        same_load(dir, "levels", &held.run.plan, &launch.plan)?;
     }
     let files = match lock {
         Some(lock) => SweepFiles::of_locked(dir, &sweep.name, lock)?,
@@ -81,19 +86,6 @@ fn load(dir: &Path) -> Result<Sweep, Failure> {
     })?;
     import::load_sweep(&bytes)
         .map_err(|error| Failure::CannotRun(format!("{}: {error}", path.display())))
-}
-
-/// Levels of one curve must differ in nothing but the level.
-fn same_load(dir: &Path, held: &Plan, new: &Plan) -> Result<(), Failure> {
-    let other = held.differences(new);
-    if other.is_empty() {
-        return Ok(());
-    }
-    usage(format!(
-        "the levels in {} were run with another {}: give the same flags, or start a new sweep",
-        dir.display(),
-        other.join(", ")
-    ))
 }
 
 fn plural(kind: LevelKind) -> &'static str {

@@ -168,13 +168,17 @@ impl SweepRunner {
 
     /// The shape of a level.
     pub fn shape(&self, level: f64) -> Shape {
-        let (connections, rate_per_s) = match self.kind {
-            LevelKind::Concurrency => (level as u64, None),
-            LevelKind::Rate => (self.connections, Some(level)),
-        };
-        let duration_ns = Some(self.duration_ns);
-        Shape { connections, rate_per_s, duration_ns, requests: None }
+        shape(self.kind, level, self.connections, self.duration_ns)
     }
+}
+
+/// The shape of a level of this kind, of so many connections at most where it is a rate.
+pub fn shape(kind: LevelKind, level: f64, connections: u64, duration_ns: Nanos) -> Shape {
+    let (connections, rate_per_s) = match kind {
+        LevelKind::Concurrency => (level as u64, None),
+        LevelKind::Rate => (connections, Some(level)),
+    };
+    Shape { connections, rate_per_s, duration_ns: Some(duration_ns), requests: None }
 }
 
 fn end(sweep: &mut Sweep, files: &SweepFiles, reason: String) -> End {

@@ -57,7 +57,7 @@ pub fn take(args: &ExplainArgs, again: &Again) -> Result<Result<Profiles, String
     let endpoint = Endpoint::parse(url, headers)?;
     let mut taker = Taker::new(endpoint, Some(LONGEST))?.with(MUTEX.0);
     let run = again.profiled(WORDS, &mut taker)?;
-    let taken = taker.finish(&run.plan);
+    let taken = taker.finish(&run);
     Ok(taken.and_then(|taken| read(&taken, run, again)).map_err(|failure| failure.to_string()))
 }
 
