@@ -116,7 +116,7 @@ mod tests {
         records.each(count).unwrap();
         assert_eq!(rows, LONGEST_RECORD / 2 - 1);
         for cells in [",", "\"\n\","] {
-            let long = format!("a,b\nc,d\n{}", cells.repeat(LONGEST_RECORD));
+            let long = format!("a,b\nc,d\n{}", cells.repeat(2 * LONGEST_RECORD));
             let mut records = Records::new(long.as_bytes(), b',');
             records.header().unwrap();
             let refused = records.each_of_bytes(|_, _| Ok(())).unwrap_err();
