@@ -1,11 +1,10 @@
 //! Values that a server made and its client sent back: found by comparing each request of a
 //! recording with the responses before it, and turned into extractions and placeholders.
 //!
-//! A value of a response counts if no earlier request had it (the client would have known it before
-//! the server sent it) and if it is named or formed like an identifier or a token. In requests, whole
-//! values are compared only: segments of the path, query values, fields, cookies, members of a body.
-//! The work is one look-up a value. Cookies that a response set are left to the flow, which keeps
-//! cookies for each of its users.
+//! A value of a response counts if no earlier request had it (the client would have known it before the server
+//! sent it) and if it is named or formed like an identifier or a token. In requests, whole values are compared
+//! only: segments of the path, query values, fields, cookies, members of a body. The work is one look-up a value.
+//! Cookies that a response set are left to the flow, which keeps cookies for each of its users.
 
 mod groups;
 

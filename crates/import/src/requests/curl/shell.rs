@@ -1,8 +1,7 @@
 //! Pasted shell text cut into commands and words, as a POSIX shell would, with bash's `$'...'`.
 //!
-//! Nothing is run: a variable that the text itself sets is filled in, any other becomes a
-//! placeholder of the environment, and the output of a command one that the user has to provide.
-//! Words come out as template text.
+//! Nothing is run: a variable that the text itself sets is filled in, any other becomes a placeholder of the
+//! environment, and the output of a command one that the user has to provide. Words come out as template text.
 
 mod ansi;
 mod heredoc;
