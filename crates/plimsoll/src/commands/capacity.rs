@@ -104,8 +104,8 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     ended
 }
 
-/// The warm-up of a step of this length: longer where flag or file say what the server needs to be warm, or over which time
-/// the load grows.
+/// The warm-up of a step of this length: longer where flag or file say what the server needs to be warm, or over
+/// which time the load grows.
 fn warmup(step_ns: Nanos, input: &LoadInput) -> Nanos {
     let LoadSettings { warmup_ns, ramp_ns, .. } = &input.settings;
     tenth(step_ns).max(warmup_ns.value).max(ramp_ns.value)

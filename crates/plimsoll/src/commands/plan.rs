@@ -147,12 +147,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         let before = before.flatten().map(|load| format!(", {load} before")).unwrap_or_default();
         add("scale", format!("{factor}{before}"), Origin::Flag);
     }
-    for (name, value) in of_flags(&args.load) {
-        add(name, value, Origin::Flag);
-    }
-    if input.destination.tls {
-        tls(args, input, &mut add);
-    }
+    way(args, input, &mut add);
     if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
             || format!("{} stages", stages.len()),
@@ -199,6 +194,16 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         add("header", format!("{name}: {value}"), origin_of_header(args, input, name));
     }
     lines
+}
+
+/// Which way requests take, and how they leave.
+fn way(args: &PlanArgs, input: &LoadInput, add: &mut impl FnMut(&str, String, Origin)) {
+    for (name, value) in of_flags(&args.load) {
+        add(name, value, Origin::Flag);
+    }
+    if input.destination.tls {
+        tls(args, input, add);
+    }
 }
 
 /// What only flags say.

@@ -101,8 +101,7 @@ fn runner(
     if let Step::Run(level) = ladder.next() {
         let shape = runner::shape(levels::kind(args), level, connections, duration_ns);
         shape.check()?;
-        input.settings.check_pauses(shape.rate_per_s.is_some())?;
-        input.settings.check_ramp(shape)?;
+        input.settings.check_level(shape)?;
     }
     ProfileInto::check(&args.take, duration_ns, "-d 10s")?;
     let prepared = prepare(input, &args.load)?;

@@ -119,7 +119,7 @@ impl Prepared {
                 self.input.text
             ));
         }
-        self.input.settings.check_ramp(shape)?;
+        self.input.settings.check_level(shape)?;
         let at_level = self.input.at_level(shape.connections, now_unix_ns())?;
         let shape = Shape { connections: at_level.connections, ..shape };
         shape.check()?;

@@ -111,11 +111,18 @@ impl Settings {
     /// # Errors
     /// When it was asked for all the same.
     pub fn check(&self, shape: Shape) -> Result<(), Failure> {
-        let open = shape.rate_per_s.is_some();
-        self.check_pauses(open)?;
-        if !open && self.arrivals.origin != Origin::Default {
+        if shape.rate_per_s.is_none() && self.arrivals.origin != Origin::Default {
             return usage("--arrivals belongs to an open loop: give its rate with -R");
         }
+        self.check_level(shape)
+    }
+
+    /// What a level has no use for, one of several whose loops may differ.
+    ///
+    /// # Errors
+    /// When it was asked for all the same.
+    pub fn check_level(&self, shape: Shape) -> Result<(), Failure> {
+        self.check_pauses(shape.rate_per_s.is_some())?;
         self.check_ramp(shape)
     }
 
@@ -141,7 +148,7 @@ impl Settings {
     ///
     /// # Errors
     /// When the ramp does not end inside of the window.
-    pub fn check_ramp(&self, shape: Shape) -> Result<(), Failure> {
+    fn check_ramp(&self, shape: Shape) -> Result<(), Failure> {
         let (ramp_ns, warmup_ns) = (self.ramp_ns.value, self.warmup_ns.value);
         match shape.duration_ns.map(|window_ns| warmup_ns + window_ns) {
             Some(lasts_ns) if ramp_ns > lasts_ns => usage(format!(
