@@ -126,10 +126,15 @@ fn distribution(name: &str, latencies: &Latencies<u64>, summary: &Summary) -> Sp
     SpectrumSeries {
         name: name.to_owned(),
         points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
-        p50_and_p99_s: (summary.count > 0).then(|| (seconds(summary.p50), seconds(summary.p99))),
+        p50_and_p99_s: p50_and_p99_s(summary),
         max_s: Some(seconds(if summary.count > 0 { summary.max } else { latencies.max() })),
         count: Some(latencies.count()),
     }
+}
+
+/// Median and 99th percentile in seconds; none of no requests.
+fn p50_and_p99_s(summary: &Summary) -> Option<(f64, f64)> {
+    (summary.count > 0).then(|| (seconds(summary.p50), seconds(summary.p99)))
 }
 
 /// What limits a search over its levels, with the interval that the capacity is in: the objective that

@@ -151,7 +151,7 @@ pub fn heat(run: &Run) -> Option<chart::Heat> {
         title: "Every request over time".to_owned(),
         columns: columns.filter(|columns| columns.len() > 1)?,
         spans: run.dips.iter().map(alarm).collect(),
-        p50_and_p99_s: Some((seconds(run.response_ns.p50), seconds(run.response_ns.p99))),
+        p50_and_p99_s: super::p50_and_p99_s(&run.response_ns),
     })
 }
 

@@ -84,7 +84,8 @@ fn a_lower_bound_is_one_wherever_it_is_named() {
         }
     });
     let [text, chart, page] = said(&sweep, &curve);
-    assert!(text.contains("at least 60,000/s at 30,000 connections, mean at most 799ms"), "{text}");
+    let words = "at least 60,000/s at 30,000 connections, mean at most 799ms";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{text}");
     assert!(chart.contains("QPS is at least 60,000 with 30,000 connections"), "{chart}");
     assert!(chart.contains("the mean latency is at most 799ms."), "{chart}");
     assert!(page.contains("≥60,000") && page.contains("mean at most 799ms"), "{page}");
@@ -144,7 +145,8 @@ fn a_level_without_responses_has_no_latency_of_zero() {
     let cells: Vec<_> = row.split_whitespace().collect();
     assert_eq!(cells[..6], ["100", "0.00", "-", "-", "-", "0.00"], "{row}");
     let (head, _) = page.split_once("<script type").unwrap();
-    assert!(!text.contains("0ns") && !head.contains("0ns"), "{text}");
+    assert!(!text.contains("0ns"), "{text}");
+    assert!(!head.contains("0ns"), "the page");
     let reading = verdict::curve::read(&curve, OBJECTIVE);
     let chart = charts::curve(&curve, &reading, OBJECTIVE).chart();
     assert_eq!(chart.table().rows[1][..4], ["100", "0", "", ""]);

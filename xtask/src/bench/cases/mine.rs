@@ -138,7 +138,8 @@ pub fn memory(bench: &Bench) -> Result<Vec<Row>> {
     let mut gzip = repo::command(repo::require("gzip")?);
     gzip.arg("-1").stdin(Stdio::piped()).stdout(File::create(&log)?);
     let mut gzip = gzip.spawn()?;
-    let written = write_log(gzip.stdin.take().context("it has an input")?, MANY_LINES, MANY_USERS, 2);
+    let written =
+        write_log(gzip.stdin.take().context("it has an input")?, MANY_LINES, MANY_USERS, 2);
     ensure!(gzip.wait()?.success(), "gzip failed");
     written?;
     let mut command = pinned("0,1", bench.plimsoll()?);
