@@ -116,8 +116,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rates -d 'Op
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s c -l connections -d 'Maximum number of connections in an open-loop sweep [default: 1000]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s d -l duration -d 'Measured window of each level [default: 10s; 2s without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l rest -d 'Rest between levels [default: 1s; none without a URL]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d 'Highest level that `auto` goes to' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l stop-below -d 'Stop once fewer than this share of attempts succeed' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-level -d 'Highest level that `auto` and `classic` go to [default: 50000]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l stop-below -d '`auto`: stop once fewer than this share of attempts succeed [default: 90%]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l objective -d 'Limit on the mean response time; the report names the best level within it' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r

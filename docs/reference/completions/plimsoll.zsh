@@ -126,8 +126,8 @@ _arguments "${_arguments_options[@]}" : \
 '-d+[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--duration=[Measured window of each level \[default\: 10s; 2s without a URL\]]:TIME:_default' \
 '--rest=[Rest between levels \[default\: 1s; none without a URL\]]:TIME:_default' \
-'--max-level=[Highest level that \`auto\` goes to]:N:_default' \
-'--stop-below=[Stop once fewer than this share of attempts succeed]:PERCENT:_default' \
+'--max-level=[Highest level that \`auto\` and \`classic\` go to \[default\: 50000\]]:N:_default' \
+'--stop-below=[\`auto\`\: stop once fewer than this share of attempts succeed \[default\: 90%\]]:PERCENT:_default' \
 '--objective=[Limit on the mean response time; the report names the best level within it]:TIME:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
 '--threads=[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -1145,7 +1145,7 @@ json\:"The result as JSON, in its own schema\: a run is plimsoll.run/1"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::dir -- A folder that `run`, `sweep`, `capacity` or `compare` wrote to \[default\: the last one in plimsoll-out\]:_files' \
+'::dir -- A folder that `run`, `sweep`, `capacity` or `compare` wrote to, or the result in it \[default\: the last one in plimsoll-out\]:_files' \
 && ret=0
 ;;
 (calibrate)
