@@ -85,3 +85,14 @@ fn who_waits_for_a_connection_does_not_wait_for_the_generator() {
         assert!(judge(&run).reasons.iter().all(|reason| reason.code != ReasonCode::ObservedLate));
     }
 }
+
+#[test]
+fn p99_of_too_few_attempts_is_not_judged() {
+    for (attempts, finding) in [(999, false), (1_000, true)] {
+        let mut run = closed();
+        waited(&mut run, 0, 0, 1_900 * MICROSECOND);
+        run.service_ns.count = attempts;
+        let found = crate::validity::observed::late(&run).is_some();
+        assert_eq!(found, finding, "{attempts} attempts");
+    }
+}
