@@ -33,7 +33,7 @@ use postgres::Postgres;
 #[derive(Debug)]
 pub enum Reader {
     /// This machine, and perhaps processes of it.
-    Local(Option<Host>, Option<Processes>),
+    Local(Option<Box<Host>>, Option<Box<Processes>>),
     /// nginx: its page, its error log.
     Nginx(Option<url::Url>, Option<ErrorLog>),
     /// A database or a cache.
@@ -47,12 +47,15 @@ impl Reader {
     /// this process are those of a machine that is watched whole, as in a container.
     pub fn of(kind: &Kind, own_groups: bool) -> Option<Self> {
         Some(match kind {
-            Kind::Local => Self::Local(Some(Host::new(own_groups)), None),
+            Kind::Local => Self::Local(Some(Box::new(Host::new(own_groups))), None),
             // Their quotas are told, and not this process's.
-            Kind::LocalProcesses(which) => {
-                Self::Local(Some(Host::new(false)), Some(Processes::new(which.clone())))
+            Kind::LocalProcesses(which) => Self::Local(
+                Some(Box::new(Host::new(false))),
+                Some(Box::new(Processes::new(which.clone()))),
+            ),
+            Kind::Processes(which) => {
+                Self::Local(None, Some(Box::new(Processes::new(which.clone()))))
             }
-            Kind::Processes(which) => Self::Local(None, Some(Processes::new(which.clone()))),
             Kind::Nginx(source::Nginx { status, log }) => {
                 Self::Nginx(status.clone(), log.as_deref().map(ErrorLog::new))
             }
@@ -92,7 +95,7 @@ impl Reader {
                     processes.read(now_ns, sample)?;
                 }
                 if let Some(host) = host {
-                    host.read(processes.as_ref().and_then(Processes::elsewhere), sample);
+                    host.read(processes.as_deref().and_then(Processes::elsewhere), sample);
                 }
                 Ok(())
             }

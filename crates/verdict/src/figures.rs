@@ -106,7 +106,7 @@ mod tests {
         assert_eq!([times(0.9), times(9.5), times(45.232)], ["90.00 %", "950.00 %", "45.2x"]);
         assert_eq!(share(0.99999), "99.99 %");
         assert_eq!(share(1.0), "100.00 %");
-        assert_eq!(share(0.0 / 0.0), "-");
+        assert_eq!(share(f64::NAN), "-");
         assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");
         assert_eq!(level_of(LevelKind::Concurrency, 1.0), "1 connection");
         assert_eq!(level_of(LevelKind::Rate, 0.5), "0.5/s");

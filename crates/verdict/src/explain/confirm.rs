@@ -270,7 +270,7 @@ fn twice(code: &str, before: &Run, after: &Run) -> Judged {
         (true, gained) if gained <= 1.1 && slower >= 1.5 => Confirmed::Refuted,
         (false, gained) if gained >= 1.4 => Confirmed::Refuted,
         // Where hardly any succeed, something broke that the load before did not show.
-        (false, gained) if gained <= 1.1 && gained >= COLLAPSED => {
+        (false, gained) if (COLLAPSED..=1.1).contains(&gained) => {
             match slower >= 1.5 || trouble(after) > trouble(before) {
                 true => Confirmed::Confirmed,
                 false => Confirmed::Undecided,
