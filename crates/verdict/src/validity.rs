@@ -173,7 +173,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ObservedLate,
-        condition: "p50, mean or, of 1,000 attempts and more, p99 of the time that responses may \
+        condition: "p50, mean or, of enough attempts to quote it, p99 of the time that responses may \
                     have waited for the generator (observed late) is above {UNSEEN} and at least {LATE} of the same \
                     figure of service time; or, in an open loop with free connections and at \
                     most {CONNECTING} of the attempts connecting, the same holds for p50 or p95 \
