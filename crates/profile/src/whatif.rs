@@ -7,7 +7,7 @@
 //!
 //! What remains gets cheaper too, which no profile shows: it finds more of its own in the processor's caches, a faster
 //! server wakes its clients less often, shorter responses and log lines take less to write. Measured removals say that
-//! the remainder shrinks by about [`CHEAPER`] of f, and by some microseconds of a request at most ([`CHEAPER_MOST_US`]):
+//! the remainder shrinks by about `CHEAPER` of f, and by some microseconds of a request at most (`CHEAPER_MOST_US`):
 //! these are costs of passing from one piece of work to another, not of the work.
 
 mod interval;
