@@ -30,14 +30,17 @@ struct Visit {
 pub(crate) struct Visits {
     /// Zeros that a user's hash ends with to be kept.
     level: u32,
+    /// How many the level keeps.
+    kept: usize,
     /// How many there are by the zeros that their user's hash ends with, those of more in the last.
     by_zeros: [usize; LEVELS],
-    read: Vec<Read>,
+    own: Reading,
+    others: Vec<Reading>,
 }
 
 /// What one reader of a log kept.
 #[derive(Debug, Default)]
-struct Read {
+struct Reading {
     /// Of users with hashes in this order.
     parts: [Vec<Visit>; PARTS],
     /// The numbers that the endpoints have now, where they were given others; some have none.
@@ -61,32 +64,25 @@ impl Visits {
         if zeros(user) < self.level as usize {
             return;
         }
-        if self.read.is_empty() {
-            self.read.push(Read::default());
+        // One user alone may have more than are kept.
+        if self.kept == MOST && self.level as usize == LEVELS - 1 {
+            return;
         }
-        let visit = Visit { user, at_ns, order, endpoint };
-        self.read[0].parts[part(user)].push(visit);
+        self.own.parts[part(user)].push(Visit { user, at_ns, order, endpoint });
         self.by_zeros[zeros(user)] += 1;
+        self.kept += 1;
         if self.raise() {
             let level = self.level as usize;
-            let parts = self.read.iter_mut().flat_map(|read| &mut read.parts);
+            let parts = self.own.parts.iter_mut();
             parts.for_each(|part| part.retain(|visit| zeros(visit.user) >= level));
         }
-        // One user alone may have them all.
-        if self.len() > MOST {
-            self.read[0].parts[part(user)].pop();
-            self.by_zeros[zeros(user)] -= 1;
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.by_zeros[self.level as usize..].iter().sum()
     }
 
     /// Raises the level until those that it keeps fit; whether it had to.
     fn raise(&mut self) -> bool {
         let before = self.level;
-        while self.len() > MOST && (self.level as usize) < LEVELS - 1 {
+        while self.kept > MOST && (self.level as usize) < LEVELS - 1 {
+            self.kept -= self.by_zeros[self.level as usize];
             self.level += 1;
         }
         self.level > before
@@ -98,15 +94,17 @@ impl Visits {
         for (own, more) in self.by_zeros.iter_mut().zip(other.by_zeros) {
             *own += more;
         }
-        self.read.extend(other.read);
+        self.kept = self.by_zeros[self.level as usize..].iter().sum();
+        self.others.push(other.own);
+        self.others.extend(other.others);
         self.raise();
     }
 
     /// With other numbers for endpoints, by those that they have; visits of those that have none are left out of sessions.
     pub(crate) fn renumbered(mut self, numbers: &[Option<u32>]) -> Self {
         let number = |own: u32| numbers.get(own as usize).copied().flatten();
-        for read in &mut self.read {
-            match &mut read.numbers {
+        for reading in self.others.iter_mut().chain([&mut self.own]) {
+            match &mut reading.numbers {
                 Some(own) => own.iter_mut().for_each(|own| *own = own.and_then(number)),
                 none => *none = Some(numbers.to_vec()),
             }
@@ -126,18 +124,19 @@ impl Visits {
         let level = self.level;
         let mut parts: Vec<Vec<Vec<Visit>>> = (0..PARTS).map(|_| Vec::new()).collect();
         let mut numbers = Vec::new();
-        for read in self.read {
-            numbers.push(read.numbers);
-            parts.iter_mut().zip(read.parts).for_each(|(part, visits)| part.push(visits));
+        for reading in self.others.into_iter().chain([self.own]) {
+            numbers.push(reading.numbers);
+            parts.iter_mut().zip(reading.parts).for_each(|(part, visits)| part.push(visits));
         }
-        let parts = map(each, parts, |read| {
-            Part::of(together(read, &numbers, level as usize), gap_ns, peak, kept)
+        let parts = map(each, parts, |readings| {
+            Part::of(together(readings, &numbers, level as usize), gap_ns, peak, kept)
         });
         let mut all = Part::default();
         parts.into_iter().for_each(|part| all.append(part));
         all.finish(level)
     }
 }
+
 /// The place of a user among the parts.
 fn part(user: u64) -> usize {
     (user >> (u64::BITS - PARTS.ilog2())) as usize
@@ -150,12 +149,12 @@ fn zeros(user: u64) -> usize {
 
 /// A part as several kept it, with the numbers of endpoints of each, of users that the level keeps.
 fn together(
-    read: Vec<Vec<Visit>>,
+    readings: Vec<Vec<Visit>>,
     numbers: &[Option<Vec<Option<u32>>>],
     level: usize,
 ) -> Vec<Visit> {
     let mut all = Vec::new();
-    for (mut visits, numbers) in read.into_iter().zip(numbers) {
+    for (mut visits, numbers) in readings.into_iter().zip(numbers) {
         visits.retain_mut(|visit| {
             let number = numbers.as_ref().map_or(Some(visit.endpoint), |numbers| {
                 numbers.get(visit.endpoint as usize).copied().flatten()
@@ -255,6 +254,31 @@ mod tests {
             (sessions.chain.steps(), sessions.chain.pause(0, 1)),
             (5.0 / 3.0, 5 * SECOND as u64)
         );
+    }
+
+    #[test]
+    fn several_readers_come_to_what_one_does() {
+        // More than fit; the second reader numbers endpoints the other way round, and one of them is then taken out.
+        let (mut one, mut parts) = (Visits::default(), [Visits::default(), Visits::default()]);
+        for n in 0..700_000_u64 {
+            let user = crate::trie::hash(&(n / 7).to_le_bytes());
+            let (at_ns, endpoint) = (n as i64 * 1_000, (n % 3) as u32);
+            one.add(user, at_ns, n, endpoint);
+            match n % 2 {
+                0 => parts[0].add(user, at_ns, n, endpoint),
+                _ => parts[1].add(user, at_ns, n, 2 - endpoint),
+            }
+        }
+        let [mut several, other] = parts;
+        several.absorb(other.renumbered(&[Some(2), Some(1), Some(0)]));
+        let renumber = [Some(1), Some(0), None];
+        let found = [one, several].map(|visits| {
+            let sessions =
+                visits.renumbered(&renumber).sessions(i64::MAX, (0, 1), &[true; 2], &in_turn);
+            (sessions.count, sessions.requests, sessions.sampled, sessions.chain.steps())
+        });
+        assert_eq!(found[0], found[1]);
+        assert!(found[0].2 < 1.0, "some users were left out: {found:?}");
     }
 
     #[test]
