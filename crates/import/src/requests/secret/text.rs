@@ -41,24 +41,25 @@ impl Vault {
                 other => other.len_utf8(),
             };
             let (token, after) = rest.split_at(length);
+            rest = after;
             match first {
-                '{' | '[' => open.push(name),
-                '}' | ']' => name = open.pop().unwrap_or_default(),
                 '"' if after.trim_start().starts_with(':') => {
                     name = if token.len() <= LONGEST_NAME { token.trim_matches('"') } else { "" };
                 }
+                '"' => {
+                    out += &self.json_string(token, name, purpose);
+                    continue;
+                }
+                _ if is_number && is_secret_number(name, token) => {
+                    let purpose = format!("{name}, {purpose}");
+                    out += &self.hide(token, name, &purpose);
+                    continue;
+                }
+                '{' | '[' => open.push(name),
+                '}' | ']' => name = open.pop().unwrap_or_default(),
                 _ => {}
             }
-            let is_value = !after.trim_start().starts_with(':');
-            if first == '"' && is_value {
-                out += &self.json_string(token, name, purpose);
-            } else if is_number && is_secret_number(name, token) {
-                let purpose = format!("{name}, {purpose}");
-                out += &self.hide(token, name, &purpose);
-            } else {
-                out += token;
-            }
-            rest = after;
+            out += token;
         }
         out
     }
@@ -142,11 +143,14 @@ fn of_number(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')
 }
 
-/// Bytes of the placeholder, or what stands for the plain text of one, that the text begins with; those of the
+/// Bytes of the placeholder, or what stands for the plain text of one, that the text begins with; those of all its
 /// `$` otherwise.
 fn placeholder_length(text: &str) -> usize {
-    let opens = text.trim_start_matches('$').starts_with('{');
-    if opens { text.find('}').map_or(text.len(), |end| end + 1) } else { 1 }
+    let behind = text.trim_start_matches('$');
+    match behind.starts_with('{') {
+        true => text.find('}').map_or(text.len(), |end| end + 1),
+        false => text.len() - behind.len(),
+    }
 }
 
 /// The name that stands before a value: the last word.
@@ -206,6 +210,13 @@ mod tests {
             (r#"{"password": "open"#, r#"{"password": "open"#),
         ] {
             assert_eq!(masked(text, false), wanted);
+        }
+    }
+
+    #[test]
+    fn a_run_of_dollars_is_one_token() {
+        for (text, length) in [("$$$x", 3), ("$", 1), ("$${a}b", 5), ("${a", 3)] {
+            assert_eq!(placeholder_length(text), length, "{text}");
         }
     }
 
