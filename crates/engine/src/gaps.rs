@@ -5,6 +5,9 @@
 //! the processor time of its thread. Time beyond that in which the thread neither ran nor waited for a
 //! processor is a gap. Gaps go into the recorder. A gap that ends before an expected wait does cannot
 //! be distinguished from waiting.
+//!
+//! Reading a page back from a fast disk takes less than the shortest gap, so a worker that does it all
+//! the time would have none. Where the thread had to wait for pages, its short absences are added up.
 
 use model::Nanos;
 use model::units::MILLISECOND;
@@ -23,6 +26,8 @@ const READ_EVERY: Nanos = 20 * MILLISECOND;
 pub(crate) struct Gaps {
     /// Until when the worker may be idle.
     free_until: Nanos,
+    /// How long it was away, in all, since `read_at`.
+    away: Nanos,
     read_at: Nanos,
     spent: Spent,
 }
@@ -30,7 +35,7 @@ pub(crate) struct Gaps {
 impl Gaps {
     /// Time before `now` does not count.
     pub(crate) fn start(&mut self, now: Nanos, spent: Spent) {
-        *self = Self { free_until: now, read_at: now, spent };
+        *self = Self { free_until: now, away: 0, read_at: now, spent };
     }
 
     /// The worker is going to wait for events, until `until` at the latest.
@@ -53,17 +58,21 @@ impl Gaps {
     ) -> Option<(Nanos, Nanos)> {
         let away = now.saturating_sub(self.free_until);
         self.free_until = self.free_until.max(now);
+        self.away += away;
         if away < LEAST && now < self.read_at.saturating_add(READ_EVERY) {
             return None;
         }
         let before = std::mem::replace(&mut self.spent, spent());
+        let away_in_all = std::mem::take(&mut self.away);
         self.read_at = now;
+        let paged = self.spent.page_ins > before.page_ins;
         let ran = self.spent.cpu_ns.saturating_sub(before.cpu_ns);
         let queued = self.spent.queued_ns.saturating_sub(before.queued_ns);
+        let (away, least) = if paged { (away_in_all, 1) } else { (away, LEAST) };
         let gap = away.saturating_sub(ran).saturating_sub(queued);
         // A simulated thread has no processor time: nothing is known of it.
         let known = self.spent.wall_ns > before.wall_ns;
-        (known && gap >= LEAST).then(|| (now - gap, now))
+        (known && gap >= least).then(|| (now - gap, now))
     }
 }
 
@@ -111,7 +120,7 @@ mod tests {
 
     /// Thread time read at `now`, in milliseconds.
     fn spent(now: Nanos, ran: Nanos, queued: Nanos) -> Spent {
-        Spent { wall_ns: now * MS, cpu_ns: ran * MS, queued_ns: queued * MS }
+        Spent { wall_ns: now * MS, cpu_ns: ran * MS, queued_ns: queued * MS, page_ins: 0 }
     }
 
     /// A worker that started at 1 s, waits from then on until 1.05 s, and is seen again at `now`.
@@ -153,6 +162,21 @@ mod tests {
         assert_eq!(gaps.look(500 * MS, || spent(500, 0, 0)), Some((50 * MS, 500 * MS)));
         assert_eq!(gaps.look(501 * MS, || spent(501, 0, 0)), None);
         assert_eq!(gaps.look(520 * MS, || spent(520, 19, 0)), None);
+    }
+
+    /// A worker that runs for 0.6 ms of each millisecond, and for the rest waits for a page or for nothing known.
+    #[test]
+    fn short_absences_add_up_where_pages_were_read_back() {
+        for (page_ins, lost) in [(1, 8), (0, 0)] {
+            let mut gaps = Gaps::default();
+            gaps.start(0, spent(1, 0, 0));
+            let found = (1..=20).filter_map(|at| {
+                gaps.wait((at - 1) * MS);
+                let read = || Spent { page_ins: at * page_ins, ..spent(1 + at, 0, 0) };
+                gaps.look(at * MS, || Spent { cpu_ns: at * 600_000, ..read() })
+            });
+            assert_eq!(found.map(|(from, to)| (to - from) / MS).sum::<Nanos>(), lost);
+        }
     }
 
     #[test]
@@ -202,7 +226,8 @@ mod tests {
                 gaps.awake(now);
                 let (worked, preempted) = (below(20 * MS), below(20 * MS));
                 (now, ran, queued) = (now + worked + preempted, ran + worked, queued + preempted);
-                let read = || Spent { wall_ns: 1 + now, cpu_ns: ran, queued_ns: queued };
+                let page_ins = 0;
+                let read = || Spent { wall_ns: 1 + now, cpu_ns: ran, queued_ns: queued, page_ins };
                 assert_eq!(gaps.look(now, read), None, "seed {seed} at {now}");
             }
         }

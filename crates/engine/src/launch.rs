@@ -260,7 +260,12 @@ impl WorkerThread {
 }
 
 fn spent() -> Spent {
-    Spent { wall_ns: clock::now(), cpu_ns: clock::thread_cpu(), queued_ns: clock::thread_queued() }
+    Spent {
+        wall_ns: clock::now(),
+        cpu_ns: clock::thread_cpu(),
+        queued_ns: clock::thread_queued(),
+        page_ins: clock::thread_page_ins(),
+    }
 }
 
 /// Reports to the collector that a worker is done, however it ended, so that the others do not wait for

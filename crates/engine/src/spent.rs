@@ -11,4 +11,6 @@ pub struct Spent {
     pub cpu_ns: Nanos,
     /// Time spent ready to run and waiting for a processor.
     pub queued_ns: Nanos,
+    /// How often the thread waited for a page of its memory that had to be read from a disk.
+    pub page_ins: u64,
 }

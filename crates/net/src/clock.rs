@@ -27,6 +27,18 @@ pub fn thread_queued() -> u64 {
     text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
+/// How often the calling thread has waited for a page of its memory that had to be read from a disk (major
+/// page faults).
+pub fn thread_page_ins() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one `rusage` at the pointer; all zeros is one too, should it refuse.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_majflt.unsigned_abs()
+}
+
 /// Processor time of the whole process in nanoseconds.
 pub fn process_cpu() -> u64 {
     nanos(clock_gettime(ClockId::ProcessCPUTime))
