@@ -80,22 +80,18 @@ impl Survey {
         self
     }
 
-    /// Reads whole lines; `order` is the place of the first in the log.
+    /// Reads whole lines; of one that is too long, any beginning that is longer than a line may be will do. `order` is the
+    /// place of the first in the log.
     pub fn read(&mut self, text: &[u8], order: u64, reader: &mut Reader) {
         for (at, line) in lines::each(text).enumerate() {
             self.line(line, order + at as u64, reader);
         }
     }
 
-    /// Counts a line that was too long to be kept; `order` is its place in the log.
-    pub fn too_long(&mut self, start: &[u8], order: u64) {
-        self.lines += 1;
-        self.note(Bad::TooLong, start, order);
-    }
-
     fn line(&mut self, line: &[u8], order: u64, reader: &mut Reader) {
         if line.len() > LONGEST_LINE {
-            return self.too_long(line, order);
+            self.lines += 1;
+            return self.note(Bad::TooLong, line, order);
         }
         let hit = match reader.read(line) {
             Ok(Some(hit)) => hit,

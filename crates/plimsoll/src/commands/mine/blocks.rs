@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flate2::read::MultiGzDecoder;
 use mine::Format;
 
+use super::ranges::Ranges;
 use super::zstd;
 
 /// Bytes of a block, about: a part of a processor's second cache.
@@ -54,17 +55,15 @@ enum Packing {
 pub struct Block {
     /// Which of the logs.
     pub log: usize,
-    memory: Vec<u8>,
+    pub(super) memory: Vec<u8>,
     /// Where in the memory its lines are.
-    text: Range<usize>,
+    pub(super) text: Range<usize>,
     /// Its place in the log.
     pub number: u64,
-    /// Whether it is a line that is too long.
-    pub too_long: bool,
 }
 
 impl Block {
-    /// Its lines; the beginning of one that is too long to be kept.
+    /// Its lines; of one that is too long to be kept, the beginning with one byte more than a line may have.
     pub fn text(&self) -> &[u8] {
         &self.memory[self.text.clone()]
     }
@@ -269,33 +268,51 @@ fn read_full(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
 /// so it is still in the cache of the processor that reads its lines, and no thread waits for another to read.
 #[derive(Debug)]
 pub struct Blocks<'a> {
-    logs: Vec<Mutex<Reading<'a>>>,
+    logs: Vec<Source<'a>>,
     /// Which log cannot be read on.
     wrong: Mutex<Option<String>>,
+}
+
+/// Where the blocks of a log come from.
+#[derive(Debug)]
+enum Source<'a> {
+    /// Any place of it can be read.
+    Plain(&'a Log, Ranges<'a>),
+    /// One place after the other: it is compressed.
+    Packed(&'a Log, Mutex<Reading<'a>>),
 }
 
 impl<'a> Blocks<'a> {
     /// Nothing taken yet.
     pub fn of(logs: &'a [Log]) -> Self {
-        let reading = logs.iter().enumerate().map(|(at, log)| Mutex::new(Reading::new(at, log)));
-        Self { logs: reading.collect(), wrong: Mutex::default() }
+        let source = |(at, log): (usize, &'a Log)| match log.packing {
+            Packing::None => Source::Plain(log, Ranges::new(at, (&log.file, log.bytes), BLOCK)),
+            _ => Source::Packed(log, Mutex::new(Reading::new(at, log))),
+        };
+        Self { logs: logs.iter().enumerate().map(source).collect(), wrong: Mutex::default() }
     }
 
     /// The next block, in the memory of an earlier one; none at the end, and once a log cannot be read on. The logs come in
-    /// order, but that which another thread is about to read is left to it while there are others.
+    /// order, but that which another thread is about to unpack is left to it while there are others.
     pub fn take(&self, mut memory: Vec<u8>) -> Option<Block> {
         for may_wait in [false, true] {
-            for log in &self.logs {
-                let mut log = match (log.try_lock(), may_wait) {
-                    (Ok(log), _) => log,
-                    (Err(_), false) => continue,
-                    (Err(_), true) => locked(log),
+            for source in &self.logs {
+                let (log, next) = match source {
+                    Source::Plain(log, ranges) => (log, ranges.next(memory)),
+                    Source::Packed(log, reading) => {
+                        let mut reading = match (reading.try_lock(), may_wait) {
+                            (Ok(reading), _) => reading,
+                            (Err(_), false) => continue,
+                            (Err(_), true) => locked(reading),
+                        };
+                        (log, reading.next(memory))
+                    }
                 };
-                match log.next(memory) {
+                match next {
                     Ok(Ok(block)) => return locked(&self.wrong).is_none().then_some(block),
                     Ok(Err(unused)) => memory = unused,
                     Err(error) => {
-                        let words = format!("{}: {error}", log.log.name());
+                        let words = format!("{}: {error}", log.name());
                         locked(&self.wrong).get_or_insert(words);
                         return None;
                     }
@@ -362,19 +379,18 @@ impl<'a> Reading<'a> {
             if read == 0 {
                 (self.ended, self.source) = (true, None);
             }
-            let (text, too_long) = self.cut(&memory[..before + read]);
+            let text = self.cut(&memory[..before + read]);
             if !text.is_empty() {
                 self.number += 1;
                 let (log, number) = (self.at, self.number);
-                return Ok(Ok(Block { log, memory, text, number, too_long }));
+                return Ok(Ok(Block { log, memory, text, number }));
             }
         }
         Ok(Err(memory))
     }
 
-    /// Where in this text whole lines are, or the beginning of one that is too long, which it says; what is behind them is
-    /// kept.
-    fn cut(&mut self, text: &[u8]) -> (Range<usize>, bool) {
+    /// Where in this text whole lines are, or the beginning of one that is too long; what is behind them is kept.
+    fn cut(&mut self, text: &[u8]) -> Range<usize> {
         let mut from = 0;
         if self.skipping {
             let end = text.iter().position(|byte| *byte == b'\n');
@@ -385,16 +401,16 @@ impl<'a> Reading<'a> {
             Some(end) => {
                 let end = from + end + 1;
                 self.rest.extend_from_slice(&text[end..]);
-                (from..end, false)
+                from..end
             }
             None if text.len() - from > mine::LONGEST_LINE => {
                 self.skipping = true;
-                (from..from + mine::LONGEST_LINE, true)
+                from..from + mine::LONGEST_LINE + 1
             }
-            None if self.ended => (from..text.len(), false),
+            None if self.ended => from..text.len(),
             None => {
                 self.rest.extend_from_slice(&text[from..]);
-                (0..0, false)
+                0..0
             }
         }
     }

@@ -41,10 +41,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         &stop,
         Progress::new("reading lines", logs, quiet),
         || Survey::new(&filter).with_templates(&args.template),
-        |survey, block, reader| match block.too_long {
-            true => survey.too_long(block.text(), order(block)),
-            false => survey.read(block.text(), order(block), reader),
-        },
+        |survey, block, reader| survey.read(block.text(), order(block), reader),
         |survey, others| others.into_iter().for_each(|other| survey.absorb(other)),
     )?;
     check(&survey, args, wanted)?;
@@ -57,11 +54,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         &stop,
         Progress::new("counting requests", logs, quiet),
         || Tally::new(&surveyed, &filter, &args.keep_secrets, args.trace.is_some()),
-        |tally, block, reader| {
-            if !block.too_long {
-                tally.read(block.text(), order(block), reader);
-            }
-        },
+        |tally, block, reader| tally.read(block.text(), order(block), reader),
         |tally, others| tally.absorb(others, &on_all_processors),
     )?;
     let outcome = outcome(&surveyed, tally, wanted, &on_all_processors).or_else(cannot_run)?;
