@@ -399,6 +399,7 @@ impl Recorder {
             paused_ns: pauses.sum_ns,
             paused_max_ns: pauses.max_ns,
             pauses: pauses.count,
+            page_ins: spent.page_ins.saturating_sub(self.spent_at_start.page_ins),
             responses: std::mem::take(&mut self.responses),
             steps: std::mem::take(&mut self.steps),
         };

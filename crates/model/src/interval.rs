@@ -104,6 +104,8 @@ pub struct WorkerUse {
     pub paused_max_ns: Nanos,
     /// How many there were.
     pub pauses: u32,
+    /// How often the thread waited for a page of its memory that had to be read from a disk.
+    pub page_ins: u64,
     /// Responses the worker took in.
     #[serde(rename = "answers")]
     pub responses: u64,

@@ -26,6 +26,7 @@ fn interval(index: u32, phase: Phase, responses: u64) -> Interval {
         paused_ns: SECOND / 10,
         paused_max_ns: SECOND / 20,
         pauses: 3,
+        page_ins: 7,
         wall_ns: SECOND,
         responses,
         steps: vec![90, 110],
@@ -52,6 +53,7 @@ fn only_the_window_is_counted() {
     assert_eq!(run.generator.workers[0].queued_ratio, 0.25);
     let held = &run.generator.workers[0];
     assert_eq!((held.paused_ratio, held.paused_max_ns, held.pauses), (0.1, SECOND / 20, 6));
+    assert_eq!(held.page_ins, 14);
     assert_eq!(run.generator.cpu_ns_per_request, 2_500_000.0);
     let steps = run.generator.workers[0].req_per_s;
     assert_eq!((steps.count, steps.mean, steps.stdev, steps.max), (4, 100.0, 10.0, 110.0));
@@ -116,6 +118,7 @@ fn sums_of_whatever_a_file_claims_stop_at_their_highest() {
         paused_ns: MOST,
         paused_max_ns: MOST,
         pauses: u32::MAX,
+        page_ins: MOST,
         wall_ns: MOST,
         responses: MOST,
         steps: vec![u32::MAX],

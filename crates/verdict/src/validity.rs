@@ -303,8 +303,9 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::GeneratorPaused,
         condition: "a worker neither ran nor waited for events or a processor for {SHARE} of the \
                     window or more; or for {SEEN} at a time, and that is {SUBSTANTIAL} or more \
-                    of the longest response. Either the worker was stopped, its machine was \
-                    paused, or its memory was read back from disk",
+                    of the longest response; or it waited {PAGED} times a second or more for \
+                    memory that was read from disk. Either the worker was stopped, its machine \
+                    was paused, or its memory did not stay in place",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
                       generator's. Else LOWER_BOUND: the server carries at least this, and true \
                       latencies are no higher. In either case the server is not at fault: the \

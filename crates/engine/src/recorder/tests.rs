@@ -17,7 +17,8 @@ fn requests_in_flight_are_not_integrated_past_the_window() {
 
 #[test]
 fn what_the_thread_spent_belongs_to_its_interval() {
-    let spent = |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns, page_ins: 0 };
+    let spent =
+        |wall_ns, cpu_ns, queued_ns| Spent { wall_ns, cpu_ns, queued_ns, page_ins: queued_ns / 2 };
     let mut recorder = Recorder::new(false, 0, 2 * SECOND);
     recorder.start(spent(1000, 100, 10));
     // Read late, after much work: the time that it took counts, not that of the interval.
@@ -28,4 +29,5 @@ fn what_the_thread_spent_belongs_to_its_interval() {
     );
     let used = first.expect("a second is over").used;
     assert_eq!((used.wall_ns, used.cpu_ns, used.queued_ns), (SECOND + 350, SECOND + 300, 20));
+    assert_eq!(used.page_ins, 10);
 }

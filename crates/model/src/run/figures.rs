@@ -136,6 +136,9 @@ pub struct WorkerShare {
     /// How many there were.
     #[serde(default)]
     pub pauses: u64,
+    /// How often the worker waited for a page of its memory that had to be read from a disk (major page faults).
+    #[serde(default)]
+    pub page_ins: u64,
     /// Responses taken in.
     #[serde(rename = "answers")]
     pub responses: u64,

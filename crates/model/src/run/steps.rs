@@ -51,6 +51,7 @@ pub(super) struct WorkerSum {
     paused_ns: Nanos,
     paused_max_ns: Nanos,
     pauses: u64,
+    page_ins: u64,
     responses: u64,
     steps: Vec<u32>,
 }
@@ -67,6 +68,7 @@ impl WorkerSum {
         self.paused_ns = self.paused_ns.saturating_add(used.paused_ns);
         self.paused_max_ns = self.paused_max_ns.max(used.paused_max_ns);
         self.pauses = self.pauses.saturating_add(u64::from(used.pauses));
+        self.page_ins = self.page_ins.saturating_add(used.page_ins);
         self.responses = self.responses.saturating_add(used.responses);
         self.add_steps(&used.steps);
     }
@@ -91,6 +93,7 @@ impl WorkerSum {
             paused_ratio: ratio(self.paused_ns).min(1.0),
             paused_max_ns: self.paused_max_ns,
             pauses: self.pauses,
+            page_ins: self.page_ins,
             responses: self.responses,
             req_per_s: StepSummary::of(&self.steps),
         }

@@ -2,7 +2,7 @@
 //! machine, waiting for memory to be read back. What it measured meanwhile is its own doing.
 
 use model::run::WorkerShare;
-use model::units::{MILLISECOND, Nanos, show_duration};
+use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Machine, Run, Verdict};
 
 use super::Finding;
@@ -17,6 +17,10 @@ pub(super) const SUBSTANTIAL: f64 = 0.1;
 const ABOVE_P99: f64 = 0.01;
 /// Shortest gap that is looked for among single latencies.
 pub(super) const SEEN_NS: Nanos = 50 * MILLISECOND;
+/// So many waits for pages in a second show that a worker's memory does not stay in place. A fast disk and the kernel's search
+/// for free memory take little of the time in which a worker does not run, and much of that in which it does. A program that has
+/// its memory waits for none, but for a few when it runs something for the first time.
+pub(super) const PAGED: f64 = 20.0;
 
 /// Gaps of one kind over a window.
 struct Gaps {
@@ -77,14 +81,29 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         count: workers().map(|worker| worker.pauses as f64).sum::<f64>() / in_flight,
         longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
     };
-    let verdict = gaps.verdict(run).filter(|_| !by_quota(run, worst))?;
-    let evidence = format!(
-        "a worker was not running for {} of the window, {} at a time: it waited neither for \
-         responses nor for a processor",
-        percent(gaps.share),
-        show_duration(gaps.longest_ns)
-    );
-    Some((verdict, evidence))
+    let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst)).map(|verdict| {
+        let evidence = format!(
+            "a worker was not running for {} of the window, {} at a time: it waited neither for \
+             responses nor for a processor",
+            percent(gaps.share),
+            show_duration(gaps.longest_ns)
+        );
+        (verdict, evidence)
+    });
+    stopped.or_else(|| paged(run))
+}
+
+/// A worker whose memory was read back from disk again and again.
+fn paged(run: &Run) -> Option<Finding> {
+    let seconds = run.totals.duration_ns as f64 / SECOND as f64;
+    let page_ins = run.generator.workers.iter().map(|worker| worker.page_ins).max()?;
+    (seconds > 0.0 && page_ins as f64 >= PAGED * seconds.max(1.0)).then(|| {
+        let evidence = format!(
+            "a worker waited {} times for a page of its memory to be read from disk",
+            grouped(page_ins as f64, 0)
+        );
+        (Verdict::LowerBound, evidence)
+    })
 }
 
 /// Whether most of a worker's gaps may be what its quota cost, which another rule reports.

@@ -97,6 +97,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("SHARE", share(pauses::SHARE)),
             ("SEEN", time(pauses::SEEN_NS)),
             ("SUBSTANTIAL", share(pauses::SUBSTANTIAL)),
+            ("PAGED", grouped(pauses::PAGED, 0)),
             ("CODE", crate::exit::NOT_BELIEVABLE.to_string()),
         ],
         ReasonCode::MemoryShort => vec![("MEMORY", share(machine::MEMORY))],

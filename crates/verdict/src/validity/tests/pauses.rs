@@ -86,11 +86,19 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
             ),
             (
                 "many short ones",
-                run,
+                run.clone(),
                 |run| away(run, 0.05, 9, 60),
                 Verdict::LowerBound,
                 ReasonCode::GeneratorPaused,
                 "for 5.00 % of the window",
+            ),
+            (
+                "memory that is read back from a fast disk",
+                run,
+                |run| run.generator.workers[0].page_ins = 21 * run.totals.duration_ns / SECOND,
+                Verdict::LowerBound,
+                ReasonCode::GeneratorPaused,
+                "times for a page of its memory",
             ),
         ]);
     }
@@ -126,6 +134,7 @@ fn a_thousand_healthy_runs_are_not_called_paused() {
         let (gap_ms, lost) = (1 + (48.0 * part()) as u64, 0.0099 * part());
         away(&mut run, lost, gap_ms, (lost * 10_000.0 / gap_ms as f64) as u64);
         run.generator.workers.iter_mut().for_each(|worker| worker.queued_ratio = part());
+        run.generator.workers[0].page_ins = (199.0 * part()) as u64;
         held_back(&mut run, 0.0099 * part(), 1 + (48.0 * part()) as u64);
         if let Some(machine) = &mut run.generator.machine {
             machine.neighbours_ratio = part();
