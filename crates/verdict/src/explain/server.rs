@@ -113,7 +113,8 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
                     grouped(cores, 2)
                 ),
                 (None, _) => {
-                    format!("The processors of the server's machine are used up: {}.", percent(used))
+                    let busy = percent(host.unwrap_or(used));
+                    format!("The processors of the server's machine are used up: {busy}.")
                 }
             };
             let cause = Cause::new(confidence, &server.source.name, sentence).weighing(used);
