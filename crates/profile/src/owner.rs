@@ -37,11 +37,11 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
     if let Some(owner) = by_file(name, file).or_else(|| jvm(name, file)) {
         return owner;
     }
-    if file.is_empty() && is_part_of_c(name) {
-        return Owner::Runtime;
-    }
     if name.contains("::") || name.starts_with('<') {
         return rust(name);
+    }
+    if file.is_empty() && is_part_of_c(name) {
+        return Owner::Runtime;
     }
     match go_package(name) {
         Some(package) if is_go_runtime(package) => Owner::Runtime,
@@ -243,6 +243,8 @@ mod tests {
             ("tcp_ack.isra.0", "", Owner::Runtime),
             ("sock_read.constprop.0.isra.0", "", Owner::Runtime),
             ("vfs_read.cold", "", Owner::Runtime),
+            ("shop::Cart::total.llvm.4711", "", Owner::Own),
+            ("Shop::handle [clone .isra.0]", "", Owner::Own),
             ("main.part", "/src/main.go", Owner::Own),
             ("main.part.func1", "", Owner::Own),
             ("java/lang/Thread.run", "", Owner::StandardLibrary),
