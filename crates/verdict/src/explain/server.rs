@@ -447,7 +447,12 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     })
 }
 
-/// How busy a server's machine is, for those who find nothing.
+/// How busy a server or its machine is, in words and as a share, for those who find nothing.
 pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
-    Some((server.source.name.clone(), server.used()?))
+    let used = server.used()?;
+    let of = match server.here && server.cores().is_none() {
+        true => "what the generator leaves of its machine's processors",
+        false => "its processors",
+    };
+    Some((format!("{} used {} of {of}", server.source.name, percent(used)), used))
 }

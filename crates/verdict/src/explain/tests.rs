@@ -288,6 +288,19 @@ fn a_machine_that_the_generator_fills_is_the_generators_limit() {
 }
 
 #[test]
+fn what_is_left_of_a_shared_machine_is_told_as_that() {
+    let mut run = run();
+    run.generator.cpu_ns = run.totals.duration_ns;
+    let sources = [("generator", Role::Generator), ("app", Role::App)];
+    let sources = sources.map(|(name, role)| source(name, role, "local", machine(0.5)));
+    run.observed = Some(Observed { sources: sources.to_vec() });
+    let finding = &explain(&run).findings[0];
+    assert_eq!(finding.code, "none", "{finding:?}");
+    let said = "app used 33.33 % of what the generator leaves of its machine's processors";
+    assert!(finding.evidence_for.contains(&said.to_owned()), "{finding:?}");
+}
+
+#[test]
 fn a_load_that_missed_its_objective_was_not_carried() {
     let run = watched(run(), machine(0.1));
     assert_eq!(codes(&run), ["none"]);
