@@ -6,7 +6,7 @@ use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Role, Silence};
 
 use super::facts::{self, Facts, Server, kernel_said, nginx_said};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, THE_TARGETS};
 use crate::figures::{grouped, percent};
 
 /// The share of its processors from which on a server is at its limit: the rest is lost to waiting for one another.
@@ -424,8 +424,13 @@ const WAITING: (f64, f64) = (1.0, 0.5);
 pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     let ports: Vec<&str> =
         facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
+    // On the generator's machine it is known who listens there: others on it may be idle.
+    let known = facts.servers.iter().any(|server| server.source.name == THE_TARGETS);
+    let is_another =
+        |server: &Server<'_>| known && server.here && server.source.name != THE_TARGETS;
     each(facts, "neither listeners nor processors of a server were watched", |server| {
-        let (host, used) = (server.host?, server.used()?);
+        let host = server.host.filter(|_| !is_another(server))?;
+        let used = server.used()?;
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
         let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
         let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
