@@ -284,6 +284,7 @@ worker one 812/813 93.128:     250000 cpu-clock:pppH:
             [("samples", "count"), ("cycles", "count"), ("cache-misses", "count")]
         );
         assert_eq!([0, 1, 2].map(|kind| profile.total(kind)), [2, 100, 7]);
+        assert_eq!([0, 1, 2].map(|kind| profile.looks(kind)), [Some(2), Some(1), Some(1)]);
         assert_eq!(profile.kind(None), Ok(1));
     }
 
