@@ -433,7 +433,9 @@ impl Net for Uring {
         let armed = conn.armed.is_some();
         match how {
             Close::Flush if conn.state == ConnState::Open => {
-                (conn.state, conn.receiving) = (ConnState::Flushing, true);
+                // Nobody is told any more that it has nothing left to send.
+                (conn.state, conn.receiving, conn.want_drained) =
+                    (ConnState::Flushing, true, false);
                 // Input left unread would turn the FIN into a RST.
                 self.arm_receive(id);
                 if self.backlog(id) == 0 {

@@ -242,7 +242,7 @@ impl Processes {
     /// core, and how often they gave one up, each from the sample that saw it first. The kernel keeps none of these for a
     /// process as a whole.
     fn look_at_threads(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), &'static str> {
-        let (mut threads, mut busiest_ns) = (BTreeMap::new(), 0);
+        let (mut threads, mut busiest_ns) = (BTreeMap::new(), None::<Nanos>);
         let mut sums = self.sums.of_threads;
         for pid in self.known.keys() {
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
@@ -269,7 +269,7 @@ impl Processes {
                     (thread.voluntary, thread.involuntary) = (status.voluntary, status.involuntary);
                 }
                 if let Some(before) = before {
-                    busiest_ns = busiest_ns.max(cpu_ns.saturating_sub(before.cpu_ns));
+                    busiest_ns = busiest_ns.max(Some(cpu_ns.saturating_sub(before.cpu_ns)));
                     grown(&mut sums.queued_ns, before.queued_ns, queued_ns);
                     grown(&mut sums.voluntary, before.voluntary, thread.voluntary);
                     grown(&mut sums.involuntary, before.involuntary, thread.involuntary);
@@ -278,7 +278,8 @@ impl Processes {
             }
         }
         let elapsed_ns = now_ns.saturating_sub(self.read_at_ns);
-        if self.read_at_ns > 0 && elapsed_ns > 0 {
+        // Where none was seen before, nothing is known of their shares.
+        if let Some(busiest_ns) = busiest_ns.filter(|_| self.read_at_ns > 0 && elapsed_ns > 0) {
             sample.gauge("process.thread_share", busiest_ns as f64 / elapsed_ns as f64);
         }
         self.threads = threads;

@@ -46,6 +46,7 @@ impl Server {
             .iter()
             .filter_map(|text| text.parse().ok())
             .filter(|address: &SocketAddr| is_ours(address.ip()))
+            .map(|address| SocketAddr::new(reached(address.ip()), address.port()))
             .collect();
         // Sockets of the other family take these connections only where none of the addresses' own does. Reading a
         // table to its end takes the kernel some 4 ms, however few sockets there are.
@@ -108,6 +109,15 @@ fn is_ours(address: IpAddr) -> bool {
     let any = number::<u8>(format!("/proc/sys/net/{family}/ip_nonlocal_bind")) == Some(1);
     address.is_loopback()
         || UdpSocket::bind((address, 0)).is_ok() && (!any || is_sent_from_here(address))
+}
+
+/// Where connections to an address go: those to none, as servers print it, go to this machine.
+fn reached(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    }
 }
 
 /// Whether what goes to an address is sent from it; nothing is sent to find out.
@@ -455,6 +465,8 @@ mod tests {
         // This very process holds it, and that is not counted as the server's.
         assert!(here.here && here.beside.is_empty() && here.cpu_ns().is_none());
         assert!(!Server::find(&["192.0.2.1:80".to_owned()], &[0]).here);
+        let port = listener.local_addr().expect("an address").port();
+        assert!(Server::find(&[format!("0.0.0.0:{port}")], &[0]).here, "it goes to this machine");
         let sent_from_here =
             |address: &str| is_sent_from_here(address.parse().expect("an address"));
         assert!(sent_from_here("127.0.0.1") && !sent_from_here("192.0.2.1"));

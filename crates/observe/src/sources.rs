@@ -6,6 +6,7 @@ mod mongo;
 pub(crate) mod mysql;
 pub mod nginx;
 pub mod nginx_log;
+mod others;
 mod patient;
 pub(crate) mod postgres;
 pub mod prometheus;

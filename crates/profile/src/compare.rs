@@ -83,7 +83,7 @@ impl Scale {
         let value = ValueKind { kind: value_type.kind.clone(), unit: value_type.unit.clone() };
         let nanoseconds = value.nanoseconds().filter(|_| value.is_processor_time())?;
         let requests = taken.requests.filter(|requests| *requests > 0.0)?;
-        let samples = profile.looks().filter(|samples| *samples > 0)?;
+        let samples = profile.looks(taken.kind).filter(|samples| *samples > 0)?;
         let total: f64 =
             profile.samples.iter().map(|sample| sample.values[taken.kind] as f64).sum();
         Some(Self { us: nanoseconds / 1e3 / requests, sample: total / samples as f64 })

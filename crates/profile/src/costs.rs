@@ -91,7 +91,7 @@ pub(crate) fn costs_of_all(taken: &Taken<'_>) -> Result<Profiled, Error> {
             .map(|value| ValueKind { kind: value.kind.clone(), unit: value.unit.clone() })
             .collect(),
         stacks: profile.samples.len() as u64,
-        samples: profile.looks(),
+        samples: profile.looks(taken.kind),
         total: summed.total,
         duration_ns: u64::try_from(profile.duration_ns).ok().filter(|duration| *duration > 0),
         requests: taken.requests,

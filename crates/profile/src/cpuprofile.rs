@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn calls_are_read_with_their_time() {
         let profile = crate::read(TAKEN.as_bytes()).unwrap();
-        assert_eq!((profile.looks(), profile.duration_ns), (Some(2), 8_000_000));
+        assert_eq!((profile.looks(1), profile.duration_ns), (Some(2), 8_000_000));
         let sample = profile.samples.sample(0);
         assert_eq!(sample.values, [2, 3_500_000]);
         let name = |place: &u32| {

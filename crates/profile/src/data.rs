@@ -227,11 +227,14 @@ impl Profile {
         place(asked).or_else(|| place(short)).ok_or_else(|| missing(asked))
     }
 
-    /// How often the profiler looked, where the profile says: its first kind of values, if that counts samples.
-    pub fn looks(&self) -> Option<u64> {
+    /// How often the profiler looked at values of a kind, where the profile says: its first kind, if that counts samples. Of
+    /// several events each sample is of one.
+    pub fn looks(&self, kind: usize) -> Option<u64> {
         let first = self.value_types.first()?;
         let counts = first.kind == "samples" && first.unit == "count";
-        counts.then(|| u64::try_from(self.total(0)).unwrap_or(0))
+        let of_kind = self.samples.iter().filter(|sample| sample.values[kind] != 0);
+        let looks = of_kind.map(|sample| sample.values[0].wrapping_abs());
+        counts.then(|| u64::try_from(looks.fold(0, i64::wrapping_add)).unwrap_or(0))
     }
 
     /// The sum of the samples' absolute values of one kind.

@@ -37,11 +37,11 @@ pub fn owner(name: &str, file: &str, own: &[String]) -> Owner {
     if let Some(owner) = by_file(name, file).or_else(|| jvm(name, file)) {
         return owner;
     }
-    if file.is_empty() && is_part_of_c(name) {
-        return Owner::Runtime;
-    }
     if name.contains("::") || name.starts_with('<') {
         return rust(name);
+    }
+    if file.is_empty() && is_part_of_c(name) {
+        return Owner::Runtime;
     }
     match go_package(name) {
         Some(package) if is_go_runtime(package) => Owner::Runtime,
@@ -119,15 +119,23 @@ fn is_part_of_c(name: &str) -> bool {
     COMPILERS_PARTS.contains(&part) && (numbered || part == "cold")
 }
 
+/// Whose a function of Rust or C++ is. A method of a trait is where the trait is declared or where the type is: the type's,
+/// unless that is of the standard library, or has no path.
 fn rust(name: &str) -> Owner {
-    let path = match name.strip_prefix('<') {
-        // A method of a trait: the type's if that has a path, else the trait's.
-        Some(inner) => match inner.split_once(" as ") {
-            Some((of, of_trait)) if !of.contains("::") => of_trait,
-            _ => inner,
-        },
-        None => name,
-    };
+    let inner = name.strip_prefix('<').unwrap_or(name);
+    match inner.split_once(" as ") {
+        Some((of, of_trait)) if inner.len() < name.len() => {
+            match of.contains("::").then(|| by_crate(of)) {
+                None | Some(Owner::StandardLibrary) => by_crate(of_trait),
+                Some(owner) => owner,
+            }
+        }
+        _ => by_crate(inner),
+    }
+}
+
+/// Whose a path is, by its crate.
+fn by_crate(path: &str) -> Owner {
     let path = path.trim_start_matches(['<', '&', '[', '(', '*']);
     let path =
         ["mut ", "const ", "dyn "].iter().find_map(|word| path.strip_prefix(word)).unwrap_or(path);
@@ -243,6 +251,8 @@ mod tests {
             ("tcp_ack.isra.0", "", Owner::Runtime),
             ("sock_read.constprop.0.isra.0", "", Owner::Runtime),
             ("vfs_read.cold", "", Owner::Runtime),
+            ("shop::Cart::total.llvm.4711", "", Owner::Own),
+            ("Shop::handle [clone .isra.0]", "", Owner::Own),
             ("main.part", "/src/main.go", Owner::Own),
             ("main.part.func1", "", Owner::Own),
             ("java/lang/Thread.run", "", Owner::StandardLibrary),
@@ -251,7 +261,9 @@ mod tests {
             ("com/fasterxml/jackson/core/JsonParser.next", "", Owner::Dependency),
             ("com/example/shop/Api.get", "", Owner::Own),
             ("<F as core::future::future::Future>::poll", "", Owner::StandardLibrary),
-            ("<alloc::vec::Vec<T> as shop::Priced>::price", "", Owner::StandardLibrary),
+            ("<alloc::vec::Vec<T> as shop::Priced>::price", "", Owner::Own),
+            ("<alloc::vec::Vec<T> as serde::ser::Serialize>::serialize", "", Owner::Dependency),
+            ("<core::pin::Pin<P> as core::future::Future>::poll", "", Owner::StandardLibrary),
             ("<&mut shop::Cart as core::fmt::Display>::fmt", "", Owner::Own),
             ("serde_json::de::from_str", "", Owner::Dependency),
         ] {

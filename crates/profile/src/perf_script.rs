@@ -100,10 +100,6 @@ pub fn read(text: &str) -> Result<Profile, Error> {
     for line in text.lines() {
         if line.trim().is_empty() {
             reader.end()?;
-        } else if let Some(frame) =
-            Frame::of_line(line).filter(|_| reader.began && event(line).is_none())
-        {
-            reader.frame(frame)?;
         } else if let Some((name, period, frame)) = sample(line) {
             reader.end()?;
             reader.began = true;
@@ -112,6 +108,8 @@ pub fn read(text: &str) -> Result<Profile, Error> {
                 reader.values[1 + at] = period;
             }
             frame.map_or(Ok(()), |frame| reader.frame(frame))?;
+        } else if let Some(frame) = Frame::of_line(line).filter(|_| reader.began) {
+            reader.frame(frame)?;
         }
     }
     reader.end()?;
@@ -286,6 +284,7 @@ worker one 812/813 93.128:     250000 cpu-clock:pppH:
             [("samples", "count"), ("cycles", "count"), ("cache-misses", "count")]
         );
         assert_eq!([0, 1, 2].map(|kind| profile.total(kind)), [2, 100, 7]);
+        assert_eq!([0, 1, 2].map(|kind| profile.looks(kind)), [Some(2), Some(1), Some(1)]);
         assert_eq!(profile.kind(None), Ok(1));
     }
 
@@ -311,8 +310,9 @@ worker one 812/813 93.128:     250000 cpu-clock:pppH:
     #[test]
     fn samples_without_call_graphs_have_one_frame() {
         let text = "api 1 1.5: 100 cycles:u:      55d0 main+0x1 (/bin/x)\n\
-                    api 1 1.6: 50 cycles:u:      55d0 work+0x1 (/bin/x)\n";
+                    api 1 1.6: 50 cycles:u:      55d0 work+0x1 (/bin/x)\n            \
+                    cafe 1 1.7: 5 cycles:u:      55d0 brew+0x1 (/bin/y)\n";
         let profile = crate::read(text.as_bytes()).unwrap();
-        assert_eq!((first_stack(&profile), profile.total(1)), (vec!["main"], 150));
+        assert_eq!((first_stack(&profile), profile.total(1)), (vec!["main"], 155));
     }
 }

@@ -145,8 +145,8 @@ pub(crate) enum Op {
     Length,
     /// The `Cookie` field of the session's cookies, if it has any.
     Cookies,
-    /// The session's cookies behind those that a `Cookie` field of the request's own names.
-    FurtherCookies(Vec<String>),
+    /// The session's cookies behind those of a `Cookie` field of the request's own.
+    FurtherCookies,
 }
 
 impl Program {

@@ -308,7 +308,7 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
             let effects =
                 EXPLAINS.iter().find(|(code, _)| code == cause).map(|(_, effects)| *effects);
             effects.is_some_and(|effects| effects.contains(&effect))
-                && (!OF_PROCESSES.contains(cause) || is_one_server(at, place))
+                && (!OF_ONE.contains(cause) || is_one_server(at, place))
         };
         no_room == Some(effect) || places.iter().any(explains)
     };
@@ -323,8 +323,8 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
     });
 }
 
-/// Codes that are about the processes of one server, and explain nothing of another's.
-const OF_PROCESSES: [&str; 2] = ["server.throttled", "server.single_thread"];
+/// Codes that are about one server's processes or one machine's memory, and explain nothing of another's.
+const OF_ONE: [&str; 3] = ["server.throttled", "server.single_thread", "server.memory"];
 
 /// Whether two places may be one server: what listens at the target's address may be watched by another name too.
 fn is_one_server(one: &str, other: &str) -> bool {

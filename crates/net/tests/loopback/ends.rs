@@ -1,5 +1,6 @@
 //! The ways a connection ends, seen from both sides. Peers are plain blocking sockets.
 
+use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
@@ -192,6 +193,36 @@ fn a_peer_that_has_ended_still_gets_all_of_a_response_that_is_closed_in_order() 
         let response = response.join().expect("no panic").expect("everything, then the end");
         assert_eq!(response.len(), BYTES, "{io:?}");
         assert!(response.iter().enumerate().all(|(at, &byte)| byte == pattern(at)), "{io:?}");
+    }
+}
+
+/// A handler that waits for its output to be gone, and closes instead: only the peer is waited for from then on.
+#[test]
+fn who_closes_before_all_is_sent_does_not_keep_the_net_busy() {
+    const BYTES: usize = 8 << 20;
+    for io in interfaces() {
+        let (route, response) = peer(|mut stream| {
+            let mut response = Vec::new();
+            let read = stream.read_to_end(&mut response).map_err(|e| e.kind());
+            // It has everything, and leaves its own side open for a while.
+            thread::sleep(Duration::from_millis(500));
+            read
+        });
+        let act = |seen: &Seen| match seen {
+            Seen::Connected => {
+                vec![Do::Send(vec![b'x'; BYTES]), Do::WantDrained, Do::Close(Close::Flush)]
+            }
+            _ => panic!("{seen:?} after the close"),
+        };
+        let turns = Cell::new(0);
+        let over = |_: &[Seen]| {
+            turns.set(turns.get() + 1);
+            true
+        };
+        keep_going(io, calls(route, act, over), &response);
+        assert_eq!(response.join().expect("no panic"), Ok(BYTES), "{io:?}");
+        // One every 20 ms, and those in which something is sent.
+        assert!(turns.get() < 10_000, "{io:?}: {} turns", turns.get());
     }
 }
 

@@ -139,12 +139,11 @@ fn explained(
     let limit = limit_of(&rewritten).filter(|_| !tables.iter().any(whole_first));
     let mut scans = Vec::new();
     for row in &tables {
+        // What a part of the statement reads by itself does not end with the whole.
+        let kind = column_of(row, "select_type").unwrap_or_default().to_ascii_uppercase();
+        let limit = limit.filter(|_| matches!(kind.as_str(), "SIMPLE" | "PRIMARY"));
         let found = scan(connection, row, &rewritten)?;
-        // It may end before the table does.
-        scans.extend(found.map(|scan| Scan {
-            rows_read: limit.map_or(scan.rows_read, |limit| scan.rows_read.min(limit)),
-            ..scan
-        }));
+        scans.extend(found.map(|scan| Scan { rows_read: read_of(&scan, limit), ..scan }));
     }
     Ok(Some(scans))
 }
@@ -169,10 +168,29 @@ fn column_of(row: &Row, name: &str) -> Option<String> {
 }
 
 /// Rows after which a statement ends, as the server rewrote it: `limit 10`, or `limit 5,10` with those that are skipped.
+/// None where one row is made of all.
 fn limit_of(rewritten: &str) -> Option<f64> {
+    const OF_ALL: [&str; 6] = ["count(", "sum(", "avg(", "min(", "max(", "group_concat("];
     let lower = rewritten.to_ascii_lowercase();
+    let list = lower.split(" from ").next().unwrap_or_default();
+    if !lower.contains(" group by ") && OF_ALL.iter().any(|function| list.contains(function)) {
+        return None;
+    }
     let (_, told) = lower.rsplit_once(" limit ")?;
     told.split(',').map(|n| n.trim().parse::<f64>().ok()).sum()
+}
+
+/// Rows that are read of a table by a statement that ends after so many. Those that its conditions leave lie evenly among
+/// all, as far as is known: one of one is found after the whole table.
+fn read_of(scan: &Scan, limit: Option<f64>) -> f64 {
+    match (limit, &scan.way) {
+        (None, _) => scan.rows_read,
+        (Some(limit), Way::ByIndex(_)) => scan.rows_read.min(limit),
+        (Some(limit), Way::Whole | Way::Along(_)) => {
+            let kept = scan.rows_kept.unwrap_or(scan.table_rows).max(1.0);
+            (limit * scan.table_rows / kept).min(scan.table_rows)
+        }
+    }
 }
 
 /// The scan that a line of a plan is, if it is of a table.
@@ -200,7 +218,7 @@ fn scan(connection: &mut Conn, row: &Row, rewritten: &str) -> Result<Option<Scan
     };
     let read = column("rows").and_then(|rows| rows.parse().ok()).unwrap_or(0.0);
     let table_rows = known.rows.max(if way == Way::Whole { read } else { 0.0 });
-    let kept = compared.iter().filter_map(|column| picked(connection, names, column));
+    let kept = compared.iter().filter_map(|column| picked(connection, names, column, table_rows));
     let kept = kept.reduce(f64::min).map(|part| part * table_rows);
     Ok(Some(Scan {
         table: format!("{schema}.{table}"),
@@ -216,13 +234,26 @@ fn scan(connection: &mut Conn, row: &Row, rewritten: &str) -> Result<Option<Scan
 
 /// The part of a table that one value of a column picks, by a sample of its rows: without a histogram the server's own
 /// plan does not know.
-fn picked(connection: &mut Conn, table: (&str, &str), column: &str) -> Option<f64> {
+fn picked(
+    connection: &mut Conn,
+    table: (&str, &str),
+    column: &str,
+    table_rows: f64,
+) -> Option<f64> {
     let [schema, table, column] = [table.0, table.1, column].map(|name| name.replace('`', "``"));
     let sql = format!(
-        "SELECT COUNT(DISTINCT c) FROM (SELECT `{column}` AS c FROM `{schema}`.`{table}` LIMIT {SAMPLE}) s"
+        "SELECT COUNT(DISTINCT c), COUNT(c) FROM (SELECT `{column}` AS c FROM `{schema}`.`{table}` LIMIT {SAMPLE}) s"
     );
-    let values = rows(connection, &sql).ok()?.first().map(|row| number(row, 0))?;
-    (values >= 1.0).then(|| 1.0 / values)
+    let told = rows(connection, &sql).ok()?;
+    let row = told.first()?;
+    part_of(number(row, 0), number(row, 1), table_rows)
+}
+
+/// The part of a table that one value picks, where so many rows of a sample have so many values. Where each row has its own,
+/// it picks one.
+fn part_of(values: f64, looked_at: f64, table_rows: f64) -> Option<f64> {
+    let all = if values >= looked_at { values.max(table_rows) } else { values };
+    (values >= 1.0).then(|| 1.0 / all)
 }
 
 /// The schema and the name of the table that a rewritten statement calls so: `` `shop`.`orders` `o` ``.
@@ -286,9 +317,47 @@ mod tests {
             ("select 1 from `s`.`t` limit 5,10", Some(15.0)),
             ("select 1 from (select 1 from `s`.`t` limit 3) where 1", None),
             ("select 1 from `s`.`t`", None),
+            ("select count(0) AS `n` from `s`.`t` where (`s`.`t`.`a` = 1) limit 1", None),
+            ("select count(0) AS `n` from `s`.`t` group by `s`.`t`.`a` limit 5", Some(5.0)),
         ] {
             assert_eq!(limit_of(rewritten), limit, "{rewritten}");
         }
+    }
+
+    #[test]
+    fn a_scan_that_looks_for_few_rows_goes_on_until_they_are_found() {
+        let along = Way::Along("PRIMARY".to_owned());
+        for (way, kept, limit, read) in [
+            // One row of one is wanted: wherever it lies, most of the table may come before it.
+            (Way::Whole, 1.0, Some(1.0), 200_000.0),
+            (along.clone(), 1.0, Some(1.0), 200_000.0),
+            (along.clone(), 100.0, Some(10.0), 20_000.0),
+            // Nothing is looked for.
+            (along.clone(), 200_000.0, Some(10.0), 10.0),
+            (Way::Whole, 0.0, Some(20.0), 200_000.0),
+            (Way::ByIndex("by_user".to_owned()), 50.0, Some(10.0), 10.0),
+            // What EXPLAIN says.
+            (along, 1.0, None, 4_000.0),
+        ] {
+            let scan = Scan {
+                table: "s.t".to_owned(),
+                way,
+                table_rows: 200_000.0,
+                rows_read: 4_000.0,
+                rows_kept: Some(kept),
+                filtered: true,
+                compared: Vec::new(),
+                indexed: Vec::new(),
+            };
+            assert_eq!(read_of(&scan, limit), read, "{scan:?} {limit:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_each_row_has_of_its_own_picks_one() {
+        assert_eq!(part_of(10_000.0, 10_000.0, 200_000.0), Some(1.0 / 200_000.0));
+        assert_eq!(part_of(50.0, 10_000.0, 200_000.0), Some(0.02));
+        assert_eq!(part_of(0.0, 0.0, 200_000.0), None, "no value is known");
     }
 
     #[test]

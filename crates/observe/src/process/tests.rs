@@ -103,7 +103,7 @@ fn threads_that_come_and_go_are_no_kernel_without_figures() {
 #[test]
 fn a_share_of_a_core_is_of_one_interval() {
     let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
-    let [mut first, mut many, mut after] = [0; 3].map(Sample::new);
+    let [mut first, mut many, mut after, mut last] = [0; 4].map(Sample::new);
     processes.read(1_000_000_000, &mut first).expect("it runs");
     if first.missing.contains_key("process.thread_share") {
         return;
@@ -122,9 +122,11 @@ fn a_share_of_a_core_is_of_one_interval() {
     assert_eq!(many.missing["process.thread_share"], "more than 512 threads");
     drop(hold);
     threads.into_iter().for_each(|thread| thread.join().expect("it ended"));
-    // 10 ms later; what was seen before belongs to more than that.
+    // 10 ms later; what was seen before belongs to more than that, and nothing is no share of 0.
     processes.read(2_010_000_000, &mut after).expect("it runs");
-    assert_eq!(after.gauges["process.thread_share"], 0.0);
+    assert!(!after.gauges.contains_key("process.thread_share"), "{after:?}");
+    processes.read(3_010_000_000, &mut last).expect("it runs");
+    assert!(last.gauges.contains_key("process.thread_share"), "{last:?}");
 }
 
 #[test]

@@ -150,6 +150,10 @@ impl Running {
                 }
                 Err(error) => take(Sample::failed(wall(), error)),
             }
+            // What follows a line that is too long is not read.
+            if line.len() > MOST_LINE_BYTES {
+                return came;
+            }
         }
     }
 
@@ -284,14 +288,16 @@ mod tests {
 
     #[test]
     fn a_command_that_closes_its_output_is_not_waited_for() {
-        for command in
-            ["exec >&-; sleep 1000", "head -c 2000000 /dev/zero | tr '\\0' x; sleep 1000"]
-        {
+        let (closed, long) = ("closed its output and went on", "a line of more than 1 MiB");
+        for (command, why, other) in [
+            ("exec >&-; sleep 1000", closed, long),
+            ("head -c 2000000 /dev/zero | tr '\\0' x; sleep 1000", long, closed),
+        ] {
             let start = Instant::now();
             let taken = taken(command, 2);
             assert!(start.elapsed() < Duration::from_secs(20), "{command}");
             let said = format!("{taken:?}");
-            assert!(said.contains("closed its output and went on"), "{command}: {said}");
+            assert!(said.contains(why) && !said.contains(other), "{command}: {said}");
         }
     }
 

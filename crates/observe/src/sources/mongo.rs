@@ -11,6 +11,7 @@ use model::Sample;
 use url::Url;
 
 use super::cache::{ask, connect};
+use super::others::OfOthers;
 use super::patient::Service;
 
 use bson::{Document, Value};
@@ -28,12 +29,13 @@ const LEFT_OUT: [&str; 6] = ["metrics", "repl", "tcmalloc", "transactions", "loc
 /// Reads a MongoDB.
 pub struct Mongo {
     url: String,
+    commands: OfOthers,
 }
 
 impl Mongo {
     /// The one of a URL: `mongodb://[USER:PASSWORD@]HOST[:PORT][/][?authSource=DATABASE]`.
     pub fn new(url: &str) -> Self {
-        Self { url: url.to_owned() }
+        Self { url: url.to_owned(), commands: OfOthers::default() }
     }
 }
 
@@ -54,7 +56,13 @@ impl Service for Mongo {
         for section in LEFT_OUT {
             command = command.int(section, 0);
         }
-        status(&told(stream, command.text("$db", "admin"))?, sample)
+        // A command is counted before it is carried out.
+        self.commands.spend(1);
+        status(&told(stream, command.text("$db", "admin"))?, sample)?;
+        if let Some(statements) = sample.counters.get_mut("db.statements") {
+            *statements = self.commands.of(*statements);
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! MySQL and MariaDB, by SHOW GLOBAL STATUS, the list of processes, and `performance_schema` where that is on. The
-//! watching session itself is left out of what is told of sessions and statements, but not of the server's own counters.
+//! watching session itself is left out of what is told of sessions and statements, their number included, but not of the
+//! server's other counters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use model::Sample;
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, Row, Value};
 
+use super::others::OfOthers;
 use super::patient::Service;
 use super::postgres::longest;
 use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
@@ -67,6 +69,8 @@ const BLOCKERS: &str = "SELECT trx_mysql_thread_id, trx_query, trx_rows_locked F
 /// Rows of an answer at most, and bytes of their values: many times what is asked for.
 const MOST_ROWS: usize = 20_000;
 const MOST_BYTES: usize = 32 << 20;
+/// Statements of ours when a connection was opened: its character set, two questions, and two that may fail.
+const OWN_AT_FIRST: u64 = 5;
 /// Samples between two readings of the tables' sizes, which the server may have to estimate anew.
 const SIZES_EVERY: u64 = 10;
 
@@ -84,6 +88,7 @@ pub struct Mysql {
     tables: Tables,
     sizes: BTreeMap<String, f64>,
     samples: u64,
+    statements: OfOthers,
 }
 
 /// A session, and what it may see.
@@ -104,6 +109,7 @@ impl Mysql {
             tables: Tables::default(),
             sizes: BTreeMap::new(),
             samples: 0,
+            statements: OfOthers::default(),
         }
     }
 
@@ -129,6 +135,8 @@ impl Mysql {
 
     fn digests(&mut self, connection: &mut Conn, sample: &mut Sample) -> Result<(), String> {
         let (mut all, mut spent_ns) = (BTreeMap::<String, Total>::new(), 0_u64);
+        // With the tables.
+        self.statements.spend(2);
         for row in rows(connection, DIGESTS)? {
             let Some(digest) = text(&row, 0) else { continue };
             let (calls, ns) = (number(&row, 1) as u64, (number(&row, 2) / 1e3) as u64);
@@ -139,6 +147,7 @@ impl Mysql {
         sample.count("db.statements_ns", spent_ns);
         self.calls.tell(&all, sample);
         if self.sizes.is_empty() || self.samples.is_multiple_of(SIZES_EVERY) {
+            self.statements.spend(1);
             self.sizes = rows(connection, SIZES)?
                 .iter()
                 .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
@@ -178,12 +187,15 @@ impl Service for Mysql {
             }
             false => Some(NO_DIGESTS),
         };
+        self.statements.spend(OWN_AT_FIRST);
         Ok(Session { connection, no_digests, hidden })
     }
 
     fn read(&mut self, session: &mut Session, sample: &mut Sample) -> Result<(), String> {
         self.samples += 1;
         let connection = &mut session.connection;
+        // A statement is counted before it is carried out. Then come the limits and what is running.
+        self.statements.spend(1);
         let names = COUNTERS.iter().chain(GAUGES).map(|(name, _)| *name).chain(OTHERS);
         let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
         let asked = format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", names.join(", "));
@@ -192,6 +204,10 @@ impl Service for Mysql {
             .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
             .collect();
         status(&told, sample);
+        if let Some(statements) = sample.counters.get_mut("db.statements") {
+            *statements = self.statements.of(*statements);
+        }
+        self.statements.spend(2);
         let most = rows(connection, LIMITS)?.first().map_or(0.0, |row| number(row, 0));
         sample.gauge("db.connections_max", most);
         if session.hidden {
@@ -199,6 +215,7 @@ impl Service for Mysql {
         }
         self.running(connection, sample)?;
         if sample.gauges.get("db.lock_waiters").is_some_and(|n| *n > 0.0) && !session.hidden {
+            self.statements.spend(1);
             for row in rows(connection, BLOCKERS)? {
                 let id = number(&row, 0) as u64;
                 let statement =

@@ -11,6 +11,7 @@ use login::{Address, Allowance};
 use model::Sample;
 use postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
+use super::others::OfOthers;
 use super::patient::Service;
 use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
 use super::tables::Tables;
@@ -74,28 +75,6 @@ pub struct Postgres {
     statements: OfOthers,
 }
 
-/// A counter of the server's, without what this session adds to it.
-#[derive(Debug, Default)]
-struct OfOthers {
-    own: u64,
-    total: u64,
-    told: u64,
-}
-
-impl OfOthers {
-    /// What others came to, of this much in all. The server counts a session's transactions up to a second late, so that
-    /// what is told waits for it instead of falling.
-    fn of(&mut self, total: u64) -> u64 {
-        if total < self.total {
-            // It began anew.
-            *self = Self { own: 0, total, told: total };
-        }
-        self.total = total;
-        self.told = self.told.max(total.saturating_sub(self.own));
-        self.told
-    }
-}
-
 /// Bytes that the server may send for one sample, or in all to who asks once: many times what these views hold.
 const MOST_BYTES: u64 = 32 << 20;
 
@@ -123,8 +102,8 @@ impl Postgres {
 
     /// One transaction of ours of so many statements.
     fn spend(&mut self, statements: u64) {
-        self.transactions.own += 1;
-        self.statements.own += statements;
+        self.transactions.spend(1);
+        self.statements.spend(statements);
     }
 
     fn statements(&mut self, client: &mut Client, sample: &mut Sample) -> Result<(), String> {
@@ -393,17 +372,6 @@ mod tests {
             }
         });
         (format!("postgres://somebody:word@{address}/db"), sent)
-    }
-
-    #[test]
-    fn what_this_session_does_is_not_told_of_others() {
-        let mut counter = OfOthers { own: 3, ..OfOthers::default() };
-        assert_eq!(counter.of(103), 100);
-        counter.own += 2;
-        // Ours are not counted yet, and then they are; others had one more.
-        assert_eq!((counter.of(103), counter.of(106)), (100, 101));
-        // The statistics were reset.
-        assert_eq!((counter.of(2), counter.of(4)), (2, 4));
     }
 
     #[test]

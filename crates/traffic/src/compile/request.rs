@@ -129,11 +129,10 @@ impl Ops {
 
     /// The session's cookies behind a `Cookie` field's own; behind the first such field only.
     fn further_cookies(&mut self, own: &str) {
-        let is_there = self.0.iter().any(|op| matches!(op, Op::FurtherCookies(_)));
+        let is_there = self.0.iter().any(|op| matches!(op, Op::FurtherCookies));
         // An empty field says that none are to be sent.
         if !is_there && !own.trim().is_empty() {
-            let names = own.split(';').map(|pair| pair.split('=').next().unwrap_or_default());
-            self.0.push(Op::FurtherCookies(names.map(|name| name.trim().to_owned()).collect()));
+            self.0.push(Op::FurtherCookies);
         }
     }
 

@@ -75,11 +75,25 @@ impl Jar {
         }
     }
 
-    /// Appends cookies to a `Cookie` field that already has those of the names `own`, which count more.
-    pub(crate) fn write_further(&self, own: &[String], out: &mut Vec<u8>) {
+    /// Appends cookies to the `Cookie` field that `out` ends with, whose own count more. None to an empty one, which says
+    /// that none are to be sent.
+    pub(crate) fn write_further(&self, out: &mut Vec<u8>) {
+        let line = out.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let colon = out[line..].iter().position(|byte| *byte == b':');
+        let start = colon.map_or(line, |colon| line + colon + 1);
+        // A semicolon at its end stands before nothing.
+        let last = out[start..].iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b';'));
+        let Some(end) = last.map(|last| start + last + 1) else { return };
+        let name_of =
+            |pair: &[u8]| pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+        let mut first = true;
         for (name, value) in &self.cookies[..self.used] {
-            if own.iter().any(|own| own.as_bytes() == name) {
+            let mut own = out[start..end].split(|byte| *byte == b';');
+            if own.any(|pair| pair[..name_of(pair)].trim_ascii() == name.as_slice()) {
                 continue;
+            }
+            if std::mem::take(&mut first) {
+                out.truncate(end);
             }
             out.extend_from_slice(b"; ");
             out.extend_from_slice(name);

@@ -104,7 +104,7 @@ fn write_ops(
             Op::Text(bytes) => out.extend_from_slice(bytes),
             Op::Length => decimal(body_bytes as i64, out),
             Op::Cookies => jar.iter().for_each(|jar| jar.write(out)),
-            Op::FurtherCookies(own) => jar.iter().for_each(|jar| jar.write_further(own, out)),
+            Op::FurtherCookies => jar.iter().for_each(|jar| jar.write_further(out)),
             Op::Value(value, place) => {
                 stack.clear();
                 let json = value.push(scene, stack);

@@ -69,11 +69,15 @@ fn a_session_carries_on_with_what_responses_held() {
 #[test]
 fn a_cookie_field_of_a_step_leaves_the_sessions_cookies_in() {
     let field = |cookies: &str| json!({"path": "/", "headers": {"Cookie": cookies}});
-    for (own, sent_then) in
-        [("consent=1; t=own", "Cookie: consent=1; t=own; sid=s1\r\n"), ("", "Cookie: \r\n")]
-    {
-        let mut source = source_of(json!({"target": "http://h", "flows": [
-            {"name": "visit", "steps": [field("a=1"), field(own)]}]}));
+    for (own, sent_then) in [
+        ("consent=1; t=own", "Cookie: consent=1; t=own; sid=s1\r\n"),
+        // What a placeholder names counts too; a semicolon at the end stands before nothing.
+        ("${own}; t=own;", "Cookie: sid=de; t=own;\r\n"),
+        ("a=1;", "Cookie: a=1; sid=s1; t=2\r\n"),
+        ("", "Cookie: \r\n"),
+    ] {
+        let mut source = source_of(json!({"target": "http://h", "variables": {"own": "sid=de"},
+            "flows": [{"name": "visit", "steps": [field("a=1"), field(own)]}]}));
         let (_, text) = sent(&mut *source, closed(0, 0));
         assert!(text.contains("\r\nCookie: a=1\r\n"), "{text}");
         let set = "Set-Cookie: sid=s1; Path=/\r\nSet-Cookie: t=2\r\n";

@@ -298,7 +298,8 @@ fn cpu_of(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
                 grouped(own, 2)
             ),
             (None, _) => {
-                format!("The processors of the database's machine are used up: {}.", percent(used))
+                let busy = percent(full.map_or(used, |(busy, _)| busy));
+                format!("The processors of the database's machine are used up: {busy}.")
             }
         };
         let confidence = if used >= CPU { High } else { Medium };

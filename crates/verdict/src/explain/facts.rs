@@ -221,14 +221,16 @@ impl Server<'_> {
         self.host.and_then(busy)
     }
 
-    /// The share of what it may use that it uses: of its processes where they are watched, else of its machine, without
-    /// what the generator uses there.
+    /// The share of what it may use that it uses: of its processes where they are watched, else of what the generator leaves
+    /// of its machine.
     pub fn used(&self) -> Option<f64> {
         let own = self.cores().zip(self.cores_allowed()).filter(|(_, allowed)| *allowed > 0.0);
         own.map(|(used, allowed)| used / allowed).or_else(|| {
             let generator =
                 self.host_cores().map_or(0.0, |all| self.generator_cores / all.max(1.0));
-            Some((self.host_busy()? - generator).max(0.0))
+            let (rest, left) = (self.host_busy()? - generator, 1.0 - generator);
+            // A generator that takes all leaves no room.
+            Some(if left > 0.0 { (rest / left).clamp(0.0, 1.0) } else { 1.0 })
         })
     }
 }

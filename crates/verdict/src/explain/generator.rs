@@ -61,16 +61,23 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
 
 /// Generator and server use up the processors of one machine, and the generator takes the larger part.
 fn shared(facts: &Facts<'_>) -> Option<Cause> {
-    let server = facts.servers.iter().find(|server| server.here && server.cores().is_some())?;
-    let theirs = server.cores()?;
-    let full = facts::shared(facts, server).filter(|busy| *busy >= FULL)?;
+    let mut here = facts.servers.iter().filter(|server| server.here);
     let own = own_cores(facts.run);
-    if own <= theirs {
+    let (full, theirs, who) = match here.clone().find(|server| server.cores().is_some()) {
+        Some(server) => (facts::shared(facts, server)?, server.cores()?, "the server"),
+        // Of a machine that is watched as a whole, the server has no more than the rest.
+        None => {
+            let server = here.next()?;
+            let full = server.host_busy()?;
+            (full, (full * server.host_cores()? - own).max(0.0), "all others")
+        }
+    };
+    if full < FULL || own <= theirs {
         return None;
     }
     let sentence = format!(
         "Generator and server share a machine whose processors are used up, and the generator takes more of them \
-         ({} cores) than the server ({} cores).",
+         ({} cores) than {who} ({} cores).",
         grouped(own, 2),
         grouped(theirs, 2)
     );

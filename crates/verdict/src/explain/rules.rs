@@ -12,8 +12,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "the generator's workers have no processor time left, so that they send late and look late",
         evidence: "a rule of validity says that workers were saturated or sent less than was due; or that they were \
                    throttled, displaced by neighbours or late while one worked or waited for a processor 80 % of the \
-                   time (with less there was time left, and latencies are in doubt, not QPS); or generator and server share a machine of which 95 % is used, seven tenths of that by the two, and the generator \
-                   takes more of it",
+                   time (with less there was time left, and latencies are in doubt, not QPS); or generator and server share a machine of which 95 % is used, seven tenths of that by the two (all of it where no \
+                   server's processes are watched), and the generator takes more of it",
         fix: "Give the generator more workers (-t) and cores, or run it on a machine of its own.",
         experiment: "Run it again from another machine, or with twice the workers: QPS rises.",
         check: generator::cpu,
@@ -203,8 +203,8 @@ pub const RULES: &[Rule] = &[
         symptom: "QPS stops rising with concurrency, and latency rises with it instead",
         mechanism: "every request needs processor time, and all there is is used (U = X S: utilisation is throughput times \
                     demand)",
-        evidence: "the server's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own \
-                   without what the generator uses there; or 95 % of a machine that it shares with the generator is used, seven tenths of \
+        evidence: "the server's processes use 90 % or more of the cores that they may use, or of a machine that is watched as a \
+                   whole 90 % are in use of what the generator leaves; or 95 % of a machine that it shares with the generator is used, seven tenths of \
                    that by the two",
         fix: "Profile the server under this load and make the dearest function cheaper, or give it more cores or \
               machines.",
@@ -369,8 +369,8 @@ pub const RULES: &[Rule] = &[
         code: "db.cpu",
         symptom: "QPS stops rising, and the database's processors are busy while the server's are not",
         mechanism: "statements need processor time, and all that the database has is used",
-        evidence: "the database's processes use 90 % or more of the cores that they may use, or its machine 90 % of its own \
-                   without what the generator uses there; or 95 % of a machine that it shares with the generator is used, half of that by \
+        evidence: "the database's processes use 90 % or more of the cores that they may use, or of a machine that is watched as a \
+                   whole 90 % are in use of what the generator leaves; or 95 % of a machine that it shares with the generator is used, half of that by \
                    it",
         fix: "Make the dearest statements cheaper (see their list), keep answers in a cache, read from replicas, or give it \
               more cores.",

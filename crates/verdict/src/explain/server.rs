@@ -6,7 +6,7 @@ use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{ReasonCode, Role, Silence};
 
 use super::facts::{self, Facts, Server, kernel_said, nginx_said};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, THE_TARGETS};
 use crate::figures::{grouped, percent};
 
 /// The share of its processors from which on a server is at its limit: the rest is lost to waiting for one another.
@@ -113,7 +113,8 @@ pub(super) fn cpu(facts: &Facts<'_>) -> Outcome {
                     grouped(cores, 2)
                 ),
                 (None, _) => {
-                    format!("The processors of the server's machine are used up: {}.", percent(used))
+                    let busy = percent(host.unwrap_or(used));
+                    format!("The processors of the server's machine are used up: {busy}.")
                 }
             };
             let cause = Cause::new(confidence, &server.source.name, sentence).weighing(used);
@@ -423,8 +424,13 @@ const WAITING: (f64, f64) = (1.0, 0.5);
 pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     let ports: Vec<&str> =
         facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
+    // On the generator's machine it is known who listens there: others on it may be idle.
+    let known = facts.servers.iter().any(|server| server.source.name == THE_TARGETS);
+    let is_another =
+        |server: &Server<'_>| known && server.here && server.source.name != THE_TARGETS;
     each(facts, "neither listeners nor processors of a server were watched", |server| {
-        let (host, used) = (server.host?, server.used()?);
+        let host = server.host.filter(|_| !is_another(server))?;
+        let used = server.used()?;
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
         let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
         let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
@@ -446,7 +452,12 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     })
 }
 
-/// How busy a server's machine is, for those who find nothing.
+/// How busy a server or its machine is, in words and as a share, for those who find nothing.
 pub(super) fn room(server: &Server<'_>) -> Option<(String, f64)> {
-    Some((server.source.name.clone(), server.used()?))
+    let used = server.used()?;
+    let of = match server.here && server.cores().is_none() {
+        true => "what the generator leaves of its machine's processors",
+        false => "its processors",
+    };
+    Some((format!("{} used {} of {of}", server.source.name, percent(used)), used))
 }

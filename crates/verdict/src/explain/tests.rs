@@ -267,7 +267,37 @@ fn the_generators_own_time_is_not_the_servers() {
         };
         assert!(!found(3.6), "{code}: nearly all of it is the generator's");
         assert!(found(0.1), "{code}");
+        assert!(found(1.5), "{code}: of 2.5 cores that are left it has 2.3");
     }
+}
+
+#[test]
+fn a_machine_that_the_generator_fills_is_the_generators_limit() {
+    let found = |generator_cores: f64| {
+        let mut run = run();
+        run.generator.cpu_ns = (generator_cores * run.totals.duration_ns as f64) as u64;
+        let sources = [("generator", Role::Generator), ("app", Role::App)];
+        let sources = sources.map(|(name, role)| source(name, role, "local", machine(0.98)));
+        run.observed = Some(Observed { sources: sources.to_vec() });
+        explain(&run).findings.remove(0)
+    };
+    let finding = found(3.0);
+    assert_eq!(finding.code, "generator.cpu", "{finding:?}");
+    assert!(finding.sentence.contains("(3.00 cores) than all others (0.92 cores)"), "{finding:?}");
+    assert_eq!(found(1.5).code, "server.cpu");
+}
+
+#[test]
+fn what_is_left_of_a_shared_machine_is_told_as_that() {
+    let mut run = run();
+    run.generator.cpu_ns = run.totals.duration_ns;
+    let sources = [("generator", Role::Generator), ("app", Role::App)];
+    let sources = sources.map(|(name, role)| source(name, role, "local", machine(0.5)));
+    run.observed = Some(Observed { sources: sources.to_vec() });
+    let finding = &explain(&run).findings[0];
+    assert_eq!(finding.code, "none", "{finding:?}");
+    let said = "app used 33.33 % of what the generator leaves of its machine's processors";
+    assert!(finding.evidence_for.contains(&said.to_owned()), "{finding:?}");
 }
 
 #[test]

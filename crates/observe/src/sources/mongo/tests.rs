@@ -76,7 +76,11 @@ fn operations_connections_and_queues_are_read() {
     });
     let sample = read(&without_login(&url)).unwrap();
     assert_eq!(sample.counters["db.commands{insert}"], 25);
-    assert_eq!((sample.counters["db.statements"], sample.counters["db.blocks_read"]), (100, 30));
+    assert_eq!(
+        (sample.counters["db.statements"], sample.counters["db.blocks_read"]),
+        (99, 30),
+        "one of 100 is ours"
+    );
     assert_eq!(sample.counters["db.blocks_hit"], 870, "of 900 that were requested");
     assert_eq!(
         (sample.gauges["db.connections"], sample.gauges["db.connections_max"]),

@@ -165,7 +165,8 @@ fn slow_statement(statement: &str, run: &Run, place: &str, planned: &[Planned]) 
         return (Confirmed::Confirmed, figures);
     }
     open(format!(
-        "{read}, which does not take {each}: the time goes into functions, sorting or waiting, which no plan shows"
+        "{read} or more, and so many do not take {each}: the time goes into rows that are passed over, functions, sorting or \
+         waiting, which no plan shows"
     ))
 }
 

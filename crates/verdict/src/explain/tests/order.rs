@@ -125,3 +125,17 @@ fn the_quota_of_one_server_explains_nothing_of_another() {
     assert_eq!(two("app 2"), ["server.cpu", "server.throttled"]);
     assert_eq!(two("server"), ["server.throttled"], "the same by another name");
 }
+
+#[test]
+fn a_machine_short_of_memory_does_not_explain_the_disk_of_another() {
+    let core = SECOND as f64;
+    let swaps = [("swap.in_pages", 90.0), ("swap.out_pages", 20.0)];
+    let busy = [("disk.busy_ns{sda}", 0.97 * core), ("pressure.io_some_ns", 0.5 * core)];
+    let mut run = watched(run(), with(machine(0.1), &swaps));
+    let figures = with(machine(0.1), &busy);
+    let other = source("db", Role::Db, "exec:ssh db plimsoll watch --stdio", figures);
+    run.observed.as_mut().unwrap().sources.push(other);
+    assert_eq!(codes(&run), ["server.memory", "server.disk"]);
+    let one = watched(self::run(), with(machine(0.1), &[&swaps[..], &busy].concat()));
+    assert_eq!(codes(&one), ["server.memory"], "what swaps keeps its disk busy");
+}

@@ -71,3 +71,23 @@ fn what_logs_say_is_heard() {
         assert_eq!(found, ["none"], "{code}");
     }
 }
+
+#[test]
+fn who_waits_for_a_proxy_does_not_wait_for_what_is_idle_behind_it() {
+    let core = SECOND as f64;
+    let found = |proxy_cores: f64| {
+        let mut run = run();
+        run.plan.addresses = vec!["127.0.0.1:80".into()];
+        let busy = |cores: f64| [("process.cpus_allowed", 4.0), ("process.cpu_ns", cores * core)];
+        let machine = with(machine(0.6), &[("listen.queue{0.0.0.0:80}", 6.0)]);
+        let sources = vec![
+            source("generator", Role::Generator, "local", machine),
+            source("server", Role::App, "local:pid=7", busy(proxy_cores)),
+            source("app", Role::App, "local:pid=8", busy(0.2)),
+        ];
+        run.observed = Some(Observed { sources });
+        codes(&run)
+    };
+    assert_eq!(found(3.8), ["server.cpu"]);
+    assert_eq!(found(0.3), ["server.too_few_workers"], "by itself, once");
+}

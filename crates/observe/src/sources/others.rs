@@ -1,0 +1,45 @@
+//! What a server counts, without what the watching adds to it: at a low load its questions are more than the load's.
+
+/// A counter of a server's, without what the watching session adds to it.
+#[derive(Debug, Default)]
+pub struct OfOthers {
+    own: u64,
+    total: u64,
+    told: u64,
+}
+
+impl OfOthers {
+    /// Counts so many of the watching session's.
+    pub fn spend(&mut self, own: u64) {
+        self.own += own;
+    }
+
+    /// What others came to, of this much in all. A server may count what a session did up to a second late, so that what
+    /// is told waits for it instead of falling.
+    pub fn of(&mut self, total: u64) -> u64 {
+        if total < self.total {
+            // It began anew.
+            *self = Self { own: 0, total, told: total };
+        }
+        self.total = total;
+        self.told = self.told.max(total.saturating_sub(self.own));
+        self.told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_session_does_is_not_told_of_others() {
+        let mut counter = OfOthers::default();
+        counter.spend(3);
+        assert_eq!(counter.of(103), 100);
+        counter.spend(2);
+        // Ours are not counted yet, and then they are; others had one more.
+        assert_eq!((counter.of(103), counter.of(106)), (100, 101));
+        // The statistics were reset.
+        assert_eq!((counter.of(2), counter.of(4)), (2, 4));
+    }
+}
