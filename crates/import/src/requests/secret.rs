@@ -13,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use model::workload::{Body, Fields, Literal};
 
 pub(super) use model::secret::is_secret_name;
-use model::secret::{Neighbour, is_secret_field, is_secret_parameter, is_secret_value};
+use model::secret::{Neighbour, is_secret_field, is_secret_value, parts_of_login};
 
 use super::body::{FORM, essence};
 use super::draft::{Draft, PLAIN_BASIC};
@@ -210,10 +210,9 @@ impl Vault {
     fn query(&mut self, fields: &mut Fields, path: &str, purpose: &str) {
         let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let of_login = parts_of_login(&names, path);
         for (name, value) in &mut fields.0 {
-            let of_login = matches!(name.as_str(), "code" | "state" | "nonce" | "ticket")
-                && is_secret_parameter(name, &names, path);
-            if of_login && !is_trivial(value) && !only_holes(value) {
+            if of_login.contains(&name.as_str()) && !is_trivial(value) && !only_holes(value) {
                 *value = self.hide(value, name, &format!("{name}, {purpose}"));
             } else {
                 self.value(value, name, true, purpose);

@@ -11,6 +11,7 @@ use crate::profiles::stored;
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
+use crate::secrets::mask_url;
 use measure::{beside, journal};
 
 /// Where results go that were given no folder.
@@ -41,10 +42,12 @@ pub fn unused(parent: &Path, name: &str) -> PathBuf {
 
 /// What a sweep is called that nobody named, by the URL or the workload file: `127.0.0.1-8080-healthz`, `checkout`.
 pub fn name_of_target(target: &str, is_file: bool) -> String {
-    let target = match (is_file, target.split_once("://")) {
+    // Names are told and kept, and a path may hold a credential.
+    let masked = if is_file { target.to_owned() } else { mask_url(target) };
+    let target = match (is_file, masked.split_once("://")) {
         (true, _) => Path::new(target).file_stem().unwrap_or_default().to_string_lossy(),
         (false, Some((_, rest))) => rest.into(),
-        (false, None) => target.into(),
+        (false, None) => masked.as_str().into(),
     };
     let target = target.split(['?', '#']).next().unwrap_or_default();
     // What stands before the host may be a password.
@@ -246,6 +249,7 @@ mod tests {
             ("localhost:8080", false, "localhost-8080"),
             ("https://me:secret@api.example.com/a/b?token=x#y", false, "api.example.com-a-b"),
             ("http://[::1]:80/", false, "1--80"),
+            ("http://h/reset/5d41402abc4b2a76b9719d911017c592", false, "h-reset"),
             ("deep/checkout.yaml", true, "checkout"),
             ("http:///", false, "sweep"),
         ] {
