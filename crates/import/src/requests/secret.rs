@@ -190,7 +190,8 @@ impl Vault {
             let is_secret = is_secret_value(segment) || before.makes_secret(segment);
             segments.push(match is_secret && !only_holes(segment) {
                 true => self.hide(segment, "TOKEN", purpose),
-                false => segment.to_owned(),
+                // Parameters of a segment, such as `;jsessionid=`.
+                false => self.prose(segment, purpose),
             });
             before = before.then(segment);
         }
@@ -341,6 +342,9 @@ mod tests {
             ("Referer", "https://h/reset?token=${env.TOKEN}&n=1"),
         ];
         assert!(draft.headers.iter().eq(fields), "{draft:?}");
+        draft.put_url("http://h/${x}/list;jsessionid=CLEAR5;v=1").unwrap();
+        vault.mask(&mut draft);
+        assert_eq!(draft.path, "/${x}/list;jsessionid=${env.JSESSIONID};v=1");
     }
 
     #[test]
