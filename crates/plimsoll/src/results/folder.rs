@@ -110,8 +110,8 @@ pub fn of_sweep(name: &str) -> PathBuf {
     unused(&Path::new(PARENT).join(name), &folder_name())
 }
 
-/// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another run is
-/// writing to `last`, one named by the date.
+/// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another command
+/// is writing to one of the two, one named by the date.
 ///
 /// # Errors
 /// Why there is none.
@@ -153,9 +153,10 @@ fn put_last_aside(root: &Path) -> bool {
     if !last.exists() {
         return true;
     }
-    match Lock::of_folder(&last) {
-        Ok(lock) => drop(lock),
-        Err(_) => return false,
+    // Another command may write to either: a run to `last`, `explain` and `report` to both.
+    let is_free = |dir: &Path| Lock::of_folder(dir).is_ok();
+    if !is_free(&last) || previous.is_dir() && !is_free(&previous) {
+        return false;
     }
     let away = match () {
         () if !previous.exists() => true,
@@ -230,6 +231,26 @@ mod tests {
             let kept = names(root.path());
             assert_eq!(kept.len(), before + 1, "{more}: {kept:?}");
             assert!(kept.iter().any(|dir| root.path().join(dir).join(more).exists()), "{more}");
+        }
+    }
+
+    #[test]
+    fn what_another_command_writes_to_is_not_put_aside() {
+        let root = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let (dir, lock) = in_turn(root.path()).unwrap();
+            fs::write(dir.join(RUN_JSON), "{}").unwrap();
+            drop(lock);
+        }
+        assert_eq!(names(root.path()), ["last", "previous"]);
+        for held in ["last", "previous"] {
+            let before = names(root.path()).len();
+            let report = Lock::of_folder(&root.path().join(held)).unwrap();
+            let (dir, lock) = in_turn(root.path()).unwrap();
+            assert!(!LAST_TWO.iter().any(|name| dir == root.path().join(name)), "{held}: {dir:?}");
+            drop((lock, report));
+            assert_eq!(names(root.path()).len(), before + 1, "{held}");
+            assert!(root.path().join(held).join(RUN_JSON).exists(), "{held}");
         }
     }
 
