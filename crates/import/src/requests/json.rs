@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::workload::Literal;
 
 use super::BadFile;
-use super::template::{Piece, pieces};
+use super::template::{Piece, hole, pieces};
 use crate::document;
 use model::quote::plain;
 
@@ -90,6 +90,35 @@ pub(super) fn structure(text: &str) -> Option<Literal> {
     let structured = matches!(literal, Literal::Object(_) | Literal::List(_));
     let same_numbers = || numbers(text).eq(numbers(&literal.to_string()));
     (structured && plain_members(&literal, DEEPEST_BODY) && same_numbers()).then_some(literal)
+}
+
+/// A structure as text. Alone in a string, the placeholder of a variable takes its value's type in a structure, and in
+/// text it is text: those of `numbers` lose their quotes.
+pub(super) fn text_of(structure: &Literal, numbers: &HashSet<String>) -> String {
+    let text = structure.to_string();
+    if numbers.is_empty() {
+        return text;
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
+    while let Some(at) = rest.find("\"${") {
+        let (before, inside) = (&rest[..at], &rest[at + 3..]);
+        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = &inside[..inside.find(|c| !of_name(c)).unwrap_or(inside.len())];
+        // A quote behind a backslash is one within a string.
+        let behind = inside[name.len()..].strip_prefix("}\"").filter(|_| !before.ends_with('\\'));
+        out += before;
+        rest = match behind.filter(|_| numbers.contains(name)) {
+            Some(behind) => {
+                out += &hole(name);
+                behind
+            }
+            None => {
+                out.push('"');
+                &rest[at + 1..]
+            }
+        };
+    }
+    out + rest
 }
 
 fn plain_members(literal: &Literal, deepest: usize) -> bool {
@@ -189,6 +218,14 @@ mod tests {
             "{",
         ] {
             assert_eq!(structure(text), None, "{text}");
+        }
+        let numbers = HashSet::from(["n".to_owned()]);
+        for (structure, text) in [
+            (r#"{"a":"${n}","b":["${n}","${m}"]}"#, r#"{"a":${n},"b":[${n},"${m}"]}"#),
+            (r#"["${n","a\"${n}"]"#, r#"["${n","a\"${n}"]"#),
+            (r#"["${n}${n}","${lower(n)}"]"#, r#"["${n}${n}","${lower(n)}"]"#),
+        ] {
+            assert_eq!(text_of(&serde_json::from_str(structure).unwrap(), &numbers), text);
         }
         let deep = "[".repeat(100) + &"]".repeat(100);
         assert_eq!(structure(&deep), None);

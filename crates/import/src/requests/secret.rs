@@ -6,7 +6,7 @@
 
 mod text;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -17,6 +17,7 @@ use model::secret::{Neighbour, is_secret_field, is_secret_value, parts_of_login}
 
 use super::body::{FORM, essence};
 use super::draft::{Draft, PLAIN_BASIC};
+use super::json::text_of;
 use super::template::{Numbered, Piece, env, environment_name, has_hole, pieces};
 use text::has_secret_number;
 
@@ -30,6 +31,8 @@ pub(super) struct Vault {
     /// What each holds, by name.
     pub(super) purposes: BTreeMap<String, String>,
     numbered: Numbered,
+    /// Variables of the workload that hold numbers of JSON.
+    pub(super) numbers: HashSet<String>,
     keep: bool,
 }
 
@@ -110,7 +113,8 @@ impl Vault {
             }
             Some(Body::Json(Literal::Text(text))) => *text = self.json_text(text, &at("body")),
             Some(Body::Json(literal)) if has_secret_number(literal, "") => {
-                *literal = Literal::Text(self.json_text(&literal.to_string(), &at("body")));
+                let text = text_of(literal, &self.numbers);
+                *literal = Literal::Text(self.json_text(&text, &at("body")));
             }
             Some(Body::Json(literal)) => self.literal(literal, "", &at("body")),
             Some(Body::Multipart(parts)) => {

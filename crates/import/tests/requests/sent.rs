@@ -159,6 +159,29 @@ fn recordings_in_other_forms() {
     }
 }
 
+/// A number that only text can have a placeholder for makes text of the whole body.
+#[test]
+fn what_a_recording_sent_as_a_number_stays_one_beside_a_code() {
+    let entry = |second: u8, path: &str, sent: &str, received: &str| {
+        format!(
+            r#"{{"startedDateTime":"2026-01-01T00:00:0{second}Z","request":{{"method":"POST","url":"http://h/{path}",
+                "postData":{{"mimeType":"application/json","text":{sent:?}}}}},
+                "response":{{"status":200,"content":{{"mimeType":"application/json","text":{received:?}}}}}}}"#
+        )
+    };
+    let entries = [
+        entry(1, "orders", "{}", r#"{"order_id":7101,"item_id":"8202"}"#),
+        entry(2, "pay", r#"{"order_id":7101,"item_id":"8202","otp":123456}"#, "{}"),
+    ];
+    let text = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    let imported = import(Format::Har, text.as_bytes(), &Options::default()).unwrap();
+    let Some(Body::Json(sent)) = &imported.workload.flows[0].steps[1].body else {
+        panic!("{imported:?}")
+    };
+    let wanted = r#"{"order_id":${order_id},"item_id":"${item_id}","otp":${env.OTP}}"#;
+    assert_eq!(sent, &Literal::Text(wanted.to_owned()));
+}
+
 #[test]
 fn openapi_styles_and_files() {
     let description = br##"{"openapi":"3.0.0","servers":[{"url":"http://h"}],"paths":{"/a":{"post":{
