@@ -129,6 +129,18 @@ fn postman_sends_what_is_written() {
 }
 
 #[test]
+fn names_of_a_collection_hold_no_credential() {
+    let text = r#"{"info":{"schema":"v2.1.0"},"item":[{"name":"f","item":[
+        {"name":"http://h/a?token=CLEAR&n=1","request":"http://h/a?token=CLEAR&n=1"},
+        {"name":"","request":"http://h/reset/5d41402abc4b2a76b9719d911017c592"}]}]}"#;
+    let imported = import(Format::Postman, text.as_bytes(), &Options::default()).unwrap();
+    let names: Vec<_> = imported.workload.endpoints.iter().map(|one| one.name.as_deref()).collect();
+    assert_eq!(names, [Some("f / http://h/a?token=***&n=1"), Some("f / GET /reset/***")]);
+    let all = format!("{imported:?}");
+    assert!(!all.contains("CLEAR") && !all.contains("5d41402a"), "{all}");
+}
+
+#[test]
 fn recordings_in_other_forms() {
     let entry = |rest: &str, request: &str, status: u16| {
         format!(
