@@ -28,8 +28,18 @@ pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, B
         let what = error.to_string();
         let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
         let column = error.column();
-        BadFile::at(error.line(), format!("column {column}: {}", plain(what, 160)))
+        BadFile::at(error.line(), format!("column {column}: {}", plain(&without_value(what), 160)))
     })
+}
+
+/// What is wrong without the text that was found, which may be a credential.
+fn without_value(what: &str) -> String {
+    match (what.find("string \""), what.rfind("\", expected ")) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}{}", &what[..from + "string".len()], &what[to + 1..])
+        }
+        _ => what.to_owned(),
+    }
 }
 
 /// The same, with a bound on its values: some of few characters take many bytes.
@@ -185,6 +195,12 @@ pub(super) fn string_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_without_the_text() {
+        let error = parse::<Vec<Vec<u8>>>("[\"Token CLEAR\"]").unwrap_err();
+        assert!(error.what.ends_with(": invalid type: string, expected a sequence"), "{error}");
+    }
 
     #[test]
     fn parts_are_counted_outside_of_texts() {
