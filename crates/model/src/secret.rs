@@ -11,7 +11,7 @@ mod text;
 
 pub use address::{escaped_address, mask_address};
 pub use command::{mask_said, mask_shell};
-pub use place::{Neighbour, is_secret_parameter};
+pub use place::{Neighbour, is_secret_parameter, parts_of_login};
 pub use text::{mask_text, secrets_in};
 
 /// What stands in for a credential.

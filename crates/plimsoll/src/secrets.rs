@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use model::Mix;
 use model::interval::Tally;
 use model::secret::{
-    MASK, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_address, mask_text,
+    MASK, Neighbour, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_address,
+    mask_text, parts_of_login,
 };
 use observe::source::masked_as_written;
 
@@ -44,17 +45,28 @@ pub fn mask_header(name: &str, value: &str) -> String {
     }
 }
 
-/// A URL with its credentials masked: those before the host, those in its query, and tokens in its path.
+/// A URL, or its path, with its credentials masked: those before the host, those in its query, and those in its path, by
+/// their shape and by what stands before them.
 pub fn mask_url(url: &str) -> String {
+    mask_parts(url, url.starts_with('/') || is_address(url))
+}
+
+/// As [`mask_url`]; `by_place` says that it is a URL indeed, of which places mean something.
+fn mask_parts(url: &str, by_place: bool) -> String {
     let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
     if SERVICES.contains(&scheme) {
         return mask_address(url);
     }
     let (before, query) =
         url.split_once('?').map_or((url, None), |(path, query)| (path, Some(query)));
-    let path = mask_path(before);
+    let path = mask_path(before, by_place);
     let Some(query) = query else { return path };
-    let masked: Vec<String> = query.split('&').map(mask_pair).collect();
+    let names = query.split('&').map(|pair| pair.split('=').next().unwrap_or_default());
+    // What the host is called says nothing of a parameter.
+    let behind_scheme = before.split_once("://").map_or(before, |(_, rest)| rest);
+    let behind_host = behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]);
+    let of_login = parts_of_login(&names.collect::<Vec<_>>(), behind_host);
+    let masked: Vec<String> = query.split('&').map(|pair| mask_pair(pair, &of_login)).collect();
     format!("{path}?{}", masked.join("&"))
 }
 
@@ -73,16 +85,18 @@ pub fn mask_mix(mut mix: Mix) -> Mix {
     mix
 }
 
-fn mask_pair(pair: &str) -> String {
+/// A pair of a query, of which some are credentials as parts `of_login`.
+fn mask_pair(pair: &str, of_login: &[&str]) -> String {
+    let is_secret = |name: &str, value: &str| {
+        is_secret_name(name, true) || is_secret_value(value) || of_login.contains(&name)
+    };
     match pair.split_once('=') {
-        Some((name, value)) if is_secret_name(name, true) || is_secret_value(value) => {
-            format!("{name}={MASK}")
-        }
+        Some((name, value)) if is_secret(name, value) => format!("{name}={MASK}"),
         _ => pair.to_owned(),
     }
 }
 
-fn mask_path(path: &str) -> String {
+fn mask_path(path: &str, by_place: bool) -> String {
     let (scheme, rest) = path.split_once("://").map_or(("", path), |(scheme, rest)| (scheme, rest));
     let first = rest.split('/').next().unwrap_or_default();
     // What is no port behind the host's `:` may be the beginning of a password with a `/` in it.
@@ -96,10 +110,26 @@ fn mask_path(path: &str) -> String {
         Some(at) => (format!("{MASK}@"), &rest[at + 1..]),
         None => (String::new(), rest),
     };
-    let masked = |segment| if is_secret_value(segment) { MASK } else { segment };
-    let masked: Vec<&str> = rest.split('/').map(masked).collect();
+    let mut before = Neighbour::Plain;
+    let masked = rest.split('/').enumerate().map(|(at, segment)| {
+        let is_secret = is_secret_value(segment) || by_place && before.makes_secret(segment);
+        // The host, or nothing, is first.
+        before = if at == 0 { Neighbour::Plain } else { before.then(segment) };
+        match is_secret {
+            true => MASK.to_owned(),
+            false if by_place && at > 0 => mask_segment(segment),
+            false => segment.to_owned(),
+        }
+    });
+    let masked: Vec<String> = masked.collect();
     let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     format!("{scheme}{user}{}", masked.join("/"))
+}
+
+/// A segment of a path with its parameters masked, such as `;jsessionid=`.
+fn mask_segment(segment: &str) -> String {
+    let parts: Vec<String> = segment.split(';').map(|part| mask_pair(part, &[])).collect();
+    parts.join(";")
 }
 
 /// A request, as text, with its secrets masked.
@@ -222,8 +252,16 @@ fn mask_argument(before: &str, arg: &str) -> String {
         _ if field => MASK.to_owned(),
         _ if arg.starts_with(['{', '[']) => mask_text(arg),
         _ if is_secret_value(arg) => MASK.to_owned(),
-        _ => mask_url(arg),
+        _ => mask_parts(arg, is_address(arg)),
     }
+}
+
+/// Whether text is a URL and no file's name, as far as what stands before the path tells.
+fn is_address(text: &str) -> bool {
+    let host = text.split(['/', '?']).next().unwrap_or_default();
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let is_name = host == "localhost" || host.contains('.') && !host.starts_with(['.', '-']);
+    text.contains("://") || has_port || is_name
 }
 
 /// An objective's endpoint, such as `GET /token`, is no field's name.
@@ -431,6 +469,19 @@ mod tests {
             (&["--", "--token", "abc", "10", "read"], "--|--token|***|10|read"),
             (&["--", "api_key=abc", "s3cr3t-word", "--user=ann"], "--|api_key=***|***|--user=ann"),
             (&["http://ann:abc@h/eyJhbGciOi.abcdefghijkl.xyz?sid=abc"], "http://***@h/***?sid=***"),
+            (
+                &["https://hooks.h/services/T024BE7LD/B024BE7LE/h3Kd8sJ2mQ0pLr7XzB1vAb2C"],
+                "https://hooks.h/services/T024BE7LD/B024BE7LE/***",
+            ),
+            (
+                &["h:1/reset/5d41402abc4b2a76b9719d911017c592?code=ab&state=cd&n=1"],
+                "h:1/reset/***?code=***&state=***&n=1",
+            ),
+            (&["http://auth.h/Xy7Kp2Qz?code=NL"], "http://auth.h/Xy7Kp2Qz?code=NL"),
+            (&["h:1/a;jsessionid=5A;v=1"], "h:1/a;jsessionid=***;v=1"),
+            (&["example.com/reset/5d41402abc4b2a76b9719d911017c592"], "example.com/reset/***"),
+            (&["-o", "./runs/share/h3Kd8sJ2mQ0pLr7X"], "-o|./runs/share/h3Kd8sJ2mQ0pLr7X"),
+            (&["--out", "runs/share/h3Kd8sJ2mQ0pLr7X"], "--out|runs/share/h3Kd8sJ2mQ0pLr7X"),
             (&["--slo", "p99<50ms", "-c", "100"], "--slo|p99<50ms|-c|100"),
             (&["--observe", "app=exec:mysql -pabc"], "--observe|app=exec:mysql ***"),
             (&["--observe=exec:A=abc x"], "--observe=exec:x ***"),

@@ -1,6 +1,7 @@
 //! `timeline.csv`: a run second by second, for spreadsheets and scripts.
 //!
-//! Every number in full: seconds since the run's start, nanoseconds for latencies, rates per second.
+//! Every number in full: seconds since the run's start, nanoseconds for latencies, rates per second. Latencies of a
+//! period without a response are empty.
 
 use model::outcome::ErrorClass;
 use model::percentile::PointPercentiles;
@@ -8,7 +9,7 @@ use model::run::Run;
 use model::timeline::Point;
 use model::units::Nanos;
 
-use crate::csv::csv;
+use crate::csv::{cell, csv};
 
 /// The run's timeline, one row a point, with a header.
 pub fn timeline_csv(run: &Run) -> String {
@@ -37,8 +38,10 @@ fn row(point: &Point) -> Vec<String> {
         point.requests_per_s.to_string(),
         point.failed.to_string(),
     ];
-    row.extend(point.percentiles.each().map(|(_, nanos)| nanos.to_string()));
-    row.extend([point.max_ns, point.late_p99_ns].map(|nanos| nanos.to_string()));
+    // No request takes 0 ns.
+    let latency = |nanos: Nanos| cell(Some(nanos).filter(|nanos| *nanos > 0));
+    row.extend(point.percentiles.each().map(|(_, nanos)| latency(nanos)));
+    row.extend([latency(point.max_ns), point.late_p99_ns.to_string()]);
     let means = [point.open_mean, point.in_flight_mean, point.busy_ratio];
     row.extend(means.map(|mean| mean.to_string()));
     row.extend(ErrorClass::ALL.map(|class| point.errors.of(class).to_string()));
@@ -69,5 +72,18 @@ mod tests {
         assert!(lines.iter().all(|line| columns(line) == 15 + ErrorClass::ALL.len()));
         assert!(lines[1].starts_with("0,1,unknown,"), "{}", lines[1]);
         assert!(lines[3].starts_with("2,1,window,20000,"), "{}", lines[3]);
+    }
+
+    #[test]
+    fn a_second_without_a_response_has_no_latency() {
+        let mut run = sample::open_loop();
+        let point = &mut run.timeline[1];
+        (point.percentiles, point.max_ns) = (PointPercentiles::default(), 0);
+        let csv = timeline_csv(&run);
+        let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        let max = rows[0].iter().position(|name| *name == "max_ns").unwrap();
+        let first = max - PointPercentiles::default().each().count();
+        assert!(rows[2][first..=max].iter().all(|cell| cell.is_empty()), "{:?}", rows[2]);
+        assert!(rows[3][first..=max].iter().all(|cell| !cell.is_empty()), "{:?}", rows[3]);
     }
 }

@@ -12,6 +12,7 @@ use model::workload::{
 
 use super::draft::{Draft, Target};
 use super::fit::{fit, unfit};
+use super::json::text_of;
 use super::note::{Anchor, Kind, MOST_NOTES, Note};
 use super::secret::Vault;
 use super::template::Numbered;
@@ -89,7 +90,7 @@ impl Assembly {
 
     /// Adds a request of its own. One that was there already weighs more instead.
     pub(super) fn add(&mut self, mut draft: Draft) {
-        self.parts = flatten(&mut draft, self.parts);
+        self.parts = flatten(&mut draft, self.parts, &self.vault.numbers);
         let same = format!(
             "{:?}",
             (
@@ -218,7 +219,7 @@ impl Assembly {
         self.drafts_mut().for_each(|draft| vault.mask(draft));
         self.drafts_mut().for_each(fit);
         // JSON bodies become text once the structures before them have filled a workload file.
-        self.drafts_mut().fold(0, |parts, draft| flatten(draft, parts));
+        self.drafts_mut().fold(0, |parts, draft| flatten(draft, parts, &vault.numbers));
         let headers = self.hoist();
         Ok(self.into_imported(vault, headers))
     }
@@ -394,9 +395,9 @@ pub(super) fn nothing(first: Option<&Note>) -> BadFile {
 
 /// Writes a JSON body as text where it has too many parts behind the `parts` of those before it; gives the
 /// parts of all.
-fn flatten(draft: &mut Draft, parts: usize) -> usize {
+fn flatten(draft: &mut Draft, parts: usize, numbers: &HashSet<String>) -> usize {
     let Some(Body::Json(literal)) = &mut draft.body else { return parts };
-    let text = literal.to_string();
+    let text = text_of(literal, numbers);
     let parts = parts.saturating_add(text.matches([',', '{', '[']).count());
     if parts > MOST_PARTS && !matches!(literal, Literal::Text(_)) {
         *literal = Literal::Text(text);

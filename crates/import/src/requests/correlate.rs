@@ -65,6 +65,8 @@ pub(super) fn correlate(exchanges: &mut [Exchange], assembly: &mut Assembly) -> 
         }
         known.learn(at, &exchanges[at].response);
     }
+    let numbers = known.values.values().filter(|source| source.is_number);
+    assembly.vault.numbers.extend(numbers.filter_map(|source| source.variable.clone()));
     if known.cookies_left > 0 {
         let what = format!(
             "{} cookies were set by earlier responses: the flow keeps them for each user",

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::workload::Literal;
 
 use super::BadFile;
-use super::template::{Piece, pieces};
+use super::template::{Piece, hole, pieces};
 use crate::document;
 use model::quote::plain;
 
@@ -28,8 +28,18 @@ pub(super) fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T, B
         let what = error.to_string();
         let what = what.rsplit_once(" at line ").map_or(what.as_str(), |(what, _)| what);
         let column = error.column();
-        BadFile::at(error.line(), format!("column {column}: {}", plain(what, 160)))
+        BadFile::at(error.line(), format!("column {column}: {}", plain(&without_value(what), 160)))
     })
+}
+
+/// What is wrong without the text that was found, which may be a credential.
+fn without_value(what: &str) -> String {
+    match (what.find("string \""), what.rfind("\", expected ")) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}{}", &what[..from + "string".len()], &what[to + 1..])
+        }
+        _ => what.to_owned(),
+    }
 }
 
 /// The same, with a bound on its values: some of few characters take many bytes.
@@ -90,6 +100,35 @@ pub(super) fn structure(text: &str) -> Option<Literal> {
     let structured = matches!(literal, Literal::Object(_) | Literal::List(_));
     let same_numbers = || numbers(text).eq(numbers(&literal.to_string()));
     (structured && plain_members(&literal, DEEPEST_BODY) && same_numbers()).then_some(literal)
+}
+
+/// A structure as text. Alone in a string, the placeholder of a variable takes its value's type in a structure, and in
+/// text it is text: those of `numbers` lose their quotes.
+pub(super) fn text_of(structure: &Literal, numbers: &HashSet<String>) -> String {
+    let text = structure.to_string();
+    if numbers.is_empty() {
+        return text;
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
+    while let Some(at) = rest.find("\"${") {
+        let (before, inside) = (&rest[..at], &rest[at + 3..]);
+        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let name = &inside[..inside.find(|c| !of_name(c)).unwrap_or(inside.len())];
+        // A quote behind a backslash is one within a string.
+        let behind = inside[name.len()..].strip_prefix("}\"").filter(|_| !before.ends_with('\\'));
+        out += before;
+        rest = match behind.filter(|_| numbers.contains(name)) {
+            Some(behind) => {
+                out += &hole(name);
+                behind
+            }
+            None => {
+                out.push('"');
+                &rest[at + 1..]
+            }
+        };
+    }
+    out + rest
 }
 
 fn plain_members(literal: &Literal, deepest: usize) -> bool {
@@ -158,6 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_wrong_is_told_without_the_text() {
+        let error = parse::<Vec<Vec<u8>>>("[\"Token CLEAR\"]").unwrap_err();
+        assert!(error.what.ends_with(": invalid type: string, expected a sequence"), "{error}");
+    }
+
+    #[test]
     fn parts_are_counted_outside_of_texts() {
         for (text, count) in [("7", 0), ("[1,2]", 2), (r#"{"a,[":"\",{"}"#, 1), ("[[],{}]", 4)] {
             assert_eq!(parts(text), count, "{text}");
@@ -189,6 +234,14 @@ mod tests {
             "{",
         ] {
             assert_eq!(structure(text), None, "{text}");
+        }
+        let numbers = HashSet::from(["n".to_owned()]);
+        for (structure, text) in [
+            (r#"{"a":"${n}","b":["${n}","${m}"]}"#, r#"{"a":${n},"b":[${n},"${m}"]}"#),
+            (r#"["${n","a\"${n}"]"#, r#"["${n","a\"${n}"]"#),
+            (r#"["${n}${n}","${lower(n)}"]"#, r#"["${n}${n}","${lower(n)}"]"#),
+        ] {
+            assert_eq!(text_of(&serde_json::from_str(structure).unwrap(), &numbers), text);
         }
         let deep = "[".repeat(100) + &"]".repeat(100);
         assert_eq!(structure(&deep), None);

@@ -14,6 +14,7 @@ use super::draft::Draft;
 use super::note::Kind;
 use super::{BadFile, json, text};
 use model::quote::plain;
+use model::secret::mask_text;
 
 use variables::Variables;
 
@@ -85,10 +86,16 @@ fn read_items(items: &Value, folder: &Folder, variables: &mut Variables, assembl
     }
 }
 
-/// Names of folders and what is in them, those that are empty left out.
+/// Names of folders and what is in them, those that are empty left out. Postman calls a request that nobody named as its
+/// URL, with the credentials in it.
 fn joined(path: &[&str]) -> String {
+    const LOOKED_AT: usize = 400;
     let names = path.iter().filter(|name| !name.trim().is_empty());
-    names.map(|name| plain(name, 60)).collect::<Vec<_>>().join(" / ")
+    let shown = |name: &&str| {
+        let begin: String = name.chars().take(LOOKED_AT).collect();
+        plain(&mask_text(&begin), 60)
+    };
+    names.map(shown).collect::<Vec<_>>().join(" / ")
 }
 
 fn read_request(
@@ -108,7 +115,7 @@ fn read_request(
     draft.name = match item["name"].as_str().is_some_and(|name| !name.trim().is_empty()) {
         true => Some(place.to_owned()),
         false if place.is_empty() => None,
-        false => Some(format!("{place} / {}", draft.title())),
+        false => Some(format!("{place} / {}", mask_text(&draft.title()))),
     };
     request::put_headers(&request["header"], variables, &mut draft, assembly);
     request::put_body(&request["body"], variables, &mut draft, assembly);

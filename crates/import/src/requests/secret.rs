@@ -6,17 +6,18 @@
 
 mod text;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::workload::{Body, Fields, Literal};
 
 pub(super) use model::secret::is_secret_name;
-use model::secret::{Neighbour, is_secret_field, is_secret_parameter, is_secret_value};
+use model::secret::{Neighbour, is_secret_field, is_secret_value, parts_of_login};
 
 use super::body::{FORM, essence};
 use super::draft::{Draft, PLAIN_BASIC};
+use super::json::text_of;
 use super::template::{Numbered, Piece, env, environment_name, has_hole, pieces};
 use text::has_secret_number;
 
@@ -30,6 +31,8 @@ pub(super) struct Vault {
     /// What each holds, by name.
     pub(super) purposes: BTreeMap<String, String>,
     numbered: Numbered,
+    /// Variables of the workload that hold numbers of JSON.
+    pub(super) numbers: HashSet<String>,
     keep: bool,
 }
 
@@ -110,7 +113,8 @@ impl Vault {
             }
             Some(Body::Json(Literal::Text(text))) => *text = self.json_text(text, &at("body")),
             Some(Body::Json(literal)) if has_secret_number(literal, "") => {
-                *literal = Literal::Text(self.json_text(&literal.to_string(), &at("body")));
+                let text = text_of(literal, &self.numbers);
+                *literal = Literal::Text(self.json_text(&text, &at("body")));
             }
             Some(Body::Json(literal)) => self.literal(literal, "", &at("body")),
             Some(Body::Multipart(parts)) => {
@@ -190,7 +194,8 @@ impl Vault {
             let is_secret = is_secret_value(segment) || before.makes_secret(segment);
             segments.push(match is_secret && !only_holes(segment) {
                 true => self.hide(segment, "TOKEN", purpose),
-                false => segment.to_owned(),
+                // Parameters of a segment, such as `;jsessionid=`.
+                false => self.prose(segment, purpose),
             });
             before = before.then(segment);
         }
@@ -210,10 +215,9 @@ impl Vault {
     fn query(&mut self, fields: &mut Fields, path: &str, purpose: &str) {
         let names: Vec<String> = fields.iter().map(|(name, _)| name.to_owned()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let of_login = parts_of_login(&names, path);
         for (name, value) in &mut fields.0 {
-            let of_login = matches!(name.as_str(), "code" | "state" | "nonce" | "ticket")
-                && is_secret_parameter(name, &names, path);
-            if of_login && !is_trivial(value) && !only_holes(value) {
+            if of_login.contains(&name.as_str()) && !is_trivial(value) && !only_holes(value) {
                 *value = self.hide(value, name, &format!("{name}, {purpose}"));
             } else {
                 self.value(value, name, true, purpose);
@@ -342,6 +346,9 @@ mod tests {
             ("Referer", "https://h/reset?token=${env.TOKEN}&n=1"),
         ];
         assert!(draft.headers.iter().eq(fields), "{draft:?}");
+        draft.put_url("http://h/${x}/list;jsessionid=CLEAR5;v=1").unwrap();
+        vault.mask(&mut draft);
+        assert_eq!(draft.path, "/${x}/list;jsessionid=${env.JSESSIONID};v=1");
     }
 
     #[test]

@@ -129,6 +129,18 @@ fn postman_sends_what_is_written() {
 }
 
 #[test]
+fn names_of_a_collection_hold_no_credential() {
+    let text = r#"{"info":{"schema":"v2.1.0"},"item":[{"name":"f","item":[
+        {"name":"http://h/a?token=CLEAR&n=1","request":"http://h/a?token=CLEAR&n=1"},
+        {"name":"","request":"http://h/reset/5d41402abc4b2a76b9719d911017c592"}]}]}"#;
+    let imported = import(Format::Postman, text.as_bytes(), &Options::default()).unwrap();
+    let names: Vec<_> = imported.workload.endpoints.iter().map(|one| one.name.as_deref()).collect();
+    assert_eq!(names, [Some("f / http://h/a?token=***&n=1"), Some("f / GET /reset/***")]);
+    let all = format!("{imported:?}");
+    assert!(!all.contains("CLEAR") && !all.contains("5d41402a"), "{all}");
+}
+
+#[test]
 fn recordings_in_other_forms() {
     let entry = |rest: &str, request: &str, status: u16| {
         format!(
@@ -157,6 +169,29 @@ fn recordings_in_other_forms() {
     for needle in ["entry 1: status 404", "1 requests that the browser's cache answered"] {
         assert!(said.contains(needle), "{said}");
     }
+}
+
+/// A number that only text can have a placeholder for makes text of the whole body.
+#[test]
+fn what_a_recording_sent_as_a_number_stays_one_beside_a_code() {
+    let entry = |second: u8, path: &str, sent: &str, received: &str| {
+        format!(
+            r#"{{"startedDateTime":"2026-01-01T00:00:0{second}Z","request":{{"method":"POST","url":"http://h/{path}",
+                "postData":{{"mimeType":"application/json","text":{sent:?}}}}},
+                "response":{{"status":200,"content":{{"mimeType":"application/json","text":{received:?}}}}}}}"#
+        )
+    };
+    let entries = [
+        entry(1, "orders", "{}", r#"{"order_id":7101,"item_id":"8202"}"#),
+        entry(2, "pay", r#"{"order_id":7101,"item_id":"8202","otp":123456}"#, "{}"),
+    ];
+    let text = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    let imported = import(Format::Har, text.as_bytes(), &Options::default()).unwrap();
+    let Some(Body::Json(sent)) = &imported.workload.flows[0].steps[1].body else {
+        panic!("{imported:?}")
+    };
+    let wanted = r#"{"order_id":${order_id},"item_id":"${item_id}","otp":${env.OTP}}"#;
+    assert_eq!(sent, &Literal::Text(wanted.to_owned()));
 }
 
 #[test]

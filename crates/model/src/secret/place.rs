@@ -166,6 +166,14 @@ pub fn is_secret_parameter(name: &str, names: &[&str], path: &str) -> bool {
     }
 }
 
+/// Those of a query's names that hold credentials as parts of a login alone, as [`is_secret_parameter`] says.
+pub fn parts_of_login(names: &[&str], path: &str) -> Vec<&'static str> {
+    const PARTS: [&str; 4] = ["code", "state", "nonce", "ticket"];
+    let is_part =
+        |part: &&'static str| names.contains(part) && is_secret_parameter(part, names, path);
+    PARTS.into_iter().filter(is_part).collect()
+}
+
 /// The words of a text in lower case, parted by signs and by capitals in camel case.
 fn parts(text: &str) -> impl Iterator<Item = String> {
     let mut words: Vec<String> = vec![String::new()];

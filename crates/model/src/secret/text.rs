@@ -27,17 +27,22 @@ pub fn secrets_in(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(word) = next(text, at, is_of_word) {
-        while keys.next_if(|key| key.start < at).is_some() {}
         if let Some(key) = keys.next_if(|key| key.start < word.end) {
             at = key.end;
             found.push(key);
             continue;
         }
-        let secret = userinfo(text, &word)
+        let mut secret = userinfo(text, &word)
             .or_else(|| value_of(text, &word))
             .or_else(|| with_scheme(text, &word))
             .or_else(|| token(text, &word))
             .or_else(|| in_path(text, &word));
+        if let Some(secret) = &mut secret {
+            // A value without quotes ends at a blank, which a key that it begins with has.
+            while let Some(key) = keys.next_if(|key| key.start < secret.end) {
+                secret.end = secret.end.max(key.end);
+            }
+        }
         at = secret.as_ref().map_or(word.end, |secret| secret.end);
         found.extend(secret);
     }
@@ -232,6 +237,14 @@ mod tests {
             ("bad ghp_0123456789abcdef0123.", "bad ***"),
             ("token eyJhbGciOi.abcdefghijkl.xyz expired", "token *** expired"),
             ("a -----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA", "a ***RSA"),
+            (
+                "private_key=-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----&n=1",
+                "private_key=***PRIVATE KEY-----&n=1",
+            ),
+            (
+                r#"{"private_key":"-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n","n":1}"#,
+                r#"{"private_key":"***","n":1}"#,
+            ),
             ("password=${env.PASSWORD}", "password=${env.PASSWORD}"),
             ("Unexpected token < in JSON at é 5", "Unexpected token < in JSON at é 5"),
             ("status 500: a = b", "status 500: a = b"),

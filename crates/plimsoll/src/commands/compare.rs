@@ -20,7 +20,7 @@ use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
 use crate::results::claim::{Kind, claim_free};
-use crate::results::folder::{folder_name, unused};
+use crate::results::folder::{PARENT, folder_name, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
 use crate::results::stored_run;
@@ -44,6 +44,11 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let contestants = contestants(args, baseline.is_some())?;
     let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.input)?;
+    // What would be refused in the first round makes no folder.
+    shape.check()?;
+    for contestant in &contestants {
+        contestant.prepared.input.settings.check_level(shape)?;
+    }
     let files = Files::new(folder(args)?)?;
     let mut rounds = Rounds::new(contestants, shape, args, stop_on_signal()?);
     rounds.announce();
@@ -163,7 +168,7 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
             claim_free(dir, Kind::Comparison, &[])?;
             Ok(dir.clone())
         }
-        None => Ok(unused(&Path::new("plimsoll-out").join("compare"), &folder_name())),
+        None => Ok(unused(&Path::new(PARENT).join("compare"), &folder_name())),
     }
 }
 
@@ -238,10 +243,10 @@ fn print_result(
 
 fn print_text(comparison: &Comparison, page: &Path) -> bool {
     let text = report::comparison::text(comparison, output::style());
-    let dir = page.parent().unwrap_or(page).display();
+    let report = output::typed(&["plimsoll", "report"], page.parent().unwrap_or(page));
     let anyway = match comparison.judgement() {
         Some(_) => String::new(),
-        None => format!("to judge it all the same: plimsoll report {dir} --anyway\n"),
+        None => format!("to judge it all the same: {report} --anyway\n"),
     };
     output::print(&format!("{text}\nreport: {}\n{anyway}", page.display()))
 }

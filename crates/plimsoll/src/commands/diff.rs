@@ -34,7 +34,7 @@ use inputs::Inputs;
 /// When the files cannot be read, or are not comparable.
 pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let files = if args.files.is_empty() {
-        let latest = latest::two(Path::new("plimsoll-out"))?;
+        let latest = latest::two(Path::new(folder::PARENT))?;
         let [newer, older] = latest.each_ref().map(|path| path.display());
         eprintln!("plimsoll: comparing {newer} with {older}");
         latest.to_vec()
@@ -45,7 +45,7 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
         files
     };
     let compared = Compared::read(&files, args.margin, args.anyway)?;
-    output::print(&match args.format {
+    let mut printed = output::print(&match args.format {
         TableFormat::Text => compared.text(),
         TableFormat::Csv => report::table::diff_csv(&compared.diff),
         TableFormat::Json => {
@@ -55,10 +55,11 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let dir = args.out.clone().unwrap_or_else(|| compared.folder.clone());
     let written = compared.write(&dir);
     if args.format == TableFormat::Text && written {
-        output::print(&format!("\nreport: {}\n", dir.join(compared.report(&dir)).display()));
+        let report = dir.join(compared.report(&dir));
+        printed &= output::print(&format!("\nreport: {}\n", report.display()));
     }
     let code = compared.exit_code();
-    Ok(if written || code != DONE { code } else { COULD_NOT_RUN })
+    Ok(if printed && written || code != DONE { code } else { COULD_NOT_RUN })
 }
 
 /// Results read and joined.

@@ -178,7 +178,8 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
                  them one after another, as one user would, make them steps of one of `flows`\n";
     }
     if let Some(path) = out {
-        text += &format!("plimsoll: see what it would send: plimsoll plan {}\n", path.display());
+        let plan = output::typed(&["plimsoll", "plan"], path);
+        text += &format!("plimsoll: see what it would send: {plan}\n");
     }
     text
 }

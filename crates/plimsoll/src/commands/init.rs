@@ -17,10 +17,12 @@ const TEMPLATE: &str = include_str!("init.yaml");
 pub fn init(args: &InitArgs) -> Result<u8, Failure> {
     let text = commented(&args.url)?;
     workload_file::write(&args.out, &text, args.force, output::Readers::Usual)?;
-    let path = args.out.display();
+    let [plan, run] =
+        ["plan", "run"].map(|command| output::typed(&["plimsoll", command], &args.out));
     let printed = output::print(&format!(
-        "wrote {path} and {schema} beside it\nsee what it would send:  plimsoll plan {path}\nsend it: \
-         \x20               plimsoll run {path}\n",
+        "wrote {path} and {schema} beside it\nsee what it would send:  {plan}\nsend it: \
+         \x20               {run}\n",
+        path = args.out.display(),
         schema = workload_file::SCHEMA_FILE,
     ));
     Ok(u8::from(!printed))

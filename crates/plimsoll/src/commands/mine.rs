@@ -246,5 +246,6 @@ fn text(dir: &std::path::Path, outcome: &Outcome) -> String {
     for (name, purpose) in &outcome.environment {
         text += &format!("set {name} before a run: {purpose}\n");
     }
-    text + &format!("see what it would send: plimsoll plan {}\n", workload.display())
+    let plan = output::typed(&["plimsoll", "plan"], &workload);
+    text + &format!("see what it would send: {plan}\n")
 }

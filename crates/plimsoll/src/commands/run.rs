@@ -156,7 +156,8 @@ fn keep_profile(taker: Taker, run: &Run, made: Option<&Path>) -> bool {
     match (&kept, made) {
         (Err(failure), _) => eprintln!("plimsoll: {failure}"),
         (Ok(()), Some(dir)) => {
-            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display())
+            let profile = output::typed(&["plimsoll", "profile"], dir);
+            eprintln!("plimsoll: profiled; see it: {profile}");
         }
         (Ok(()), None) => eprintln!("plimsoll: the profile was not kept: give --out DIR"),
     }

@@ -292,6 +292,7 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     let (mut pairs, mut over) = (Vec::new(), Vec::new());
     // Of the server before: of its runs now, where there are some.
     let mut worst = if before_url.is_some() { Verdict::Valid } else { before.verdict };
+    let mut worst_of_baseline = Verdict::Valid;
     for round in 0..args.rounds {
         // A B C C B A: what drifts meets all alike.
         let mut turns = vec![Turn::Changed];
@@ -312,6 +313,7 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
                 Turn::Baseline(url) => {
                     let run = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
                     of_baseline = run.rates.requests_per_s;
+                    worst_of_baseline = worst_of_baseline.max(run.validity.verdict);
                 }
             }
         }
@@ -326,8 +328,8 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     let Some(log) = log else { return cannot_run("the rounds give no ratio: was a server down?") };
     let baseline = tuning.baseline.as_ref().filter(|_| baseline_url.is_some());
     let over = baseline.and_then(|baseline| {
-        let over = Effect::of(Measure::Qps, [baseline.qps, station.qps], paired(&over)?, 0.0);
-        Some(Times { ratio: over.ratio, low: over.low, high: over.high })
+        let worst = station.verdict.max(worst_of_baseline);
+        times_over(&over, [baseline.qps, station.qps], worst)
     });
     let effect = Effect::of(Measure::Qps, [before.qps, station.qps], log, 0.0);
     let predicted = tuning.pending.clone();
@@ -356,6 +358,13 @@ enum Turn<'u> {
     Before(&'u str),
     Changed,
     Baseline(&'u str),
+}
+
+/// How many times the baseline's rate the server's is, by rounds of both; nothing where a run of theirs is INVALID.
+fn times_over(rounds: &[[f64; 2]], qps: [f64; 2], worst: Verdict) -> Option<Times> {
+    let rounds = Some(rounds).filter(|_| worst != Verdict::Invalid)?;
+    let over = Effect::of(Measure::Qps, qps, paired(rounds)?, 0.0);
+    Some(Times { ratio: over.ratio, low: over.low, high: over.high })
 }
 
 /// Where the server before, if that is another one, and the baseline are to be measured again.
@@ -458,6 +467,15 @@ mod tests {
         ] {
             assert_eq!(is_at(&before, url), same, "{url}");
         }
+    }
+
+    #[test]
+    fn a_baseline_that_failed_is_no_yardstick() {
+        let rounds = [[100.0, 50.0], [102.0, 52.0], [98.0, 49.0]];
+        let over = |worst| times_over(&rounds, [100.0, 50.3], worst).map(|over| over.low < 0.6);
+        assert_eq!(over(Verdict::Valid), Some(true));
+        assert_eq!(over(Verdict::LowerBound), Some(true));
+        assert_eq!(over(Verdict::Invalid), None);
     }
 
     /// What is kept of a URL with credentials is not what was measured.

@@ -4,11 +4,10 @@
 //! The fourth column of its `.dat` is our success rate: responses with an error status are failures,
 //! where the script counted them as successes. `diff` says so when it joins the two.
 
-use std::path::Path;
-
 use model::LevelKind;
 use model::units::{exact_duration, parse_duration};
 use net::limits;
+use verdict::exit::{COULD_NOT_RUN, DONE};
 use verdict::objective::AbortWatch;
 
 use crate::args::DEFAULT_MARGIN;
@@ -81,33 +80,39 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
     );
     let mut sweep = empty(&args.name, url, LevelKind::Concurrency, OBJECTIVE_NS);
     let end = runner.run(ladder, &mut sweep, &files)?;
-    conclude(&sweep);
-    close(&files.named(".dat"), &files.named("_qps_ttlb.png"), &files.named("_successrate.png"));
-    output::print(&format!("report: {}\n", files.report().display()));
-    Ok(end.exit_code(&sweep))
+    let mut printed = conclude(&sweep);
+    // Without a level nothing was written.
+    if !sweep.levels.is_empty() {
+        printed &= close(&files);
+    }
+    let code = end.exit_code(&sweep);
+    Ok(if printed || code != DONE { code } else { COULD_NOT_RUN })
 }
 
-/// The script's closing lines.
-fn close(data: &Path, qps: &Path, success: &Path) {
+/// The script's closing lines, and ours; whether they could be printed.
+fn close(files: &SweepFiles) -> bool {
+    let [data, qps, success] =
+        [".dat", "_qps_ttlb.png", "_successrate.png"].map(|rest| files.named(rest));
     output::print(&format!(
-        "\nNow plot according to {}\nQPS graphic file is: {}\nSuccess rate graphic file is: {}\n",
+        "\nNow plot according to {}\nQPS graphic file is: {}\nSuccess rate graphic file is: {}\nreport: {}\n",
         data.display(),
         qps.display(),
-        success.display()
-    ));
+        success.display(),
+        files.report().display()
+    ))
 }
 
 fn diff(files: &[std::path::PathBuf]) -> Result<u8, Failure> {
     let compared = Compared::read(files, DEFAULT_MARGIN, false)?;
-    output::print(&compared.text());
+    let mut printed = output::print(&compared.text());
     let dir = compared.folder();
     let written = compared.write(dir);
     let png = |of: &str| dir.join(format!("{}.png", compared.chart(of)));
-    output::print(&format!(
+    printed &= output::print(&format!(
         "\nQPS graphic file is: {}\nSuccess rate graphic file is: {}\nreport: {}\n",
         png("qps.ttlb").display(),
         png("successrate").display(),
         dir.join(compared.report(dir)).display()
     ));
-    Ok(u8::from(!written))
+    Ok(u8::from(!(written && printed)))
 }

@@ -154,7 +154,8 @@ impl ProfileInto {
         if let Err(failure) = kept {
             eprintln!("plimsoll: {failure}");
         } else if output::write_files(&dir, [(RUN_JSON, (output::json(run) + "\n").into_bytes())]) {
-            eprintln!("plimsoll: profiled; see it: plimsoll profile {}", dir.display());
+            let profile = output::typed(&["plimsoll", "profile"], &dir);
+            eprintln!("plimsoll: profiled; see it: {profile}");
         }
     }
 }

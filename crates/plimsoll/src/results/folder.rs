@@ -11,6 +11,7 @@ use crate::profiles::stored;
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 use crate::results::output::make_folder;
+use crate::secrets::mask_url;
 use measure::{beside, journal};
 
 /// Where results go that were given no folder.
@@ -41,10 +42,12 @@ pub fn unused(parent: &Path, name: &str) -> PathBuf {
 
 /// What a sweep is called that nobody named, by the URL or the workload file: `127.0.0.1-8080-healthz`, `checkout`.
 pub fn name_of_target(target: &str, is_file: bool) -> String {
-    let target = match (is_file, target.split_once("://")) {
+    // Names are told and kept, and a path may hold a credential.
+    let masked = if is_file { target.to_owned() } else { mask_url(target) };
+    let target = match (is_file, masked.split_once("://")) {
         (true, _) => Path::new(target).file_stem().unwrap_or_default().to_string_lossy(),
         (false, Some((_, rest))) => rest.into(),
-        (false, None) => target.into(),
+        (false, None) => masked.as_str().into(),
     };
     let target = target.split(['?', '#']).next().unwrap_or_default();
     // What stands before the host may be a password.
@@ -107,8 +110,8 @@ pub fn of_sweep(name: &str) -> PathBuf {
     unused(&Path::new(PARENT).join(name), &folder_name())
 }
 
-/// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another run is
-/// writing to `last`, one named by the date.
+/// An empty folder for a run that was given none, locked: `last`, whose run becomes `previous`. Where another command
+/// is writing to one of the two, one named by the date.
 ///
 /// # Errors
 /// Why there is none.
@@ -150,9 +153,10 @@ fn put_last_aside(root: &Path) -> bool {
     if !last.exists() {
         return true;
     }
-    match Lock::of_folder(&last) {
-        Ok(lock) => drop(lock),
-        Err(_) => return false,
+    // Another command may write to either: a run to `last`, `explain` and `report` to both.
+    let is_free = |dir: &Path| Lock::of_folder(dir).is_ok();
+    if !is_free(&last) || previous.is_dir() && !is_free(&previous) {
+        return false;
     }
     let away = match () {
         () if !previous.exists() => true,
@@ -231,6 +235,26 @@ mod tests {
     }
 
     #[test]
+    fn what_another_command_writes_to_is_not_put_aside() {
+        let root = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let (dir, lock) = in_turn(root.path()).unwrap();
+            fs::write(dir.join(RUN_JSON), "{}").unwrap();
+            drop(lock);
+        }
+        assert_eq!(names(root.path()), ["last", "previous"]);
+        for held in ["last", "previous"] {
+            let before = names(root.path()).len();
+            let report = Lock::of_folder(&root.path().join(held)).unwrap();
+            let (dir, lock) = in_turn(root.path()).unwrap();
+            assert!(!LAST_TWO.iter().any(|name| dir == root.path().join(name)), "{held}: {dir:?}");
+            drop((lock, report));
+            assert_eq!(names(root.path()).len(), before + 1, "{held}");
+            assert!(root.path().join(held).join(RUN_JSON).exists(), "{held}");
+        }
+    }
+
+    #[test]
     fn a_sweep_does_not_share_the_folders_of_runs() {
         for (name, folder) in
             [("api", "api"), ("last", "last-sweep"), ("previous", "previous-sweep")]
@@ -246,6 +270,7 @@ mod tests {
             ("localhost:8080", false, "localhost-8080"),
             ("https://me:secret@api.example.com/a/b?token=x#y", false, "api.example.com-a-b"),
             ("http://[::1]:80/", false, "1--80"),
+            ("http://h/reset/5d41402abc4b2a76b9719d911017c592", false, "h-reset"),
             ("deep/checkout.yaml", true, "checkout"),
             ("http:///", false, "sweep"),
         ] {

@@ -83,10 +83,10 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
     }
 }
 
-/// A command as it can be typed, of a folder.
-pub fn typed(command: &[&str], dir: &Path) -> String {
-    let dir = dir.display().to_string();
-    let words: Vec<String> = command.iter().map(|word| (*word).to_owned()).chain([dir]).collect();
+/// A command as it can be typed, of a folder or a file.
+pub fn typed(command: &[&str], path: &Path) -> String {
+    let path = path.display().to_string();
+    let words: Vec<String> = command.iter().map(|word| (*word).to_owned()).chain([path]).collect();
     report::shell(&words)
 }
 

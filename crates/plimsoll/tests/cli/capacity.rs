@@ -172,6 +172,7 @@ fn redirect(mut connection: TcpStream) {
 #[test]
 fn a_standard_output_that_is_full_is_a_failure() {
     let (folder, target) = (Folder::new(), Target::start());
+    folder.put("good.dat", "200 100 1 100\n");
     let url = target.url("/healthz");
     for line in [
         format!(
@@ -180,6 +181,8 @@ fn a_standard_output_that_is_full_is_a_failure() {
         format!("sweep {url} --levels 1 -d 200ms --out b"),
         "report b --format json".to_owned(),
         "report a".to_owned(),
+        format!("wrktest {url} --levels 1 --duration 200ms -d w"),
+        "diff good.dat good.dat --out d".to_owned(),
     ] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = folder.command(Path::new(PLIMSOLL), &line);

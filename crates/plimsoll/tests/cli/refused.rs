@@ -85,6 +85,9 @@ fn flags_that_make_no_sweep() {
     let target = Target::start();
     let url = target.url("/healthz");
     folder.plimsoll(&format!("sweep {url} --name a/b --out o")).refuses(2, "slashes");
+    let compare = format!("compare {url} {url} -d 1s --ramp 2s --out c");
+    folder.plimsoll(&compare).refuses(2, "--ramp 2s is longer");
+    assert!(!folder.path().join("c").exists(), "nothing was made");
     folder.put("file", "");
 }
 

@@ -2,7 +2,6 @@
 
 use maud::{Markup, html};
 use model::curve::Curve;
-use model::units::show_duration;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
 use verdict::figures::{level_of, times};
@@ -166,8 +165,7 @@ fn summary(diff: &Diff) -> Markup {
         let Some(row) = best else {
             return (names[of].as_str(), "-".to_owned(), "no valid level".to_owned());
         };
-        let place =
-            format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));
+        let place = sweep::place_and_mean(diff.kind, row);
         let ratio = diff.best_ratio(of).filter(|_| of != last).map(times);
         let bound = diff.best_bound(of);
         let ratio = ratio.map_or_else(String::new, |r| format!("{bound}{r} of {}, ", names[last]));

@@ -91,15 +91,10 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     for (name, found) in
         [("Highest QPS", row(reading.best)), (held.as_str(), row(reading.best_within))]
     {
-        let note = |r: &CurveRow| {
-            let most = if is_bound(r) { "at most " } else { "" };
-            let mean = show_duration(r.mean_ns);
-            format!("at {}, mean {most}{mean}", level_of(curve.kind, r.level))
-        };
         tiles.push((
             name,
             found.map_or_else(|| "-".to_owned(), qps),
-            found.map_or_else(|| "no level".to_owned(), note),
+            found.map_or_else(|| "no level".to_owned(), |row| place_and_mean(curve.kind, row)),
         ));
     }
     let least = curve.rows.iter().filter_map(|r| Some((r.success?, r.level)));
@@ -125,6 +120,12 @@ fn is_bound(row: &CurveRow) -> bool {
 /// A level's QPS where room is short: `≥37,260` of a lower bound.
 pub(super) fn qps(row: &CurveRow) -> String {
     format!("{}{}", if is_bound(row) { "≥" } else { "" }, rate(row.qps))
+}
+
+/// Which level it is, and its mean, which of a lower bound is an upper one.
+pub(super) fn place_and_mean(kind: LevelKind, row: &CurveRow) -> String {
+    let most = if is_bound(row) { "at most " } else { "" };
+    format!("at {}, mean {most}{}", level_of(kind, row.level), show_duration(row.mean_ns))
 }
 
 fn levels(curve: &Curve, reading: &Reading) -> Markup {

@@ -131,6 +131,7 @@ fn a_ratio_of_bounds_is_one_in_chart_and_page() {
     });
     assert!(page.contains(">≥91,230<"), "{page}");
     assert!(page.contains("at least 200.00 % of api"), "{page}");
+    assert!(page.contains("at 30,000 connections, mean at most 799ms"), "{page}");
 }
 
 #[test]

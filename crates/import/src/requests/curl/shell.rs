@@ -15,6 +15,8 @@ use model::secret::mask_shell;
 
 /// Bytes of a word at most; variables that hold variables could grow without end.
 const LONGEST_WORD: usize = 4 << 20;
+/// Bytes that variables are filled in with at most, all words together.
+const MOST_FILLED: usize = 64 << 20;
 
 /// A command: its words, and what of the line has no words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,8 +36,15 @@ pub(super) struct Command {
 /// # Errors
 /// On a quote that does not end, and on words beyond bounds.
 pub(super) fn commands(text: &str) -> Result<Vec<Command>, BadFile> {
-    let mut shell =
-        Shell { text, at: 0, line: 1, variables: HashMap::new(), outputs: 0, heredoc: None };
+    let mut shell = Shell {
+        text,
+        at: 0,
+        line: 1,
+        variables: HashMap::new(),
+        filled: 0,
+        outputs: 0,
+        heredoc: None,
+    };
     let mut commands = Vec::new();
     while let Some(command) = shell.command()? {
         if !command.words.is_empty() || !command.aside.is_empty() {
@@ -51,6 +60,8 @@ struct Shell<'a> {
     line: usize,
     /// Variables set so far, as template text.
     variables: HashMap<String, String>,
+    /// Bytes filled in so far.
+    filled: usize,
     /// Substituted commands so far.
     outputs: usize,
     /// What the line opened whose text begins with the next one.
@@ -331,18 +342,17 @@ impl Shell<'_> {
                     "what follows {name} in a shell expression ${{{name}...}}: {what}"
                 ));
             }
-            self.variable(&inside[..length], word);
-            return Ok(());
+            return self.variable(&inside[..length], word);
         }
         let length = self.rest().find(|c: char| !is_name_char(c)).unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
         self.at += length;
         if is_name(&name) {
-            self.variable(&name, word);
+            self.variable(&name, word)?;
         } else if name.starts_with(|c: char| ('1'..='9').contains(&c)) {
             // An argument of the script: the first digit only.
             self.at -= name.len() - 1;
-            self.variable(&name[..1], word);
+            self.variable(&name[..1], word)?;
         } else {
             word.push('$');
             word.push_str(&name);
@@ -350,13 +360,21 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn variable(&mut self, name: &str, word: &mut String) {
+    fn variable(&mut self, name: &str, word: &mut String) -> Result<(), BadFile> {
         match self.variables.get(name) {
-            Some(value) => push(word, value),
+            Some(value) => {
+                self.filled += value.len();
+                push(word, value);
+            }
             None if name.is_empty() => push(word, &env("VALUE")),
             None if !is_name(name) => push(word, &env(&format!("ARG_{name}"))),
             None => push(word, &env(name)),
         }
+        if self.filled > MOST_FILLED {
+            let most = MOST_FILLED >> 20;
+            return Err(BadFile::at(self.line, format!("variables come to more than {most} MiB")));
+        }
+        Ok(())
     }
 
     /// Stands in for a command's output, which nobody runs here.
@@ -496,5 +514,7 @@ mod tests {
             text += "A=$A$A\n";
         }
         assert!(commands(&text).unwrap_err().what.contains("longer"));
+        let text = format!("A={}\n{}", "x".repeat(1 << 20), "curl $A <<< $A\n".repeat(40));
+        assert!(commands(&text).unwrap_err().what.contains("more than 64 MiB"));
     }
 }

@@ -1,7 +1,8 @@
 //! Credentials in the text of bodies: JSON that is or is not whole, forms, and text of any other form.
 //!
 //! All text here is template text. JSON is gone through token by token, since a placeholder outside of its quotes
-//! makes it no JSON, and since a number or a member that stands twice must stay as written.
+//! makes it no JSON, and since a number or a member that stands twice must stay as written. What looks like it may be
+//! GraphQL, whose names stand without quotes.
 
 use model::secret::{is_secret_name, secrets_in};
 use model::workload::Literal;
@@ -34,16 +35,18 @@ impl Vault {
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let is_number = first == '-' || first.is_ascii_digit();
+            let is_word = first == '_' || first.is_ascii_alphabetic();
             let length = match first {
                 '"' => string_length(rest),
                 '$' => placeholder_length(rest),
                 _ if is_number => rest.find(|c| !of_number(c)).unwrap_or(rest.len()),
+                _ if is_word => rest.find(|c| !of_word(c)).unwrap_or(rest.len()),
                 other => other.len_utf8(),
             };
             let (token, after) = rest.split_at(length);
             rest = after;
             match first {
-                '"' if after.trim_start().starts_with(':') => {
+                _ if (first == '"' || is_word) && after.trim_start().starts_with(':') => {
                     name = if token.len() <= LONGEST_NAME { token.trim_matches('"') } else { "" };
                 }
                 '"' => {
@@ -64,16 +67,19 @@ impl Vault {
         out
     }
 
-    /// A string with its quotes.
+    /// A string with its quotes; the text may be cut off before the second.
     fn json_string(&mut self, string: &str, name: &str, purpose: &str) -> String {
-        let inside = string.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        let inside = string.strip_prefix('"').unwrap_or(string);
+        let closed = inside.strip_suffix('"');
         let read: Option<String> = serde_json::from_str(string).ok();
-        let Some(mut value) = read.or_else(|| inside.map(str::to_owned)) else {
-            return string.to_owned();
-        };
+        let mut value = read.unwrap_or_else(|| closed.unwrap_or(inside).to_owned());
         let written = value.clone();
         self.value(&mut value, name, false, purpose);
-        if value == written { string.to_owned() } else { Literal::Text(value).to_string() }
+        match closed {
+            _ if value == written => string.to_owned(),
+            Some(_) => Literal::Text(value).to_string(),
+            None => format!("\"{value}"),
+        }
     }
 
     /// Pairs of a form. A value is escaped again when it is sent.
@@ -92,7 +98,7 @@ impl Vault {
                 let inside = hidden.trim_start_matches("${").trim_end_matches('}');
                 pairs.push(format!("{name}=${{urlencode({inside})}}"));
             } else {
-                pairs.push(pair.to_owned());
+                pairs.push(format!("{name}={}", self.prose(written, purpose)));
             }
         }
         pairs.join("&")
@@ -137,6 +143,10 @@ pub(super) fn has_secret_number(value: &Literal, name: &str) -> bool {
 
 fn is_secret_number(name: &str, number: &str) -> bool {
     number.len() >= SHORTEST_NUMBER && is_secret_name(name, false)
+}
+
+fn of_word(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric()
 }
 
 fn of_number(c: char) -> bool {
@@ -207,7 +217,11 @@ mod tests {
                 r#"{"query":"mutation{login(user:\"a\",password:\"${env.PASSWORD}\"){id}}"}"#,
             ),
             (r#"{"password":"${x}","$${a}":"b$"}"#, r#"{"password":"${x}","$${a}":"b$"}"#),
-            (r#"{"password": "open"#, r#"{"password": "open"#),
+            (r#"{"password": "open"#, r#"{"password": "${env.PASSWORD}"#),
+            (
+                r#"{login(password: "S", otp: 1234, n: 10000) {id(as: "x")}}"#,
+                r#"{login(password: "${env.PASSWORD}", otp: ${env.OTP}, n: 10000) {id(as: "x")}}"#,
+            ),
         ] {
             assert_eq!(masked(text, false), wanted);
         }
@@ -227,6 +241,11 @@ mod tests {
                 "user=ann&password=my%20S&remember",
                 true,
                 "user=ann&password=${urlencode(env.PASSWORD)}&remember",
+            ),
+            (
+                "to=http://h/?token=S&remember&n=$${x}",
+                true,
+                "to=http://h/?token=${env.TOKEN}&remember&n=$${x}",
             ),
             ("pass=a b c&x=${y}", true, "pass=${urlencode(env.PASS)}&x=${y}"),
             (

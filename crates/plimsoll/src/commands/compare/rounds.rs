@@ -135,11 +135,10 @@ impl Rounds {
             let why =
                 against.map_or_else(String::new, |reason| format!(" ({})", reason.code.name()));
             eprintln!(
-                "plimsoll: {} in round {number} is {}{why}: what comes of it is not judged, but by `plimsoll report {} \
-                 --anyway`",
+                "plimsoll: {} in round {number} is {}{why}: what comes of it is not judged, but by `{} --anyway`",
                 contestant.letter,
                 verdict.name(),
-                files.dir().display()
+                output::typed(&["plimsoll", "report"], files.dir())
             );
         }
         let name = format!("round-{number:02}-{}", contestant.letter);

@@ -252,6 +252,15 @@ fn requests_that_would_be_refused_are_left_out_and_named() {
 }
 
 #[test]
+fn the_command_that_comes_next_can_be_typed() {
+    let text = "curl http://h/a\n";
+    let imported = requests::import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();
+    let made = accepted(imported).unwrap();
+    let told = account(&made, Format::Curl, Some(Path::new("my files/a.yaml")));
+    assert!(told.ends_with("plimsoll plan 'my files/a.yaml'\n"), "{told}");
+}
+
+#[test]
 fn parts_of_a_body_do_not_join_to_a_placeholder() {
     let text = "curl http://h/a --json '[\"$' --json '{{v}}\"]'\n";
     let imported = requests::import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();

@@ -54,16 +54,17 @@ impl Shell<'_> {
             return Ok(Some(literal(&text)));
         }
         let variables = std::mem::take(&mut self.variables);
-        let outputs = self.outputs;
+        let (filled, outputs) = (self.filled, self.outputs);
         let mut inner =
-            Shell { text: &text, at: 0, line: begin, variables, outputs, heredoc: None };
-        let filled = inner.filled(aside)?;
-        (self.variables, self.outputs) = (inner.variables, inner.outputs);
-        Ok(Some(filled))
+            Shell { text: &text, at: 0, line: begin, variables, filled, outputs, heredoc: None };
+        let handed = inner.handed(aside)?;
+        (self.variables, self.filled, self.outputs) =
+            (inner.variables, inner.filled, inner.outputs);
+        Ok(Some(handed))
     }
 
     /// All of the text, in which nothing but variables, commands and backslashes means anything.
-    fn filled(&mut self, aside: &mut Vec<String>) -> Result<String, BadFile> {
+    fn handed(&mut self, aside: &mut Vec<String>) -> Result<String, BadFile> {
         let mut word = String::new();
         while let Some(c) = self.peek() {
             if matches!(c, '$' | '`') {
