@@ -11,7 +11,8 @@ use std::sync::atomic::Ordering;
 
 use super::meter::LINE;
 use crate::keys::Entry;
-use crate::policy::{Policy, State};
+use crate::limits::Rate;
+use crate::policy::Policy;
 
 /// How long a key may wait to be told of that is far from its limit.
 const FAR_NS: u64 = 100_000_000;
@@ -191,7 +192,7 @@ impl Syncer {
         if !self.under_way.is_empty() {
             return Vec::new();
         }
-        self.turn(policy.state());
+        self.turn(policy);
         let Some(clock) = self.clock else { return Vec::new() };
         let due = |(slot, since): (&u32, &u64)| {
             let patience = if is_near(policy, *slot, now_ns) { NEAR_NS } else { FAR_NS };
@@ -305,12 +306,18 @@ impl Syncer {
         }
     }
 
-    /// Where a day has ended, counts what waits to that day.
-    fn turn(&mut self, state: &State) {
+    /// Where a day has ended, counts what waits to that day, of keys with quotas.
+    fn turn(&mut self, policy: &Policy) {
+        let state = policy.state();
         let now = Period { day: state.calendar.day(), month: state.calendar.month() };
         let Some(before) = self.period.replace(now).filter(|before| *before != now) else { return };
         for slot in self.waiting.keys().filter(|slot| **slot != LINE) {
-            let untold = state.keys.entry(*slot).untold.swap(0, Ordering::Relaxed);
+            let entry = state.keys.entry(*slot);
+            let limits = policy.limits_of(entry);
+            if limits.day_quota.is_none() && limits.month_quota.is_none() {
+                continue;
+            }
+            let untold = entry.untold.swap(0, Ordering::Relaxed);
             let total = self.totals.entry(*slot).or_default();
             total.count(u64::from(untold), before);
             total.of_rate += u64::from(untold);
