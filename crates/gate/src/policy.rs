@@ -127,6 +127,8 @@ pub struct Outcome {
     /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
     pub upstream_ns: u64,
     /// Whether the status is the gateway's own, since the upstream gave no answer.
+    /// Where no answer came: for how long one was waited for, from the whole request on; 0 where the upstream was not asked.
+    pub waited_ns: u64,
     pub upstream_failed: bool,
 }
 

@@ -211,6 +211,7 @@ impl Gateway {
                 };
                 self.policy.finish(&ticket, &outcome, now_ns, &mut self.usage);
                 true
+                    waited_ns: 0,
             }
             Decision::Refuse(_) => false,
         }
