@@ -286,6 +286,11 @@ impl Ceiling {
         self.used.ahead_ns(now_ns)
     }
 
+    /// How far ahead of an even pace the most important requests may be, in nanoseconds.
+    pub fn burst_ns(&self) -> u64 {
+        self.ahead_ns.load(Ordering::Relaxed)
+    }
+
     /// Another line has come in force: what was ahead of the pace of the last one is forgotten beyond what this one allows.
     pub fn change(&self, now_ns: u64) {
         self.used.change_to(self.ahead_ns.load(Ordering::Relaxed), now_ns);
