@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, put};
@@ -47,6 +47,8 @@ pub(super) struct Changing {
     has_keys: bool,
     /// What keys used before the start was read: there are, or were, quotas.
     pub(super) knows_used: bool,
+    /// Policies that are no longer in force, and by which some thread may still go.
+    former: Vec<Arc<Policy>>,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
 }
@@ -175,6 +177,7 @@ impl Control {
                 seen,
                 text,
                 settings,
+                former: Vec::new(),
                 open,
                 has_keys,
                 knows_used,
@@ -218,7 +221,7 @@ impl Control {
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
         changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
-        self.put_in_force(policy);
+        self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {
             Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
             Err(error) => {
@@ -304,6 +307,18 @@ impl Control {
     ///
     /// # Errors
     /// When the store cannot be read.
+    /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
+    /// changes meanwhile, the next look does.
+    pub(super) fn look(&self) -> Result<(), GatewayError> {
+        let mut changing = match self.changing.try_lock() {
+            Ok(changing) => changing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        self.forget_former(&mut changing);
+        self.take_in(&mut changing)
+    }
+
     pub fn follow_store(&self) -> Result<(), GatewayError> {
         self.take_in(&mut self.changing())
     }
@@ -338,7 +353,7 @@ impl Control {
         let mut settings = changing.settings.clone();
         let policy = self.policy_of(changing, &mut settings, changing.open)?;
         changing.settings = settings;
-        self.put_in_force(policy);
+        self.put_in_force(changing, policy);
         Ok(())
     }
 
@@ -355,7 +370,21 @@ impl Control {
         policy.map(Arc::new).map_err(GatewayError::Names)
     }
 
-    fn put_in_force(&self, policy: Arc<Policy>) {
+    fn put_in_force(&self, changing: &mut Changing, policy: Arc<Policy>) {
+        changing.former.push(before);
+    }
+
+    /// Forgets the waits of former policies once more when nobody goes by them any longer: until a worker looks for another
+    /// one, requests take by the old rates. So it does not matter how soon one policy follows another.
+    fn forget_former(&self, changing: &mut Changing) {
+        let policy = self.policy();
+        changing.former.retain_mut(|before| {
+            let in_use = Arc::get_mut(before).is_none();
+            if !in_use {
+                policy.forget_waits(before, net::clock::now());
+            }
+            in_use
+        });
         let before = self.policy();
         self.current.replace(Arc::clone(&policy));
         self.hold();

@@ -5,13 +5,18 @@
 mod harness;
 
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use gate::gateway::{Gateway, GatewayError, Setup};
 use gate::keys::{NewKey, Stamp, Store};
+use gate::policy::{Decision, Facts, Outcome, Policy};
+use gate::usage::{Local, used_since};
 use tempfile::TempDir;
 use testkit::peer::RawClient;
 use wire::ResponseTo;
@@ -57,6 +62,18 @@ fn quota(day: u32) -> String {
 
 fn key(folder: &TempDir) -> String {
     store(folder).add(&NewKey::default(), &STAMP).expect("a key").0
+}
+
+/// Whether something comes to be within some seconds.
+fn soon(mut is: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < until {
+        if is() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
 }
 
 #[test]
@@ -119,12 +136,70 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     let file = Some(folder.path().join("gate.toml"));
     let setup = Setup { file, take_over: true, ..Setup::default() };
     let later = Gateway::start(setup).expect("it takes over");
-    while !earlier.is_replaced() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    assert!(soon(|| earlier.is_replaced()));
     assert_eq!(earlier.drain(), Vec::<String>::new());
-    std::thread::sleep(Duration::from_millis(500));
+    thread::sleep(Duration::from_millis(500));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
+}
+
+/// A request as a worker decides it that still goes by this policy; whether it is let through.
+fn passes(policy: &Policy, key: &str) -> bool {
+    let mut usage = Local::new(Arc::clone(&policy.state().usage));
+    let facts = Facts {
+        method: b"GET",
+        host: b"a",
+        path: b"/",
+        cut: None,
+        key: Some(key.as_bytes()),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        body_bytes: Some(0),
+    };
+    let now_ns = net::clock::now();
+    let Decision::Forward(ticket) = policy.decide(&facts, now_ns, &mut usage) else { return false };
+    let (status, bytes_in, bytes_out, latency_ns, upstream_ns) = (200, 1, 1, 1, 1);
+    let outcome = Outcome {
+        status,
+        bytes_in,
+        bytes_out,
+        latency_ns,
+        upstream_ns,
+        waited_ns: 0,
+        upstream_failed: false,
+    };
+    policy.finish(&ticket, &outcome, now_ns, &mut usage);
+    true
+}
+
+/// A rate is lowered and raised again before a worker has looked for either.
+#[test]
+fn a_rate_that_was_raised_keeps_nobody_waiting_for_what_a_late_worker_took() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let rate = |rate: &str, burst: u32| {
+        let tier = format!("[[tier]]\nname = \"some\"\nrate = \"{rate}\"\nburst = {burst}\n");
+        text(&folder, api.addr(), &tier)
+    };
+    let gateway = start(&folder, &rate("100/s", 100));
+    let control = gateway.control();
+    control.replace(&rate("1/h", 1), "test").expect("it is lowered");
+    let low = control.policy();
+    control.replace(&rate("100/s", 100), "test").expect("it is raised");
+    assert!(passes(&low, &key), "by the rate that it knows");
+    assert!(!passes(&control.policy(), &key));
+    drop(low);
+    assert!(soon(|| passes(&control.policy(), &key)));
+}
+
+/// Who holds the store, such as a list of a million keys, holds up nothing but changes of keys.
+#[test]
+fn usage_is_collected_while_the_store_is_looked_at() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let gateway = start(&folder, &text(&folder, api.addr(), ""));
+    let seen = gateway.control().with_store(|_| {
+        assert_eq!(status(&gateway, None), 200);
+        soon(|| gateway.control().usage().read(|snapshot| !snapshot.since_start.is_empty()))
+    });
+    assert!(seen);
 }
 
 #[test]
@@ -164,7 +239,7 @@ fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let address = listener.local_addr().expect("an address");
     let place = folder.path().join(format!("gate.db.{}.sock", address.port()));
     let door = UnixListener::bind(place).expect("a place");
-    let impatient = std::thread::spawn(move || {
+    let impatient = thread::spawn(move || {
         let (mut stream, _) = door.accept().expect("a later gateway");
         let given = format!(r#"{{"listeners":[["{address}",1]],"admin":false,"uring":false}}"#);
         net::handing_over::give(&mut stream, given.as_bytes(), &[listener.as_fd()])
