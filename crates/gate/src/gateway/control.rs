@@ -41,16 +41,14 @@ pub(super) struct Changing {
     seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
-    settings: PolicySettings,
+    pub(super) settings: PolicySettings,
     open: bool,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     has_keys: bool,
-    /// What keys used before the start was read: there are, or were, quotas.
-    pub(super) knows_used: bool,
-    /// Policies that are no longer in force, and by which some thread may still go.
-    former: Vec<Arc<Policy>>,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
+    /// Policies that are no longer in force, and by which some thread may still go.
+    former: Vec<Arc<Policy>>,
 }
 
 /// The control of a gateway.
@@ -141,7 +139,6 @@ impl Control {
         let has_quotas = own_quotas || have_quotas(&settings.tiers);
         let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state))?;
-        let knows_used = used.is_some();
         let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
@@ -177,11 +174,10 @@ impl Control {
                 seen,
                 text,
                 settings,
-                former: Vec::new(),
                 open,
                 has_keys,
-                knows_used,
                 outcome,
+                former: Vec::new(),
             }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
             used_before,
@@ -214,8 +210,8 @@ impl Control {
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
         let mut changing = self.changing();
-        self.know_used(&mut changing, &built.policy)?;
         let mut settings = built.policy;
+        self.know_used(&changing, &settings.tiers)?;
         let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
@@ -307,6 +303,10 @@ impl Control {
     ///
     /// # Errors
     /// When the store cannot be read.
+    pub fn follow_store(&self) -> Result<(), GatewayError> {
+        self.take_in(&mut self.changing())
+    }
+
     /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
     /// changes meanwhile, the next look does.
     pub(super) fn look(&self) -> Result<(), GatewayError> {
@@ -317,10 +317,6 @@ impl Control {
         };
         self.forget_former(&mut changing);
         self.take_in(&mut changing)
-    }
-
-    pub fn follow_store(&self) -> Result<(), GatewayError> {
-        self.take_in(&mut self.changing())
     }
 
     fn take_in(&self, changing: &mut Changing) -> Result<(), GatewayError> {
@@ -371,6 +367,10 @@ impl Control {
     }
 
     fn put_in_force(&self, changing: &mut Changing, policy: Arc<Policy>) {
+        let before = self.policy();
+        self.current.replace(Arc::clone(&policy));
+        self.hold();
+        policy.forget_waits(&before, net::clock::now());
         changing.former.push(before);
     }
 
@@ -385,10 +385,6 @@ impl Control {
             }
             in_use
         });
-        let before = self.policy();
-        self.current.replace(Arc::clone(&policy));
-        self.hold();
-        policy.forget_waits(&before, net::clock::now());
     }
 
     /// Looks at keys and changes in the store.

@@ -142,6 +142,25 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
 }
 
+/// Keys of a tier that had no quota when the gateway began, and has one later.
+#[test]
+fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let tiers = |quota: &str| {
+        let other = "[[tier]]\nname = \"other\"\nper_day = 9\n[usage]\nevery = \"1s\"\n";
+        text(&folder, api.addr(), &format!("[[tier]]\nname = \"some\"\n{quota}{other}"))
+    };
+    let gateway = start(&folder, &tiers(""));
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
+    let store = folder.path().join("gate.db");
+    assert!(soon(|| used_since(&store, 0).expect("it is read").get(&1) == Some(&2)));
+    gateway.control().replace(&tiers("per_day = 3\n"), "test").expect("it is reloaded");
+    assert!(soon(|| gateway.control().policy().asks_for_keys()));
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429]);
+}
+
 /// A request as a worker decides it that still goes by this policy; whether it is let through.
 fn passes(policy: &Policy, key: &str) -> bool {
     let mut usage = Local::new(Arc::clone(&policy.state().usage));
