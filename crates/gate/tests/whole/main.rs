@@ -142,6 +142,37 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
 }
 
+/// The gateway in the middle is taken over while the first still answers a request: the last one counts that too.
+#[test]
+fn quotas_outlive_two_take_overs_within_a_drain() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("an address").to_string();
+    drop(port);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let first = start(&folder, &text);
+    let mut slow = RawClient::connect(first.addresses()[0]);
+    let long = format!("GET /delay/3s HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n");
+    slow.send(long.as_bytes());
+    let in_flight = |gateway: &Gateway| gateway.control().state().ceiling.in_flight() > 0.0;
+    assert!(soon(|| in_flight(&first)));
+    let take_over = || {
+        let file = Some(folder.path().join("gate.toml"));
+        Gateway::start(Setup { file, take_over: true, ..Setup::default() }).expect("it takes over")
+    };
+    let second = take_over();
+    assert!(soon(|| first.is_replaced()));
+    let draining = thread::spawn(|| first.drain());
+    let third = take_over();
+    assert!(soon(|| second.is_replaced()));
+    assert_eq!(second.drain(), Vec::<String>::new());
+    assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
+    assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
+}
+
 /// Keys of a tier that had no quota when the gateway began, and has one later.
 #[test]
 fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
