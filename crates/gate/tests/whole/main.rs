@@ -252,6 +252,21 @@ fn usage_is_collected_while_the_store_is_looked_at() {
     assert!(seen);
 }
 
+/// The file of the token is another one than at the start, under the same name.
+#[test]
+fn a_reload_names_files_that_it_does_not_read_again() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let token: PathBuf = folder.path().join("token");
+    fs::write(&token, "0123456789abcdef").expect("it is written");
+    let admin = format!("[admin]\ntoken_file = \"{}\"\n", token.display());
+    let text = text(&folder, api.addr(), &admin);
+    let gateway = start(&folder, &text);
+    let waits = || gateway.control().replace(&text, "test").expect("it reloads").waits_for_restart;
+    assert_eq!(waits(), Vec::<&str>::new());
+    fs::write(&token, "another-0123456789").expect("it is written");
+    assert_eq!(waits(), ["admin.token_file"]);
+}
+
 #[test]
 fn a_reload_asks_for_keys_where_all_of_them_are_revoked() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
