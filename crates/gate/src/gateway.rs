@@ -71,6 +71,8 @@ pub struct Gateway {
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
     waiting: Option<JoinHandle<Option<UnixStream>>>,
+    /// Closed once the gateway that this one took over has ended.
+    earlier: Option<UnixStream>,
     replaced: Arc<AtomicBool>,
     stop_waiting: Arc<AtomicBool>,
 }
@@ -134,6 +136,7 @@ impl Gateway {
         let stop_waiting = Arc::new(AtomicBool::new(false));
         let gateway = Self {
             waiting: None,
+            earlier: None,
             replaced,
             stop_waiting,
             gate,
@@ -158,7 +161,10 @@ impl Gateway {
     ) -> Result<Self, GatewayError> {
         if let Some(earlier) = earlier {
             match earlier.end() {
-                Ok(Some(ending)) => drop(tell.send(ending)),
+                Ok(Some(ending)) => {
+                    self.earlier = ending.try_clone().ok();
+                    drop(tell.send(ending));
+                }
                 Ok(None) => {}
                 Err(error) => {
                     // The reporter waits for it.
@@ -239,6 +245,11 @@ impl Gateway {
         let unwritten = self.control.usage().sink_error();
         wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
+        // The later gateway counts what was let through before once this one has ended: so has the one before by then.
+        if let (Ok(Some(_)), Some(earlier)) = (&heir, self.earlier) {
+            let until = longest_drain(&self.control);
+            heir::wait_for_end(earlier, || Instant::now() > until);
+        }
         drop(heir);
         wrong
     }
@@ -297,13 +308,18 @@ fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBo
     if !control.awaits_used() {
         return;
     }
-    let drain = Duration::from_nanos(control.policy().client().drain_ns);
-    let until = Instant::now() + drain + heir::PATIENCE;
+    let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
     if let Ok(ending) = told.recv() {
         heir::wait_for_end(ending, give_up);
     }
     control.add_used();
+}
+
+/// When a gateway that was told to end before has ended, if it does.
+fn longest_drain(control: &Control) -> Instant {
+    let drain = Duration::from_nanos(control.policy().client().drain_ns);
+    Instant::now() + drain + heir::PATIENCE
 }
 
 /// Lets a later gateway take the listeners of this one.

@@ -9,6 +9,7 @@ mod record;
 mod store;
 mod table;
 
+pub(crate) use digest::is_like_key;
 pub use digest::{Digest, Digester, new_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 pub use store::{NamedByKeys, Store};

@@ -44,6 +44,7 @@ use limits_of::KeyLimits;
 
 use crate::admission::{Line, Part};
 use crate::keys::{Digester, Entry, Keys};
+use crate::limits::Rate;
 use crate::path::Trust;
 
 /// Stands for no key, or no address, in a [`Ticket`].
@@ -126,6 +127,8 @@ pub struct Outcome {
     pub latency_ns: u64,
     /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
     pub upstream_ns: u64,
+    /// Where no answer came: for how long one was waited for, from the whole request on; 0 where the upstream was not asked.
+    pub waited_ns: u64,
     /// Whether the status is the gateway's own, since the upstream gave no answer.
     pub upstream_failed: bool,
 }
@@ -233,6 +236,15 @@ impl Policy {
     /// The limits of a key.
     pub(crate) fn limits_of(&self, entry: &Entry) -> KeyLimits {
         KeyLimits::of(entry, self.tier(entry.tier()).1)
+    }
+
+    /// The rates that gateways share: of a key of each tier, and of a tier that is not configured; then the load line's, with
+    /// its number at once.
+    pub(crate) fn shared_rates(&self) -> impl Iterator<Item = Option<Rate>> + '_ {
+        let of_keys = (0..=self.tiers.len() as u32).map(|number| self.tier(number).1.each.rate);
+        let line = self.line.as_ref();
+        let line = line.map(|line| Rate { per_s: line.rate_per_s, burst: line.at_once });
+        of_keys.chain([line])
     }
 
     /// The tier of a key by its number: that tier's number, itself, and its share of the room below the ceiling.

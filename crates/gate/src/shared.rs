@@ -19,6 +19,9 @@
 //! the same requests come up to A sooner, so it is late by A at most, however long it goes on. What was let through too much
 //! is counted, so that the following time has as much less: the excess does not grow with W.
 //!
+//! What the server keeps is of one rate: gateways share those that are the same in their configurations. A reload of one of them
+//! shares its new rates with those that have them too.
+//!
 //! The number in flight of a load line cannot be told in time. The server counts the gateways by their signs of life, and
 //! each holds its part: of K in flight, N gateways that know of each other have K together, or one each where that is more.
 //! M that begin add K / g each at most, g as their configuration says (`gateways`), until they were counted and the others

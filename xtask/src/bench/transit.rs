@@ -110,10 +110,19 @@ impl Passage {
 
     /// p99 of each second that counts, and how many do not.
     pub fn seconds(&self) -> Result<(Vec<f64>, f64)> {
-        let list = self.result["seconds_p99_ns"].as_array().context("no list of seconds")?;
+        Ok((self.of_seconds("seconds_p99_ns")?, self.number("/seconds_left_out")?))
+    }
+
+    /// Of the same seconds, p99 of how late a thread woke that comes before the proxy on its core.
+    pub fn core_late(&self) -> Result<Vec<f64>> {
+        self.of_seconds("seconds_core_late_p99_ns")
+    }
+
+    fn of_seconds(&self, name: &str) -> Result<Vec<f64>> {
+        let list = self.result[name].as_array().context("no list of seconds")?;
         let seconds: Vec<f64> = list.iter().filter_map(Value::as_f64).collect();
         ensure!(!seconds.is_empty(), "no second was measured");
-        Ok((seconds, self.number("/seconds_left_out")?))
+        Ok(seconds)
     }
 
     /// One line that tells what happened.

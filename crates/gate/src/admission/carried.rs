@@ -32,9 +32,7 @@ impl Carried {
     pub fn learn(&mut self, seen: &Seen, seconds: f64, ceiling_per_s: f64, at_once: f64) {
         let seconds = seconds.max(1e-3);
         let completed = seen.completed_milli as f64 / 1000.0;
-        let completed_per_s = completed / seconds;
-        // Little's law: the mean number in flight is what is completed times how long it takes.
-        let in_flight = completed_per_s * seen.latency.mean_ns() / 1e9;
+        let in_flight = seen.in_flight(seconds);
         let asked = seen.latency.count() + seen.refused;
         let refused = seen.refused as f64 > REFUSED * asked as f64;
         self.0 = match () {

@@ -24,10 +24,13 @@ const REMEMBERED: u64 = 4;
 /// What was seen of the upstreams since the last look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Times to answer, as the gateway saw them.
+    /// Times to answer, as the gateway saw them, and of late ones that were not waited for longer.
     pub latency: Buckets,
     /// Cost of what was answered, in thousandths of a mean request.
     pub completed_milli: u64,
+    /// Cost of what was given up before an answer came times how long that was, in thousandths of a mean request and
+    /// microseconds.
+    pub given_up: u64,
     /// Requests that the ceiling refused.
     pub refused: u64,
     /// For how long in all, in nanoseconds, nothing was answered while something was in flight, and how often that was.
@@ -41,6 +44,12 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// The mean number in flight in so many seconds, in mean requests: by Little's law, what ended times how long it took.
+    pub fn in_flight(&self, seconds: f64) -> f64 {
+        let answered = self.completed_milli as f64 / 1e3 * self.latency.mean_ns() / 1e9;
+        (answered + self.given_up as f64 / 1e9) / seconds.max(1e-3)
+    }
+
     /// For how much of so many seconds the upstreams did something. Many short stalls are none: that is how fast the
     /// upstream is.
     pub fn running_s(&self, seconds: f64) -> f64 {
@@ -71,6 +80,7 @@ pub struct Ceiling {
     own_per_s: AtomicU64,
     latency: Box<[AtomicU32]>,
     completed_milli: AtomicU64,
+    given_up: AtomicU64,
     refused: AtomicU64,
     /// From how long on nothing answered is a stall, when the last answer was, and what stalls there were since the last look.
     stall_from_ns: AtomicU64,
@@ -96,6 +106,7 @@ impl Default for Ceiling {
             own_per_s: AtomicU64::new(f64::INFINITY.to_bits()),
             latency: (0..BUCKETS).map(|_| AtomicU32::new(0)).collect(),
             completed_milli: AtomicU64::new(0),
+            given_up: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             stall_from_ns: AtomicU64::new(STALL_LEAST_NS as u64),
             answered_at_ns: AtomicU64::new(0),
@@ -188,6 +199,18 @@ impl Ceiling {
         self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Gives back what a request in flight holds that was not answered: its client or the gateway waited so long and no longer,
+    /// or the upstream failed. All that says of the upstream is that an answer takes longer, and where that is `late` by itself,
+    /// it counts as one: of no answer that was waited for less is known how long it would have taken.
+    pub fn give_up(&self, cost_milli: u32, waited_ns: u64, late: bool) {
+        self.in_flight.give_back(u64::from(cost_milli));
+        let held = u64::from(cost_milli).saturating_mul(waited_ns / 1000);
+        self.given_up.fetch_add(held, Ordering::Relaxed);
+        if late {
+            self.latency[bucket_of(waited_ns)].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Notes that a request was answered at an instant, after so long.
     pub fn ran(&self, now_ns: u64, upstream_ns: u64) {
         let last_ns = self.answered_at_ns.swap(now_ns, Ordering::Relaxed);
@@ -224,6 +247,7 @@ impl Ceiling {
         Seen {
             latency: Buckets(latency.collect()),
             completed_milli: self.completed_milli.swap(0, Ordering::Relaxed),
+            given_up: self.given_up.swap(0, Ordering::Relaxed),
             refused: self.refused.swap(0, Ordering::Relaxed),
             stalled_ns: self.stalled_ns.swap(0, Ordering::Relaxed),
             stalls: self.stalls.swap(0, Ordering::Relaxed),
@@ -260,6 +284,11 @@ impl Ceiling {
     /// How far ahead of an even pace requests are, in nanoseconds.
     pub fn ahead_ns(&self, now_ns: u64) -> u64 {
         self.used.ahead_ns(now_ns)
+    }
+
+    /// How far ahead of an even pace the most important requests may be, in nanoseconds.
+    pub fn burst_ns(&self) -> u64 {
+        self.ahead_ns.load(Ordering::Relaxed)
     }
 
     /// Another line has come in force: what was ahead of the pace of the last one is forgotten beyond what this one allows.

@@ -115,6 +115,7 @@ impl Governor {
     pub fn step(&mut self, seen: &Seen, seconds: f64) -> Verdict {
         self.gathered.latency.merge(&seen.latency);
         self.gathered.completed_milli += seen.completed_milli;
+        self.gathered.given_up += seen.given_up;
         self.gathered.refused += seen.refused;
         self.gathered.stalled_ns += seen.stalled_ns;
         self.gathered.stalls += seen.stalls;
@@ -178,11 +179,13 @@ impl Governor {
     /// The ceiling falls, if the API is slower than the ceiling.
     fn fall(&mut self) {
         let seen = &self.gathered;
+        // What was given up while nothing was answered may be of a stall, which is over soon.
+        if seen.completed_milli == 0 && self.outside_for < OUTSIDE_LONG {
+            return;
+        }
         let completed = seen.completed_milli as f64 / 1000.0;
         let carries = completed / seen.running_s(self.gathered_s) / self.certified_per_s;
-        // Little's law.
-        let in_flight = completed / self.gathered_s.max(1e-3) * seen.latency.mean_ns() / 1e9;
-        let full = in_flight >= FULL * (self.at_once * self.factor).max(1.0);
+        let full = seen.in_flight(self.gathered_s) >= FULL * (self.at_once * self.factor).max(1.0);
         let asked = (seen.latency.count() + seen.refused) as f64;
         let waiting = full || seen.refused as f64 > REFUSED * asked;
         // An API that a rise was too bold for is known to be slower.
@@ -297,6 +300,28 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(governor.step(&asked, 0.5).factor, 1.0);
         }
+    }
+
+    /// Half a second in which so many were given up late, and so many answered well inside.
+    fn given_up(late: u64, answered: u64) -> Seen {
+        let mut seen = seen(20 * MS, answered);
+        seen.latency.0[bucket_of(1000 * MS)] = late;
+        (seen.given_up, seen.refused) = (late * 1_000_000_000, late);
+        seen
+    }
+
+    /// Clients that leave before they are answered do not make a slow API look productive; where nothing at all is answered,
+    /// it may be a stall, for a while.
+    #[test]
+    fn answers_that_nobody_waits_for_are_none() {
+        let mut slow = governor();
+        slow.step(&given_up(400, 60), 0.5);
+        let verdict = slow.step(&given_up(400, 60), 0.5);
+        assert!(verdict.factor <= 0.5, "{verdict:?}");
+        let mut dead = governor();
+        let mut factors = (0..6).map(|_| dead.step(&given_up(400, 0), 0.5).factor);
+        assert!(factors.by_ref().take(3).all(|factor| factor == 1.0));
+        assert!(factors.all(|factor| factor < 1.0));
     }
 
     #[test]

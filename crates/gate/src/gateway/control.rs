@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, put};
@@ -41,14 +41,14 @@ pub(super) struct Changing {
     seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
-    settings: PolicySettings,
+    pub(super) settings: PolicySettings,
     open: bool,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     has_keys: bool,
-    /// What keys used before the start was read: there are, or were, quotas.
-    pub(super) knows_used: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
+    /// Policies that are no longer in force, and by which some thread may still go.
+    former: Vec<Arc<Policy>>,
 }
 
 /// The control of a gateway.
@@ -139,7 +139,6 @@ impl Control {
         let has_quotas = own_quotas || have_quotas(&settings.tiers);
         let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state))?;
-        let knows_used = used.is_some();
         let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
@@ -177,8 +176,8 @@ impl Control {
                 settings,
                 open,
                 has_keys,
-                knows_used,
                 outcome,
+                former: Vec::new(),
             }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
             used_before,
@@ -211,14 +210,14 @@ impl Control {
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
         let mut changing = self.changing();
-        self.know_used(&mut changing, &built.policy)?;
         let mut settings = built.policy;
+        self.know_used(&changing, &settings.tiers)?;
         let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
         changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
-        self.put_in_force(policy);
+        self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {
             Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
             Err(error) => {
@@ -308,6 +307,18 @@ impl Control {
         self.take_in(&mut self.changing())
     }
 
+    /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
+    /// changes meanwhile, the next look does.
+    pub(super) fn look(&self) -> Result<(), GatewayError> {
+        let mut changing = match self.changing.try_lock() {
+            Ok(changing) => changing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        self.forget_former(&mut changing);
+        self.take_in(&mut changing)
+    }
+
     fn take_in(&self, changing: &mut Changing) -> Result<(), GatewayError> {
         let last = changing.store.last_change().map_err(GatewayError::Store)?;
         while changing.seen < last {
@@ -338,7 +349,7 @@ impl Control {
         let mut settings = changing.settings.clone();
         let policy = self.policy_of(changing, &mut settings, changing.open)?;
         changing.settings = settings;
-        self.put_in_force(policy);
+        self.put_in_force(changing, policy);
         Ok(())
     }
 
@@ -355,11 +366,25 @@ impl Control {
         policy.map(Arc::new).map_err(GatewayError::Names)
     }
 
-    fn put_in_force(&self, policy: Arc<Policy>) {
+    fn put_in_force(&self, changing: &mut Changing, policy: Arc<Policy>) {
         let before = self.policy();
         self.current.replace(Arc::clone(&policy));
         self.hold();
         policy.forget_waits(&before, net::clock::now());
+        changing.former.push(before);
+    }
+
+    /// Forgets the waits of former policies once more when nobody goes by them any longer: until a worker looks for another
+    /// one, requests take by the old rates. So it does not matter how soon one policy follows another.
+    fn forget_former(&self, changing: &mut Changing) {
+        let policy = self.policy();
+        changing.former.retain_mut(|before| {
+            let in_use = Arc::get_mut(before).is_none();
+            if !in_use {
+                policy.forget_waits(before, net::clock::now());
+            }
+            in_use
+        });
     }
 
     /// Looks at keys and changes in the store.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use net::handing_over::{give, take};
 use serde::{Deserialize, Serialize};
@@ -127,11 +127,15 @@ pub(super) fn wait_for_end(mut stream: UnixStream, give_up: impl Fn() -> bool) {
         match stream.read(&mut byte) {
             Ok(0) => return,
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if is_no_end(&error) => {}
             Err(_) => return,
         }
     }
+}
+
+/// Whether nothing has come yet.
+fn is_no_end(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
 impl Door {
@@ -157,7 +161,7 @@ impl Door {
         while !stop.load(Ordering::SeqCst) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if let Ok(Some(heir)) = hand_over(stream, sockets) {
+                    if let Ok(Some(heir)) = hand_over(stream, sockets, stop) {
                         replaced.store(true, Ordering::SeqCst);
                         return Some(heir);
                     }
@@ -196,11 +200,15 @@ pub(super) fn wake(addresses: &[SocketAddr]) {
     }
 }
 
-/// Gives the sockets; the way to the later gateway, if it serves.
-fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<Option<UnixStream>> {
+/// Gives the sockets; the way to the later gateway, if it serves before this one is told to stop.
+fn hand_over(
+    mut stream: UnixStream,
+    sockets: &Sockets,
+    stop: &AtomicBool,
+) -> io::Result<Option<UnixStream>> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(LOOK))?;
+    stream.set_write_timeout(Some(LOOK))?;
     let of_listeners = sockets.listeners.iter().flat_map(|(_, sockets)| sockets);
     let mut all: Vec<BorrowedFd<'_>> = of_listeners.map(|socket| socket.as_fd()).collect();
     all.extend(sockets.admin.iter().map(AsFd::as_fd));
@@ -211,9 +219,17 @@ fn hand_over(mut stream: UnixStream, sockets: &Sockets) -> io::Result<Option<Uni
     };
     give(&mut stream, &serde_json::to_vec(&given)?, &all)?;
     let mut said = [0];
-    // A later gateway that does not start closes the connection instead: this one goes on.
-    stream.read_exact(&mut said)?;
-    Ok((said[0] == READY).then_some(stream))
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until && !stop.load(Ordering::SeqCst) {
+        match stream.read(&mut said) {
+            Ok(1) if said[0] == READY => return Ok(Some(stream)),
+            // A later gateway that does not start closes the connection instead: this one goes on.
+            Ok(_) => return Ok(None),
+            Err(error) if is_no_end(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -235,6 +251,27 @@ mod tests {
         assert!(matches!(told_in_vain.end(), Err(GatewayError::File(_))));
         drop(door);
         assert!(matches!(of_a_dead_one.end(), Ok(None)));
+    }
+
+    /// A later gateway that does not come to serve keeps nobody from ending.
+    #[test]
+    fn who_asks_and_says_nothing_is_not_waited_for_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place(&folder.path().join("gate.db"), 1);
+        let door = Door::open(place.clone()).unwrap();
+        let (replaced, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let (ended, told) = std::sync::mpsc::channel();
+            let (replaced, stop) = (&replaced, &stop);
+            scope.spawn(move || {
+                let heir = door.serve(&Sockets::default(), replaced, stop);
+                ended.send(heir.is_none()).unwrap();
+            });
+            let (_silent, _) = Earlier::ask(&place).unwrap();
+            stop.store(true, Ordering::SeqCst);
+            assert_eq!(told.recv_timeout(PATIENCE / 3), Ok(true));
+        });
+        assert!(!replaced.load(Ordering::SeqCst));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
-use crate::policy::{PolicySettings, State, Tier};
+use crate::policy::{State, Tier};
 use crate::usage::used_since;
 
 /// Puts all keys into the table. Whether one has a quota of its own.
@@ -25,6 +25,11 @@ pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
 /// Whether keys of these tiers have quotas.
 pub(super) fn have_quotas(tiers: &[Tier]) -> bool {
     tiers.iter().any(|tier| tier.day_quota.is_some() || tier.month_quota.is_some())
+}
+
+/// The names of tiers, with the quotas of their keys.
+fn quotas(tiers: &[Tier]) -> impl Iterator<Item = (&str, Option<u64>, Option<u64>)> {
+    tiers.iter().map(|tier| (tier.name.as_str(), tier.day_quota, tier.month_quota))
 }
 
 /// Requests that were let through, by the number of their key, as the store knows them.
@@ -98,15 +103,24 @@ impl Used {
 }
 
 impl Control {
-    /// Reads what keys used where the first quotas are to come in force.
+    /// Reads what keys used where other quotas are to come in force: requests of a key without one are counted in the store
+    /// alone.
     pub(super) fn know_used(
         &self,
-        changing: &mut Changing,
-        settings: &PolicySettings,
+        changing: &Changing,
+        tiers: &[Tier],
     ) -> Result<(), GatewayError> {
-        if !changing.knows_used && have_quotas(&settings.tiers) {
-            Used::read(self.store_path())?.begin(&changing.store, self.state())?;
-            changing.knows_used = true;
+        if !have_quotas(tiers) || quotas(tiers).eq(quotas(&changing.settings.tiers)) {
+            return Ok(());
+        }
+        let used = Used::read(self.store_path())?;
+        let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *before {
+            Some(before) => {
+                used.add_since(before, &changing.store, self.state())?;
+                *before = used;
+            }
+            None => used.begin(&changing.store, self.state())?,
         }
         Ok(())
     }

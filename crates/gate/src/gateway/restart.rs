@@ -1,9 +1,13 @@
 //! What a configuration fixes for the life of a gateway: settings that are read again and yet change by a restart only.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 
 use super::REPORT_EVERY_S;
-use crate::config::{Built, Config};
+use crate::config::{Built, Config, ListenerSettings};
 
 /// What came of a configuration that was put in force while the gateway runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -23,15 +27,16 @@ impl Fixed {
     /// Of a configuration.
     pub(super) fn of(config: &Config, built: &Built) -> Self {
         let store = super::store_of(config);
-        let path = |path: &Option<toml::Spanned<std::path::PathBuf>>| {
+        let path = |path: &Option<toml::Spanned<PathBuf>>| {
             path.as_ref().map(|path| path.get_ref().clone())
         };
         let url =
             |url: &Option<toml::Spanned<String>>| url.as_ref().map(|url| url.get_ref().clone());
+        let token = path(&config.admin.token_file);
         Self(vec![
-            ("listen", format!("{:?}", built.listeners)),
+            ("listen", format!("{:?} {:?}", built.listeners, contents(&built.listeners))),
             ("admin.address", format!("{:?}", built.admin)),
-            ("admin.token_file", format!("{:?}", path(&config.admin.token_file))),
+            ("admin.token_file", format!("{token:?} {:?}", token.as_deref().map(content))),
             ("keys.store", format!("{store:?}")),
             ("usage.every", report_every_s(config).to_string()),
             ("usage.json_lines", format!("{:?}", path(&config.usage.json_lines))),
@@ -47,6 +52,19 @@ impl Fixed {
         let pairs = self.0.iter().zip(&later.0);
         pairs.filter(|(own, other)| own != other).map(|(own, _)| own.0).collect()
     }
+}
+
+/// What is in the files of listeners.
+fn contents(listeners: &[ListenerSettings]) -> Vec<u64> {
+    let files = listeners.iter().filter_map(|listener| listener.identity.as_ref());
+    files.flat_map(|(cert, key)| [content(cert), content(key)]).collect()
+}
+
+/// A number that tells the content of a file from others.
+fn content(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    fs::read(path).ok().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Seconds between two reports of usage.

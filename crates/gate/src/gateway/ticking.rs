@@ -30,7 +30,7 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         thread::sleep(LOOK_EVERY);
         control.state().calendar.set(unix_s());
         // A store that cannot be read leaves keys as they are; the next look tries again.
-        let store = control.follow_store();
+        let store = control.look();
         let now = Instant::now();
         let since = now.duration_since(last_look);
         if since >= GOVERN_EVERY {

@@ -65,6 +65,11 @@ pub fn new_key() -> Result<String, StoreError> {
     Ok(format!("{PREFIX}{:032x}", u128::from_be_bytes(bits)))
 }
 
+/// Whether a text has the form of a key of a gateway.
+pub(crate) fn is_like_key(text: &[u8]) -> bool {
+    text.starts_with(PREFIX.as_bytes())
+}
+
 /// Fills `bytes` with random numbers of the system.
 pub(super) fn random(bytes: &mut [u8]) -> Result<(), StoreError> {
     SystemRandom::new().fill(bytes).map_err(|_| StoreError::NoRandomNumbers)

@@ -16,6 +16,7 @@ use super::shared::count;
 use super::target::{self, Forms, Target};
 use super::up::NONE;
 use super::worker::Worker;
+use crate::keys::is_like_key;
 use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
 
 /// The only protocol that may be changed to: a tunnel for another version of HTTP (`h2c`) would carry requests past
@@ -171,7 +172,9 @@ impl Worker {
             rules: &route.request_headers,
             key_parameter: source.query.as_deref(),
             key_header: source.header.as_deref(),
-            drop_authorization: checked.key.by_bearer,
+            // Where no key is asked for, other tokens are the upstream's.
+            drop_authorization: checked.key.by_bearer
+                && (!route.public || checked.key.key.is_some_and(is_like_key)),
             client: client.address.text(),
             tls: client.tls.is_some(),
             via: &self.policy.state().via,

@@ -178,7 +178,9 @@ impl Worker {
 
     /// Tells the policy, and the log, what came of a request.
     fn finish(&mut self, client: &mut Client, exchange: &Exchange, now: u64) {
-        let Exchange { ticket, sent_ns, first_byte_ns, .. } = exchange;
+        let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
+        let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };
+        let unanswered = *first_byte_ns == 0 && exchange.read_whole && asked_ns > 0;
         let outcome = Outcome {
             status: exchange.status,
             bytes_in: exchange.bytes_in,
@@ -189,6 +191,7 @@ impl Worker {
             } else {
                 first_byte_ns.saturating_sub(*sent_ns).max(1)
             },
+            waited_ns: if unanswered { now.saturating_sub(asked_ns) } else { 0 },
             upstream_failed: exchange.upstream_failed,
         };
         self.policy.finish(ticket, &outcome, now, &mut self.usage);

@@ -26,6 +26,8 @@ pub(super) enum Field {
     Upgrade,
     /// Other intermediaries on the way; ours is appended.
     Via,
+    /// The page that led here: its URL may hold a key.
+    Referer,
 }
 
 /// What becomes of a request's header of this name.
@@ -43,6 +45,7 @@ pub(super) fn of_request(name: &str) -> Field {
         4 => is("host"),
         6 => is("expect"),
         7 if is("upgrade") => return Field::Upgrade,
+        7 if is("referer") => return Field::Referer,
         9 => is("forwarded") || is("x-real-ip"),
         10 if is("connection") => return Field::Connection,
         10 => is("keep-alive"),

@@ -79,6 +79,15 @@ fn is_named(found: &str, name: &str) -> bool {
     decoded.eq(name.bytes())
 }
 
+/// Appends a URL without the parameter of this name in its query. A query that is no text is left out.
+pub(super) fn write_url(out: &mut Vec<u8>, url: &[u8], without: &str) {
+    let at = url.iter().position(|byte| *byte == b'?').unwrap_or(url.len());
+    let (page, query) = url.split_at(at);
+    out.extend_from_slice(page);
+    let query = query.strip_prefix(b"?").and_then(|query| str::from_utf8(query).ok());
+    write_query(out, query, Some(without));
+}
+
 /// Appends `?query` without the parameter of this name.
 pub(super) fn write_query(out: &mut Vec<u8>, query: Option<&str>, without: Option<&str>) {
     let Some(query) = query else { return };
@@ -135,6 +144,21 @@ mod tests {
             ("Authorization: Bearer k\r\nAuthorization: Bearer j\r\n", None),
         ] {
             assert_eq!(key(lines, query), Err(Fault::TwoKeys), "{lines} {query:?}");
+        }
+    }
+
+    #[test]
+    fn the_parameter_is_taken_out_of_the_page_that_led_here() {
+        for (url, expected) in [
+            (&b"http://a/p?user_key=k"[..], &b"http://a/p"[..]),
+            (b"http://a/p?x=1&%75ser_key=k", b"http://a/p?x=1"),
+            (b"http://a/p", b"http://a/p"),
+            (b"http://a/p?x=\xff&user_key=k", b"http://a/p"),
+            (b"about:blank", b"about:blank"),
+        ] {
+            let mut out = Vec::new();
+            write_url(&mut out, url, "user_key");
+            assert_eq!(out, expected, "{}", url.escape_ascii());
         }
     }
 

@@ -85,9 +85,9 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
     let headers = &forward.head.headers;
     let ruled = !forward.rules.remove.is_empty() || !forward.rules.set.is_empty();
     for (name, value) in headers.iter() {
-        match fields::of_request(name) {
-            Field::Pass | Field::Via => {}
-            Field::Drop | Field::Connection | Field::Upgrade => continue,
+        let field = fields::of_request(name);
+        if matches!(field, Field::Drop | Field::Connection | Field::Upgrade) {
+            continue;
         }
         let is_key = (forward.drop_authorization && name.eq_ignore_ascii_case("authorization"))
             || forward.key_header.is_some_and(|key| is_named(name, key));
@@ -97,7 +97,14 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
         {
             continue;
         }
-        write_field(out, name, value);
+        match forward.key_parameter {
+            Some(parameter) if field == Field::Referer => {
+                begin_field(out, name);
+                key::write_url(out, value, parameter);
+                out.extend_from_slice(b"\r\n");
+            }
+            _ => write_field(out, name, value),
+        }
     }
     for (name, value) in &forward.rules.set {
         write_field(out, name, value.as_bytes());
@@ -151,10 +158,14 @@ pub(super) fn write_last_chunk(
 
 /// Appends a header line.
 pub(super) fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b": ");
+    begin_field(out, name);
     out.extend_from_slice(value);
     out.extend_from_slice(b"\r\n");
+}
+
+fn begin_field(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
 }
 
 /// Whether a request may be sent again although it was sent: methods that RFC 9110 section 9.2.2 calls idempotent.

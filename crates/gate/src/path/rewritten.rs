@@ -45,12 +45,12 @@ mod tests {
     #[test]
     fn what_was_written_is_written_alike_again() {
         let bytes = b"GET /x?a&user_key=k&b HTTP/1.1\r\nHost: A\r\nX-API-Key: k\r\nConnection: x-y\r\nX-Y: 1\r\n\
-                      Authorization: Bearer t\r\nVia: 1.0 p\r\nCookie: c\r\n\r\n";
+                      Authorization: Bearer t\r\nVia: 1.0 p\r\nCookie: c\r\nReferer: http://A/?user_key=k&p\r\n\r\n";
         let once = rewritten(bytes).unwrap();
         assert_eq!(
             String::from_utf8(once).unwrap(),
             "GET /x?a&b HTTP/1.1\r\nHost: A\r\nAuthorization: Bearer t\r\nVia: 1.0 p\r\nCookie: c\r\n\
-             Via: 1.1 plimsoll\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: http\r\n\
+             Referer: http://A/?p\r\nVia: 1.1 plimsoll\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: http\r\n\
              X-Forwarded-Host: A\r\n\r\n"
         );
         assert_eq!(rewritten(b"GET /.. HTTP/1.1\r\nHost: a\r\n\r\n"), None);

@@ -43,12 +43,19 @@ impl Policy {
     /// Gives back what a ticket holds, and counts what came of its request.
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, now_ns: u64, usage: &mut Local) {
         self.give_back_held(ticket);
-        let waited_ns =
-            if outcome.upstream_ns > 0 { outcome.upstream_ns } else { outcome.latency_ns };
         let state = &*self.state;
         if ticket.held.line {
-            state.ceiling.finish(ticket.cost_milli, waited_ns);
-            state.ceiling.ran(now_ns, waited_ns);
+            match outcome.upstream_ns {
+                0 => {
+                    let limit_ns = self.line.as_ref().map(|line| line.envelope.limit_ns);
+                    let late = limit_ns.is_some_and(|limit_ns| outcome.waited_ns > limit_ns);
+                    state.ceiling.give_up(ticket.cost_milli, outcome.waited_ns, late);
+                }
+                upstream_ns => {
+                    state.ceiling.finish(ticket.cost_milli, upstream_ns);
+                    state.ceiling.ran(now_ns, upstream_ns);
+                }
+            }
         }
         if !outcome.upstream_failed && matches!(outcome.status, 404 | 405 | 410 | 500..=599) {
             state.ceiling.note_error(outcome.status);

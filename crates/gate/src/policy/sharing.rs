@@ -45,6 +45,10 @@ impl Share {
         }
         let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
         let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
+        // Further ahead it came under a smaller share.
+        if entry.shared.ahead_ns(now_ns) > ahead_ns.max(increment_ns) {
+            entry.shared.change_to(ahead_ns, now_ns);
+        }
         entry.shared.take_within(increment_ns, ahead_ns, now_ns)?;
         let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
         Ok(if much { Spent::Much } else { Spent::Little })
@@ -72,5 +76,21 @@ impl Policy {
             let share = found.iter().find(|(priority, _)| *priority == tier.priority);
             self.state.tiers[number].share.set(share.map(|(_, per_s)| *per_s));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_grew_keeps_nobody_waiting_for_the_smaller_one() {
+        let (share, entry, now_ns) = (Share::default(), Entry::default(), 10_000_000_000);
+        share.set(Some(1.0));
+        let taken = (0..20).filter(|_| share.take(&entry, 1000, now_ns).is_ok()).count();
+        assert_eq!(taken, 10);
+        share.set(Some(500.0));
+        assert_eq!(share.take(&entry, 1000, now_ns), Err(2_000_000));
+        assert_eq!(share.take(&entry, 1000, now_ns + 2_000_000), Ok(Spent::Much));
     }
 }

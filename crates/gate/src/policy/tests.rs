@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use super::*;
-use crate::admission::{Asking, Part};
+use crate::admission::{Asking, Envelope, Part};
 use crate::keys::{Digester, Settings};
 use crate::limits::Rate;
 use crate::usage::{Collector, Local};
@@ -77,6 +77,7 @@ impl Desk {
             bytes_out: 1,
             latency_ns: 1,
             upstream_ns: 1,
+            waited_ns: 0,
             upstream_failed: false,
         };
         policy.finish(ticket, &outcome, SECOND, &mut self.usage);
@@ -256,6 +257,46 @@ fn who_waits_for_a_low_rate_does_not_once_it_is_raised() {
     };
     assert!(!at(&mut desk, SECOND + SECOND / 20));
     assert!(at(&mut desk, SECOND + SECOND / 10));
+}
+
+/// What ended without an answer is not completed, and no quick answer: all that is known is that one would have taken longer.
+#[test]
+fn a_request_that_was_given_up_is_no_answer() {
+    const MS: u64 = 1_000_000;
+    let mut desk = Desk::new();
+    let envelope = Envelope { share: 0.99, limit_ns: 100 * MS, from: "p99<100ms".into() };
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, envelope, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    desk.settings.digester = None;
+    let policy = desk.policy();
+    let mut end = |waited_ns: u64, status: u16, upstream_failed: bool| {
+        let held = ticket(desk.ask(&policy, None, "/", SECOND));
+        let latency_ns = waited_ns + 500 * MS;
+        let (bytes_in, bytes_out, upstream_ns) = (1, 0, 0);
+        let outcome = Outcome {
+            status,
+            bytes_in,
+            bytes_out,
+            latency_ns,
+            upstream_ns,
+            waited_ns,
+            upstream_failed,
+        };
+        policy.finish(&held, &outcome, SECOND, &mut desk.usage);
+    };
+    // The client left soon; nothing took the connection; the client left late; none came in time.
+    (0..10).for_each(|_| end(MS, 0, false));
+    (0..10).for_each(|_| end(0, 502, true));
+    (0..10).for_each(|_| end(300 * MS, 0, false));
+    (0..10).for_each(|_| end(400 * MS, 504, true));
+    let ceiling = &policy.state().ceiling;
+    assert_eq!(ceiling.in_flight(), 0.0);
+    let seen = ceiling.look(SECOND);
+    assert_eq!((seen.completed_milli, seen.stalls), (0, 0));
+    assert_eq!((seen.latency.count(), seen.latency.share_above(200 * MS)), (20, 1.0));
+    // 10 x (1 + 300 + 400) ms within a second.
+    assert!((seen.in_flight(1.0) - 7.01).abs() < 1e-9, "{}", seen.in_flight(1.0));
 }
 
 /// At twice the load line from two tiers, the more important one keeps all that it asks for.

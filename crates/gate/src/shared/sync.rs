@@ -4,14 +4,16 @@
 //! rate it tells what came since it last told, over a connection that has answered everything so far, and only once: where
 //! a connection fails, what was under way or came meanwhile is told over the next one as the state that this gateway has
 //! arrived at ("no request is due before"), which the server takes if its own is lower. What requests of an outage have
-//! taken has drained by then as the rate says.
+//! taken has drained by then as the rate says. A rate that a reload has changed is another one: it has a name of its own, under
+//! which all is told as a state too, and what the server keeps of the one before is forgotten in time.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use super::meter::LINE;
 use crate::keys::Entry;
-use crate::policy::{Policy, State};
+use crate::limits::Rate;
+use crate::policy::Policy;
 
 /// How long a key may wait to be told of that is far from its limit.
 const FAR_NS: u64 = 100_000_000;
@@ -170,6 +172,9 @@ pub struct Syncer {
     unsure: Option<Clock>,
     /// When that was.
     joined_ns: u64,
+    /// By which rates is told, and since when they are other ones than before.
+    rates: Option<Vec<Option<Rate>>>,
+    changed_ns: u64,
     /// The next slot to be looked at, while all are told of again.
     again: Option<u32>,
 }
@@ -191,8 +196,9 @@ impl Syncer {
         if !self.under_way.is_empty() {
             return Vec::new();
         }
-        self.turn(policy.state());
+        self.turn(policy);
         let Some(clock) = self.clock else { return Vec::new() };
+        self.follow(policy, now_ns);
         let due = |(slot, since): (&u32, &u64)| {
             let patience = if is_near(policy, *slot, now_ns) { NEAR_NS } else { FAR_NS };
             (now_ns >= since.saturating_add(patience)).then_some((*slot, *since))
@@ -212,6 +218,24 @@ impl Syncer {
             self.under_way.clear();
         }
         tells
+    }
+
+    /// Where rates are other ones than before, everything is told again: each rate has a name of its own on the server.
+    fn follow(&mut self, policy: &Policy, now_ns: u64) {
+        let known = self.rates.as_ref();
+        if known.is_some_and(|known| policy.shared_rates().eq(known.iter().copied())) {
+            return;
+        }
+        if self.rates.replace(policy.shared_rates().collect()).is_some() {
+            self.changed_ns = now_ns;
+            self.look_again();
+        }
+    }
+
+    /// What is told as a state of how far ahead requests are: after a change of rates no more than the whole burst, since
+    /// what is above that was let through by another rate.
+    fn state_ns(&self, ahead_ns: u64, burst_ns: u64) -> u64 {
+        if self.changed_ns > self.joined_ns { ahead_ns.min(burst_ns) } else { ahead_ns }
     }
 
     /// Tells of every key that has used something, as far as there is room.
@@ -249,12 +273,11 @@ impl Syncer {
         let milli = state.shared.line_milli.swap(0, Ordering::Relaxed);
         self.under_way.push((LINE, since_ns));
         let lags = since_ns < self.joined_ns.saturating_add(CEILING_LAGS_NS);
-        if policy.line().is_none() || (lags && since_ns != WHENEVER) {
-            return;
-        }
-        let name = "line".into();
+        let Some(line) = policy.line().filter(|_| !lags || since_ns == WHENEVER) else { return };
+        let name = format!("line:{}:{}", line.rate_per_s, line.at_once);
         tells.push(if since_ns == WHENEVER {
-            let ahead_ns = state.ceiling.ahead_ns(now_ns);
+            let ceiling = &state.ceiling;
+            let ahead_ns = self.state_ns(ceiling.ahead_ns(now_ns), ceiling.burst_ns());
             Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
         } else {
             let micros = state.ceiling.takes_ns(milli).div_ceil(1000);
@@ -293,10 +316,11 @@ impl Syncer {
             }
         }
         if let Some(rate) = limits.rate {
-            let (name, increment_ns) = (format!("{name}:r"), rate.increment_ns(1000));
-            tells.push(if since_ns < self.joined_ns {
-                let due_ns = now_ns.saturating_add(entry.used.ahead_ns(now_ns));
-                Tell::AtLeast { name, due_us: clock.server_us(due_ns) }
+            let (increment_ns, burst_ns) = (rate.increment_ns(1000), rate.ahead_ns());
+            let name = format!("{name}:r{increment_ns}:{burst_ns}");
+            tells.push(if since_ns < self.joined_ns.max(self.changed_ns) {
+                let ahead_ns = self.state_ns(entry.used.ahead_ns(now_ns), burst_ns);
+                Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
             } else {
                 let micros = (count * increment_ns).div_ceil(1000);
                 Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
@@ -305,12 +329,18 @@ impl Syncer {
         }
     }
 
-    /// Where a day has ended, counts what waits to that day.
-    fn turn(&mut self, state: &State) {
+    /// Where a day has ended, counts what waits to that day, of keys with quotas.
+    fn turn(&mut self, policy: &Policy) {
+        let state = policy.state();
         let now = Period { day: state.calendar.day(), month: state.calendar.month() };
         let Some(before) = self.period.replace(now).filter(|before| *before != now) else { return };
         for slot in self.waiting.keys().filter(|slot| **slot != LINE) {
-            let untold = state.keys.entry(*slot).untold.swap(0, Ordering::Relaxed);
+            let entry = state.keys.entry(*slot);
+            let limits = policy.limits_of(entry);
+            if limits.day_quota.is_none() && limits.month_quota.is_none() {
+                continue;
+            }
+            let untold = entry.untold.swap(0, Ordering::Relaxed);
             let total = self.totals.entry(*slot).or_default();
             total.count(u64::from(untold), before);
             total.of_rate += u64::from(untold);

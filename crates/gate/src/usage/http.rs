@@ -5,15 +5,17 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use super::collector::{Batch, Sink};
 use super::json_lines::lines;
 
-/// For each step: to connect, to take the request, to answer.
+/// For each step: to connect, to take some of the request, to answer with something.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// For a batch in all: who takes it and answers byte by byte holds up nobody for longer.
+const IN_ALL: Duration = Duration::from_secs(20);
 
 /// A server that takes usage.
 #[derive(Debug)]
@@ -65,9 +67,10 @@ impl HttpSink {
             Some(stream) => stream,
             None => self.connect()?,
         };
-        let words = |error: std::io::Error| error.to_string();
-        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).map_err(words)?;
-        let (status, keep_alive) = answer(&mut stream)?;
+        let until = Instant::now() + IN_ALL;
+        write_all(&mut stream, head.as_bytes(), until)?;
+        write_all(&mut stream, body, until)?;
+        let (status, keep_alive) = answer(&mut stream, until)?;
         self.stream = keep_alive.then_some(stream);
         Ok(status)
     }
@@ -83,12 +86,33 @@ impl HttpSink {
     }
 }
 
+/// An error once an instant has passed.
+fn in_time(until: Instant) -> Result<(), String> {
+    match Instant::now() < until {
+        true => Ok(()),
+        false => Err(format!("it took more than {} s", IN_ALL.as_secs())),
+    }
+}
+
+fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> Result<(), String> {
+    while !bytes.is_empty() {
+        in_time(until)?;
+        match stream.write(bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
 /// The status of an answer that is read whole, and whether another request may follow.
-fn answer(stream: &mut TcpStream) -> Result<(u16, bool), String> {
+fn answer(stream: &mut TcpStream, until: Instant) -> Result<(u16, bool), String> {
     let mut parser = ResponseParser::new(Limits::default());
     parser.begin(ResponseTo::Other);
     let (mut status, mut buffer) = (0, [0; 4096]);
     loop {
+        in_time(until)?;
         let count = stream.read(&mut buffer).map_err(|error| error.to_string())?;
         let mut input = &buffer[..count];
         loop {
@@ -193,6 +217,17 @@ mod tests {
             sent[0]
         );
         assert!(sent[0].contains("\r\n\r\n{\"at_s\":5,\"key\":1,\"route\":\"a\",\"forwarded\":3,"));
+    }
+
+    /// However steadily it sends.
+    #[test]
+    fn an_answer_ends_in_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut other, _) = listener.accept().unwrap();
+        other.write_all(b"HTTP/1.1 200 OK\r\nX: ").unwrap();
+        let why = answer(&mut stream, Instant::now()).unwrap_err();
+        assert_eq!(why, "it took more than 20 s");
     }
 
     #[test]

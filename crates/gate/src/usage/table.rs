@@ -177,6 +177,7 @@ mod tests {
                 bytes_out: 2,
                 latency_ns: 3,
                 upstream_ns: 3,
+                waited_ns: 0,
                 upstream_failed: false,
             };
             table.count(1, 1, 1000, &outcome);

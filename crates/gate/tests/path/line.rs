@@ -85,6 +85,33 @@ fn a_long_body_that_has_room_has_to_keep_the_pace_of_the_line() {
     assert!(end == End::Closed && began.elapsed() < Duration::from_secs(12), "{end:?}");
 }
 
+/// A client that leaves gives its room back, and is no answer of the upstream's.
+#[test]
+fn a_request_that_its_client_gives_up_is_not_completed() {
+    for io in interfaces() {
+        let peer = Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Hang]);
+        let front = narrow(&peer, io);
+        let policy = front.current.get().0;
+        let ceiling = &policy.state().ceiling;
+        let mut client = front.client();
+        client.send(GET);
+        while peer.requests() == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        client.reset_on_drop();
+        drop(client);
+        let patience = Instant::now() + Duration::from_secs(10);
+        while ceiling.in_flight() > 0.0 && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let seen = ceiling.look(net::clock::now());
+        // The line's envelope is none, so that all of it is late.
+        assert_eq!((seen.completed_milli, seen.latency.count()), (0, 1));
+        assert!(seen.given_up >= 1000 * 20_000, "{seen:?}");
+    }
+}
+
 #[test]
 fn a_tunnel_holds_no_room() {
     for io in interfaces() {

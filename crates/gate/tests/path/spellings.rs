@@ -112,6 +112,37 @@ fn rules_hold_for_underscores_and_trailers() {
     }
 }
 
+/// A token on a route that asks for no key is the upstream's, unless it is a key by its form.
+#[test]
+fn tokens_of_the_upstream_pass_where_no_key_is_asked_for() {
+    let io = net::Io::Epoll;
+    for (public, token, passes) in [
+        (true, "eyJhbGciOiJIUzI1NiJ9", true),
+        (true, "plk_00000000000000000000000000000000", false),
+        (false, "k", false),
+    ] {
+        let (address, sent) = recorder(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        let digester = Digester::new(b"secret");
+        let settings = PolicySettings {
+            routes: vec![Route { public, ..Route::to(0) }],
+            key_source: KeySource::usual(),
+            digester: Some(digester.clone()),
+            ..PolicySettings::open(upstream(&[address]))
+        };
+        let front = front_with(settings, io);
+        let keys = Arc::clone(&front.current.get().0.state().keys);
+        keys.put(&digester.digest(b"k"), &Settings::default());
+        let mut client = front.client();
+        let text = format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        );
+        client.send(text.as_bytes());
+        assert!(all(&mut client).0.starts_with("HTTP/1.1 200 "), "{token}");
+        let sent = sent.join().expect("the server");
+        assert_eq!(sent.contains("Authorization: Bearer"), passes, "{sent}");
+    }
+}
+
 /// What the governor is told of an upstream's speed is how long the final answer took.
 #[test]
 fn interim_answers_hide_no_latency() {

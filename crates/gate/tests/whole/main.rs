@@ -5,13 +5,18 @@
 mod harness;
 
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use gate::gateway::{Gateway, GatewayError, Setup};
 use gate::keys::{NewKey, Stamp, Store};
+use gate::policy::{Decision, Facts, Outcome, Policy};
+use gate::usage::{Local, used_since};
 use tempfile::TempDir;
 use testkit::peer::RawClient;
 use wire::ResponseTo;
@@ -57,6 +62,18 @@ fn quota(day: u32) -> String {
 
 fn key(folder: &TempDir) -> String {
     store(folder).add(&NewKey::default(), &STAMP).expect("a key").0
+}
+
+/// Whether something comes to be within some seconds.
+fn soon(mut is: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < until {
+        if is() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
 }
 
 #[test]
@@ -119,12 +136,135 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     let file = Some(folder.path().join("gate.toml"));
     let setup = Setup { file, take_over: true, ..Setup::default() };
     let later = Gateway::start(setup).expect("it takes over");
-    while !earlier.is_replaced() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    assert!(soon(|| earlier.is_replaced()));
     assert_eq!(earlier.drain(), Vec::<String>::new());
-    std::thread::sleep(Duration::from_millis(500));
+    thread::sleep(Duration::from_millis(500));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
+}
+
+/// The gateway in the middle is taken over while the first still answers a request: the last one counts that too.
+#[test]
+fn quotas_outlive_two_take_overs_within_a_drain() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = port.local_addr().expect("an address").to_string();
+    drop(port);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let first = start(&folder, &text);
+    let mut slow = RawClient::connect(first.addresses()[0]);
+    let long = format!("GET /delay/3s HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n");
+    slow.send(long.as_bytes());
+    let in_flight = |gateway: &Gateway| gateway.control().state().ceiling.in_flight() > 0.0;
+    assert!(soon(|| in_flight(&first)));
+    let take_over = || {
+        let file = Some(folder.path().join("gate.toml"));
+        Gateway::start(Setup { file, take_over: true, ..Setup::default() }).expect("it takes over")
+    };
+    let second = take_over();
+    assert!(soon(|| first.is_replaced()));
+    let draining = thread::spawn(|| first.drain());
+    let third = take_over();
+    assert!(soon(|| second.is_replaced()));
+    assert_eq!(second.drain(), Vec::<String>::new());
+    assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
+    assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
+}
+
+/// Keys of a tier that had no quota when the gateway began, and has one later.
+#[test]
+fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let tiers = |quota: &str| {
+        let other = "[[tier]]\nname = \"other\"\nper_day = 9\n[usage]\nevery = \"1s\"\n";
+        text(&folder, api.addr(), &format!("[[tier]]\nname = \"some\"\n{quota}{other}"))
+    };
+    let gateway = start(&folder, &tiers(""));
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
+    let store = folder.path().join("gate.db");
+    assert!(soon(|| used_since(&store, 0).expect("it is read").get(&1) == Some(&2)));
+    gateway.control().replace(&tiers("per_day = 3\n"), "test").expect("it is reloaded");
+    assert!(soon(|| gateway.control().policy().asks_for_keys()));
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429]);
+}
+
+/// A request as a worker decides it that still goes by this policy; whether it is let through.
+fn passes(policy: &Policy, key: &str) -> bool {
+    let mut usage = Local::new(Arc::clone(&policy.state().usage));
+    let facts = Facts {
+        method: b"GET",
+        host: b"a",
+        path: b"/",
+        cut: None,
+        key: Some(key.as_bytes()),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        body_bytes: Some(0),
+    };
+    let now_ns = net::clock::now();
+    let Decision::Forward(ticket) = policy.decide(&facts, now_ns, &mut usage) else { return false };
+    let (status, bytes_in, bytes_out, latency_ns, upstream_ns) = (200, 1, 1, 1, 1);
+    let outcome = Outcome {
+        status,
+        bytes_in,
+        bytes_out,
+        latency_ns,
+        upstream_ns,
+        waited_ns: 0,
+        upstream_failed: false,
+    };
+    policy.finish(&ticket, &outcome, now_ns, &mut usage);
+    true
+}
+
+/// A rate is lowered and raised again before a worker has looked for either.
+#[test]
+fn a_rate_that_was_raised_keeps_nobody_waiting_for_what_a_late_worker_took() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let rate = |rate: &str, burst: u32| {
+        let tier = format!("[[tier]]\nname = \"some\"\nrate = \"{rate}\"\nburst = {burst}\n");
+        text(&folder, api.addr(), &tier)
+    };
+    let gateway = start(&folder, &rate("100/s", 100));
+    let control = gateway.control();
+    control.replace(&rate("1/h", 1), "test").expect("it is lowered");
+    let low = control.policy();
+    control.replace(&rate("100/s", 100), "test").expect("it is raised");
+    assert!(passes(&low, &key), "by the rate that it knows");
+    assert!(!passes(&control.policy(), &key));
+    drop(low);
+    assert!(soon(|| passes(&control.policy(), &key)));
+}
+
+/// Who holds the store, such as a list of a million keys, holds up nothing but changes of keys.
+#[test]
+fn usage_is_collected_while_the_store_is_looked_at() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let gateway = start(&folder, &text(&folder, api.addr(), ""));
+    let seen = gateway.control().with_store(|_| {
+        assert_eq!(status(&gateway, None), 200);
+        soon(|| gateway.control().usage().read(|snapshot| !snapshot.since_start.is_empty()))
+    });
+    assert!(seen);
+}
+
+/// The file of the token is another one than at the start, under the same name.
+#[test]
+fn a_reload_names_files_that_it_does_not_read_again() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let token: PathBuf = folder.path().join("token");
+    fs::write(&token, "0123456789abcdef").expect("it is written");
+    let admin = format!("[admin]\ntoken_file = \"{}\"\n", token.display());
+    let text = text(&folder, api.addr(), &admin);
+    let gateway = start(&folder, &text);
+    let waits = || gateway.control().replace(&text, "test").expect("it reloads").waits_for_restart;
+    assert_eq!(waits(), Vec::<&str>::new());
+    fs::write(&token, "another-0123456789").expect("it is written");
+    assert_eq!(waits(), ["admin.token_file"]);
 }
 
 #[test]
@@ -164,7 +304,7 @@ fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let address = listener.local_addr().expect("an address");
     let place = folder.path().join(format!("gate.db.{}.sock", address.port()));
     let door = UnixListener::bind(place).expect("a place");
-    let impatient = std::thread::spawn(move || {
+    let impatient = thread::spawn(move || {
         let (mut stream, _) = door.accept().expect("a later gateway");
         let given = format!(r#"{{"listeners":[["{address}",1]],"admin":false,"uring":false}}"#);
         net::handing_over::give(&mut stream, given.as_bytes(), &[listener.as_fd()])

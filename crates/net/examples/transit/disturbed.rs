@@ -3,6 +3,9 @@
 //! The measuring thread spins or knows how long it sleeps, so that it knows when it did not run. On the other core a real-time thread wakes each millisecond for
 //! some microseconds: it comes before everything that runs there, so if it is late, the core itself did not run. What
 //! stands between cannot delay it by being slow; only by staying in one system call for longer than [`LATE_NS`].
+//!
+//! Not all that the host takes is found: of the other core up to [`LATE_NS`] and the time between two wakes at once, of this
+//! one up to [`GAP_NS`]. How late the wakes of each second were is told beside its latency.
 
 use std::error::Error;
 use std::fs;
@@ -46,8 +49,14 @@ pub struct Watch {
 /// What it saw.
 pub struct Watched {
     pub gaps: Vec<Gap>,
-    /// How late it woke, each time.
-    pub late_ns: Vec<u64>,
+    pub wakes: Vec<Wake>,
+}
+
+/// A wake of the thread on the other core: when it was due, and how late it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wake {
+    pub due: u64,
+    pub late_ns: u64,
 }
 
 impl Watch {
@@ -87,8 +96,10 @@ fn take(core: usize) -> Result<(), String> {
 }
 
 fn watch(stop: &AtomicBool) -> Watched {
-    let mut watched = Watched { gaps: Vec::new(), late_ns: Vec::new() };
-    let mut due = socket::now() + EVERY_NS;
+    let mut watched = Watched { gaps: Vec::new(), wakes: Vec::new() };
+    // It is not known to have run since.
+    let mut ran = socket::now();
+    let mut due = ran + EVERY_NS;
     while !stop.load(Ordering::Relaxed) {
         let until = Timespec {
             tv_sec: (due / 1_000_000_000) as i64,
@@ -97,11 +108,12 @@ fn watch(stop: &AtomicBool) -> Watched {
         // Interrupted, it only wakes early.
         clock_nanosleep_absolute(ClockId::Realtime, &until).ok();
         let now = socket::now();
-        let late = now.saturating_sub(due);
-        watched.late_ns.push(late);
-        if late > LATE_NS {
-            watched.gaps.push(Gap { from: due, to: now });
+        let late_ns = now.saturating_sub(due);
+        watched.wakes.push(Wake { due, late_ns });
+        if late_ns > LATE_NS {
+            watched.gaps.push(Gap { from: ran, to: now });
         }
+        ran = now;
         due = now.max(due) + EVERY_NS;
     }
     watched

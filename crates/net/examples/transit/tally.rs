@@ -19,6 +19,8 @@ pub struct Tally {
     late: Vec<u64>,
     /// p99 of each second that counts.
     seconds: Vec<u64>,
+    /// Of the same seconds, p99 of how late the thread on the other core woke in what was not left out.
+    seconds_core_late: Vec<u64>,
     seconds_left_out: usize,
     windows: Windows,
 }
@@ -65,7 +67,7 @@ impl Tally {
         let windows = Windows::of(ended, gaps);
         let keep: Vec<Sample> =
             ended.samples.iter().filter(|sample| windows.keep(sample)).copied().collect();
-        let mut seconds = Vec::new();
+        let (mut seconds, mut seconds_core_late) = (Vec::new(), Vec::new());
         let each = windows.left_out.chunks((1_000_000_000 / WINDOW_NS) as usize);
         for (second, of_second) in each.enumerate() {
             let from = ended.began + second as u64 * 1_000_000_000;
@@ -73,6 +75,11 @@ impl Tally {
             let between = sorted(within.map(Sample::between_ns));
             if windows.share_left_out(of_second) <= MOST_LEFT_OUT && !between.is_empty() {
                 seconds.push(quantile(&between, 0.99));
+                let wakes = other.wakes.iter().filter(|wake| {
+                    let counts = (from..from + 1_000_000_000).contains(&wake.due);
+                    counts && windows.left_out.get(windows.index(wake.due)) != Some(&true)
+                });
+                seconds_core_late.push(quantile(&sorted(wakes.map(|wake| wake.late_ns)), 0.99));
             }
         }
         Self {
@@ -81,18 +88,19 @@ impl Tally {
             late: sorted(keep.iter().map(|one| one.sent.saturating_sub(one.due))),
             seconds_left_out: ended.seconds as usize - seconds.len(),
             seconds,
+            seconds_core_late,
             windows,
         }
     }
 
     /// The result.
     pub fn json(&self, ended: &Ended, other: &Watched, steal_ms: &[u64]) -> String {
-        let wakes = sorted(other.late_ns.iter().copied());
+        let wakes = sorted(other.wakes.iter().map(|wake| wake.late_ns));
         let longest = |gaps: &[Gap]| gaps.iter().map(|gap| gap.ns()).max().unwrap_or(0);
         format!(
             "{{\"requests\": {}, \"kept\": {}, \"failed\": {}, \"starved\": {}, \"left_out\": {:.4}, \"between_ns\": {}, \
-             \"with_left_out_ns\": {}, \"late_ns\": {}, \"seconds_p99_ns\": {:?}, \"seconds_left_out\": {}, \
-             \"measurer_gaps\": {}, \"measurer_longest_gap_ns\": {}, \"core_gaps\": {}, \"core_longest_gap_ns\": {}, \
+             \"with_left_out_ns\": {}, \"late_ns\": {}, \"seconds_p99_ns\": {:?}, \
+             \"seconds_core_late_p99_ns\": {:?}, \"seconds_left_out\": {}, \"measurer_gaps\": {}, \"measurer_longest_gap_ns\": {}, \"core_gaps\": {}, \"core_longest_gap_ns\": {}, \
              \"core_wakes_late_ns\": {}, \"steal_ms\": {:?}}}",
             self.all.len(),
             self.kept.len(),
@@ -103,6 +111,7 @@ impl Tally {
             quantiles(&self.all),
             quantiles(&self.late),
             self.seconds,
+            self.seconds_core_late,
             self.seconds_left_out,
             ended.gaps.len(),
             longest(&ended.gaps),
@@ -141,6 +150,7 @@ fn quantiles(sorted: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disturbed::Wake;
 
     const SECOND: u64 = 1_000_000_000;
     const BEGAN: u64 = 7 * SECOND;
@@ -159,7 +169,7 @@ mod tests {
     }
 
     fn other(gaps: Vec<Gap>) -> Watched {
-        Watched { gaps, late_ns: Vec::new() }
+        Watched { gaps, wakes: Vec::new() }
     }
 
     fn gap(from_ms: u64, to_ms: u64) -> Gap {
@@ -193,6 +203,18 @@ mod tests {
         let tally = Tally::of(&run(Vec::new(), slow), &other(vec![gap(500, 501)]));
         assert_eq!(tally.seconds, [10_000, 10_000, 8_000_000, 10_000]);
         assert_eq!(quantile(&tally.kept, 0.99), 8_000_000);
+    }
+
+    #[test]
+    fn how_late_the_other_core_was_is_told_by_second() {
+        let late = |ms: u64| if (1000..2000).contains(&ms) { 300_000 } else { 20_000 };
+        let wake = |ms| Wake { due: BEGAN + ms * 1_000_000, late_ns: late(ms) };
+        let mut other = other(vec![gap(3000, 3010)]);
+        other.wakes = (0..4000).map(wake).collect();
+        // What is left out anyway does not count.
+        other.wakes[3001..3013].iter_mut().for_each(|wake| wake.late_ns = 10_000_000);
+        let tally = Tally::of(&run(Vec::new(), |_| 10_000), &other);
+        assert_eq!(tally.seconds_core_late, [20_000, 300_000, 20_000, 20_000]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::bench::Bench;
@@ -178,6 +178,7 @@ pub fn reports(bench: &Bench) -> Result<Vec<Row>> {
     let (worst_never, _) = worst_seconds(&passages[0])?;
     let (worst, without) = worst_seconds(&passages[1])?;
     let (worst_nginx, _) = worst_seconds(&passages[NGINX])?;
+    let core_late = Spread::of(&each(&passages[1], core_late_in_worst)?).median;
     let median_never = Spread::of(&worst_never).median;
     let median_nginx = Spread::of(&worst_nginx).median;
     let seconds = bench.rounds * REPORTS_S;
@@ -200,7 +201,8 @@ pub fn reports(bench: &Bench) -> Result<Vec<Row>> {
             spread: Spread::of(&worst),
             reach: Reach::AtMost(2.0),
             detail: format!(
-                "{median_never:.2} without reporting, nginx's {median_nginx:.2}; {without} of {seconds} seconds left out"
+                "{median_never:.2} without reporting, nginx's {median_nginx:.2}; in that second the core itself was \
+                 {core_late:.2} times as late; {without} of {seconds} seconds left out"
             ),
         },
         Row {
@@ -223,6 +225,16 @@ fn worst_seconds(passages: &[Passage]) -> Result<(Vec<f64>, f64)> {
         without += left_out;
     }
     Ok((worst, without))
+}
+
+/// How late the core was in the worst second of a run, by a thread that comes before the proxy, over that in the median
+/// second: about 1 where the proxy alone is slow, and more where the machine was.
+fn core_late_in_worst(passage: &Passage) -> Result<f64> {
+    let (seconds, _) = passage.seconds()?;
+    let late = passage.core_late()?;
+    let worst = seconds.iter().zip(&late).max_by(|one, other| one.0.total_cmp(other.0));
+    let (_, late_in_worst) = worst.context("no second was measured")?;
+    Ok(late_in_worst / Spread::of(&late).median)
 }
 
 /// Clients that send a request byte by byte.

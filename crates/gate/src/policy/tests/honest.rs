@@ -188,6 +188,7 @@ impl World {
             bytes_out: 1,
             latency_ns,
             upstream_ns: latency_ns,
+            waited_ns: 0,
             upstream_failed: false,
         };
         self.policy.finish(&ticket, &outcome, now_ns, &mut self.desk.usage);

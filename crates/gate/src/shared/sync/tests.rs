@@ -1,5 +1,6 @@
 //! Several gateways, a server and a network in virtual time: what all let through together stays within the formula.
 
+mod changed;
 mod faults;
 mod flight;
 
@@ -144,6 +145,8 @@ struct Gateway {
     number: usize,
     state: Arc<State>,
     policy: Policy,
+    /// Policies by which an exchange may be on its way.
+    former: Vec<Policy>,
     usage: Local,
     syncer: Syncer,
     heard: std::sync::mpsc::Receiver<u32>,
@@ -178,6 +181,7 @@ impl Gateway {
             number,
             state,
             policy,
+            former: Vec::new(),
             usage,
             syncer: Syncer::default(),
             heard,
@@ -207,6 +211,7 @@ impl Gateway {
                     bytes_out: 1,
                     latency_ns: MS,
                     upstream_ns: MS,
+                    waited_ns: 0,
                     upstream_failed: false,
                 };
                 self.policy.finish(&ticket, &outcome, now_ns, &mut self.usage);
@@ -255,6 +260,9 @@ impl Gateway {
         // Its thread waits for the answer.
         if self.asked.is_some() {
             return;
+        }
+        for before in self.former.drain(..) {
+            self.policy.forget_waits(&before, now_ns);
         }
         while let Ok(slot) = self.heard.try_recv() {
             self.syncer.note(slot, self.noted_ns);
