@@ -54,13 +54,14 @@ fn is_odd(fields: &Fields) -> bool {
 /// Leaves the `Host` field out where it says what the URL does. Another one asks for another site of the same
 /// server.
 fn settle_host(draft: &mut Draft) {
-    let of_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     let is_host = |host: &str| {
-        let part = |piece: &Piece| match piece {
-            Piece::Text(text) => text.chars().all(of_host),
-            Piece::Hole(_) => true,
+        // A 1 may be a name and a port: it stands for what is not known yet.
+        let part = |piece: Piece| match piece {
+            Piece::Text(text) => text,
+            Piece::Hole(_) => "1".to_owned(),
         };
-        !host.is_empty() && !draft.origin.is_empty() && pieces(host).iter().all(part)
+        let known: String = pieces(host).into_iter().map(part).collect();
+        !known.is_empty() && !draft.origin.is_empty() && wire::is_authority(known.as_bytes())
     };
     let hosts: Vec<String> = draft
         .headers
@@ -229,7 +230,12 @@ mod tests {
             ("http://h:8080/", "H:8080", None),
             ("http://127.0.0.1:8080/", "shop.example", Some("shop.example")),
             ("http://127.0.0.1:8080/", "${env.SITE}", Some("${env.SITE}")),
+            ("http://127.0.0.1:8080/", "${env.SITE}:${env.PORT}", Some("${env.SITE}:${env.PORT}")),
+            ("http://127.0.0.1:8080/", "[::1]:80", Some("[::1]:80")),
             ("http://127.0.0.1:8080/", "a b", None),
+            ("http://127.0.0.1:8080/", ":id", None),
+            ("http://127.0.0.1:8080/", "shop.example:${env.PORT}:80", None),
+            ("http://127.0.0.1:8080/", "[::1", None),
         ] {
             let mut draft = Draft::new("", "GET");
             draft.put_url(url).unwrap();
