@@ -164,7 +164,7 @@ fn summary(diff: &Diff) -> Markup {
     let last = names.len().saturating_sub(1);
     let tile = |(of, best): (usize, &Option<model::CurveRow>)| {
         let Some(row) = best else {
-            return (names[of].as_str(), "-".to_owned(), "no valid level".to_owned());
+            return (names[of].as_str(), "-".to_owned(), "no usable level".to_owned());
         };
         let place =
             format!("at {}, mean {}", level_of(diff.kind, row.level), show_duration(row.mean_ns));
