@@ -20,7 +20,7 @@ use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
 use crate::results::claim::{Kind, claim_free};
-use crate::results::folder::{folder_name, unused};
+use crate::results::folder::{PARENT, folder_name, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
 use crate::results::stored_run;
@@ -163,7 +163,7 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
             claim_free(dir, Kind::Comparison, &[])?;
             Ok(dir.clone())
         }
-        None => Ok(unused(&Path::new("plimsoll-out").join("compare"), &folder_name())),
+        None => Ok(unused(&Path::new(PARENT).join("compare"), &folder_name())),
     }
 }
 
