@@ -4,7 +4,7 @@
 //! ([`inputs`] finds and names the files), comparing `verdict`'s, drawing `report`'s.
 
 mod inputs;
-mod json;
+pub mod json;
 mod latest;
 
 use std::fs;
