@@ -34,7 +34,7 @@ use inputs::Inputs;
 /// When the files cannot be read, or are not comparable.
 pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let files = if args.files.is_empty() {
-        let latest = latest::two(Path::new("plimsoll-out"))?;
+        let latest = latest::two(Path::new(folder::PARENT))?;
         let [newer, older] = latest.each_ref().map(|path| path.display());
         eprintln!("plimsoll: comparing {newer} with {older}");
         latest.to_vec()
@@ -121,13 +121,14 @@ impl Compared {
     }
 
     /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
-    /// that is undecided for one; tables and what is not judged are no failure.
+    /// that is undecided for one or its judgement is withheld; tables, which are never judged, are no failure.
     fn exit_code(&self) -> u8 {
-        let words: Vec<Word> =
-            self.judgements.iter().flatten().filter_map(|at| at.comparison.judgement()).collect();
+        let words: Vec<Option<Word>> =
+            self.judgements.iter().flatten().map(|at| at.comparison.judgement()).collect();
+        let undecided = [None, Some(Word::CannotTell)];
         match () {
-            () if words.contains(&Word::Slower) => OBJECTIVES_MISSED,
-            () if words.contains(&Word::CannotTell) => NOT_BELIEVABLE,
+            () if words.contains(&Some(Word::Slower)) => OBJECTIVES_MISSED,
+            () if words.iter().any(|word| undecided.contains(word)) => NOT_BELIEVABLE,
             () => DONE,
         }
     }
