@@ -50,6 +50,7 @@ fn other_formats_hold_the_same_figures() {
     assert_eq!(csv.stdout.lines().count(), 15, "{}", csv.stdout);
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    folder.follows_schema("diff", &json);
     let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
     assert_eq!(format!("{ratio:.4}"), "0.8534");
 }
