@@ -99,9 +99,9 @@ impl Schedule {
             _ if self.shape.is_some() => {
                 due.take(requests as usize).last().map_or(from_ns, |d| d + 1)
             }
-            (_, Arrivals::Poisson) => self.poisson_end(from_ns, requests).unwrap_or_else(|| {
-                due.take(requests as usize).last().map_or(from_ns, |d| d + 1)
-            }),
+            (_, Arrivals::Poisson) => self
+                .poisson_end(from_ns, requests)
+                .unwrap_or_else(|| due.take(requests as usize).last().map_or(from_ns, |d| d + 1)),
             (_, Arrivals::Uniform) => {
                 let mut first = self.integral(from_ns).ceil();
                 // The product of rate and time may be rounded beyond a whole number, and due times are rounded too.
@@ -126,9 +126,8 @@ impl Schedule {
         let (first, n) = (self.integral(from_ns), requests as f64);
         // Within this of the first one's place, rounding decides whether one is due before `from_ns`.
         let blur = 2.0 + 2.0 * self.rate_per_s / SECOND as f64;
-        let counts = |mass: f64| {
-            mass > first + blur || mass > first - blur && self.due_at(mass) >= from_ns
-        };
+        let counts =
+            |mass: f64| mass > first + blur || mass > first - blur && self.due_at(mass) >= from_ns;
         let mut lanes = Lanes::poisson(self, 0, 1);
         // The number of arrivals has a variance of its mean.
         let counted = lanes.skip_to(first + n - DEVIATIONS * n.sqrt(), counts);

@@ -153,9 +153,9 @@ fn nothing_sound(curve: &Curve) -> String {
         true => format!(
             "No level has a usable QPS: each is INVALID, was cut short or had less than {success} success"
         ),
-        false => format!(
-            "No level has a usable QPS: each is INVALID or had less than {success} success"
-        ),
+        false => {
+            format!("No level has a usable QPS: each is INVALID or had less than {success} success")
+        }
     }
 }
 

@@ -307,7 +307,9 @@ fn a_jtls_samples_without_a_response_are_no_responses() {
     assert_eq!((claim.requests, claim.qps, claim.success), (Some(2), 2.0, Some(0.25)));
     assert_eq!((claim.succeeded_per_s, claim.min_ns), (Some(1.0), Some(5 * MILLISECOND)));
     let gone = |code: &str| {
-        format!("<testResults><httpSample t=\"1\" ts=\"1000\" s=\"false\" rc=\"{code}\"/></testResults>")
+        format!(
+            "<testResults><httpSample t=\"1\" ts=\"1000\" s=\"false\" rc=\"{code}\"/></testResults>"
+        )
     };
     let claim = row(&gone(refused));
     assert_eq!((claim.requests, claim.qps, claim.mean_ns), (Some(0), 0.0, None));

@@ -184,7 +184,10 @@ fn a_level_that_was_cut_short_is_never_the_best() {
     swept.kind = LevelKind::Rate;
     (swept.rows[0].level, swept.rows[1].level, swept.rows[2].level) = (100.0, 101.0, 400.0);
     let sentence = read(&swept, OBJECTIVE).sentence;
-    assert!(sentence.starts_with("The server kept up with every rate, the highest being 101/s"), "{sentence}");
+    assert!(
+        sentence.starts_with("The server kept up with every rate, the highest being 101/s"),
+        "{sentence}"
+    );
     let mut alone = closed(&[(8.0, 500.0, 1.0, 1.0)]);
     alone.rows[0].cut_short = true;
     let sentence = "No level has a usable QPS: each is INVALID, was cut short or had less than 90.00 % success.";
