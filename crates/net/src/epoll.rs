@@ -38,8 +38,7 @@ const BATCH: usize = 512;
 const ACCEPTS_A_TURN: usize = 256;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
-/// If the handler was busy for less than this before a wait, it is not checked whether something came
-/// in that time.
+/// If the handler was busy for less than this before a wait, it is not checked whether something came in that time.
 const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
@@ -183,7 +182,6 @@ impl Epoll {
             let accepted = match rustix::net::accept_with(listener, flags) {
                 Ok(fd) => {
                     socket::no_delay(fd.as_raw_fd());
-                    // One that cannot be watched is closed.
                     self.add(fd, u32::MAX, ConnState::Open)
                 }
                 Err(Errno::AGAIN) => {
