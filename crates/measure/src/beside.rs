@@ -197,7 +197,8 @@ impl Samples {
             None => self.seen.entry(sample.source.clone()).or_insert(0),
         };
         *seen += 1;
-        if !seen.is_multiple_of(self.stride) {
+        // The first says where its source is read from.
+        if *seen > 1 && !seen.is_multiple_of(self.stride) {
             return;
         }
         let Some(file) = &mut self.file else { return };
@@ -256,6 +257,21 @@ mod tests {
         assert!(
             samples.iter().all(|sample| sample.at_ns.is_some() && sample.source == "generator")
         );
+    }
+
+    #[test]
+    fn the_first_sample_of_a_late_source_is_kept_however_few_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut samples = Samples::create(folder.path()).expect("a file");
+        samples.stride = 4;
+        for nth in 0..3 {
+            let read_from = (nth == 0).then(|| "redis://h".to_owned());
+            let at_ns = Some(nth * SECOND);
+            samples.append(&Sample { at_ns, read_from, source: "cache".into(), ..Sample::new(0) });
+        }
+        samples.flush();
+        let observed = replay(folder.path(), (0, SECOND)).expect("it is there");
+        assert_eq!(observed.sources[0].read_from, "redis://h");
     }
 
     #[test]

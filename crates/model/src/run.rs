@@ -139,6 +139,13 @@ pub struct Run {
 }
 
 impl Run {
+    /// Responses done inside the window that count as success, per second: of [`Rates::requests_per_s`], the share of the
+    /// responses that succeeded.
+    pub fn successes_per_s(&self) -> f64 {
+        let share = self.totals.succeeded as f64 / self.totals.requests.max(1) as f64;
+        self.rates.requests_per_s * share.min(1.0)
+    }
+
     /// A histogram of the run by name.
     ///
     /// # Errors

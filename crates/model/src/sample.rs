@@ -18,6 +18,8 @@ pub const SCHEMA: &str = "plimsoll.sample/1";
 pub const MOST_VALUES: usize = 4096;
 /// Bytes of a value's name at most.
 pub const MOST_NAME_BYTES: usize = 200;
+/// Threads of a source that are asked what holds them up (`process.held_up`) at most.
+pub const MOST_ASKED_THREADS: usize = 64;
 
 /// What a source is to the load.
 #[derive(

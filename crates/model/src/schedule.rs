@@ -20,6 +20,11 @@ use crate::units::{Nanos, SECOND};
 
 pub use stages::Stages;
 
+/// Arrivals from which on they are drawn lane by lane to find the last one.
+const MANY: u64 = 1 << 16;
+/// Standard deviations below the number expected up to which that is done.
+const DEVIATIONS: f64 = 8.0;
+
 /// How open-loop arrivals are spaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -82,10 +87,7 @@ impl Schedule {
             Arrivals::Poisson if !recorded => Lanes::poisson(self, worker, workers),
             _ => Lanes::uniform(self.lanes, worker, workers),
         };
-        let mut share =
-            Share { schedule: self.clone(), lanes, next_ns: None, next_draw: Draw::default() };
-        share.next_ns = share.draw();
-        share
+        Share::of(self, lanes)
     }
 
     /// The instant before which exactly `requests` arrivals are due at or after `from_ns`: what
@@ -97,7 +99,9 @@ impl Schedule {
             _ if self.shape.is_some() => {
                 due.take(requests as usize).last().map_or(from_ns, |d| d + 1)
             }
-            (_, Arrivals::Poisson) => due.take(requests as usize).last().map_or(from_ns, |d| d + 1),
+            (_, Arrivals::Poisson) => self
+                .poisson_end(from_ns, requests)
+                .unwrap_or_else(|| due.take(requests as usize).last().map_or(from_ns, |d| d + 1)),
             (_, Arrivals::Uniform) => {
                 let mut first = self.integral(from_ns).ceil();
                 // The product of rate and time may be rounded beyond a whole number, and due times are rounded too.
@@ -110,6 +114,26 @@ impl Schedule {
                 self.due_at(first + (requests - 1) as f64) + 1
             }
         }
+    }
+
+    /// As [`Self::end_after`] of many Poisson arrivals without a shape: all but the last are drawn lane by lane, in no
+    /// order, which takes a small part of the time. `None` where there are few, and where chance has it that these were too
+    /// many already.
+    fn poisson_end(&self, from_ns: Nanos, requests: u64) -> Option<Nanos> {
+        if requests < MANY {
+            return None;
+        }
+        let (first, n) = (self.integral(from_ns), requests as f64);
+        // Within this of the first one's place, rounding decides whether one is due before `from_ns`.
+        let blur = 2.0 + 2.0 * self.rate_per_s / SECOND as f64;
+        let counts =
+            |mass: f64| mass > first + blur || mass > first - blur && self.due_at(mass) >= from_ns;
+        let mut lanes = Lanes::poisson(self, 0, 1);
+        // The number of arrivals has a variance of its mean.
+        let counted = lanes.skip_to(first + n - DEVIATIONS * n.sqrt(), counts);
+        let rest = requests.checked_sub(counted).filter(|rest| *rest > 0)?;
+        let share = Share::of(self, lanes).skip_while(|&due| due < from_ns);
+        share.take(rest as usize).last().map(|due| due + 1)
     }
 
     /// The instant by which `mass` arrivals are expected: the inverse of the rate's integral.
@@ -166,6 +190,13 @@ pub struct Share {
 }
 
 impl Share {
+    fn of(schedule: &Schedule, lanes: Lanes) -> Self {
+        let (schedule, next_draw) = (schedule.clone(), Draw::default());
+        let mut share = Self { schedule, lanes, next_ns: None, next_draw };
+        share.next_ns = share.draw();
+        share
+    }
+
     /// When the next arrival is due; `None` after the last.
     #[inline]
     pub fn peek(&self) -> Option<Nanos> {
@@ -229,6 +260,24 @@ impl Lanes {
             streams.push(Stream { draws: stream, next: Draw { lane, k: 0 } });
         }
         Self::Poisson { next, streams, mean }
+    }
+
+    /// Draws the arrivals of a Poisson schedule below a mass, of each lane by itself; how many of them count.
+    fn skip_to(&mut self, below: f64, counts: impl Fn(f64) -> bool) -> u64 {
+        let Self::Poisson { next, streams, mean } = self else { return 0 };
+        let mut counted = 0;
+        let mut firsts = std::mem::take(next).into_vec();
+        for Reverse((bits, stream)) in &mut firsts {
+            let (mut mass, lane) = (f64::from_bits(*bits), &mut streams[*stream as usize]);
+            while mass < below {
+                counted += u64::from(counts(mass));
+                mass += exponential(&mut lane.draws) * *mean;
+                lane.next.k += 1;
+            }
+            *bits = mass.to_bits();
+        }
+        *next = firsts.into();
+        counted
     }
 
     /// The next arrival, as the number of arrivals the whole schedule expects before it.
@@ -334,6 +383,22 @@ mod tests {
             let ended = Schedule { end_ns: endless.end_after(from, 10), ..endless };
             let counted = ended.share(0, 1).filter(|&due| due >= from).count();
             assert_eq!(counted, 10, "{rate} from {from}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_many_poisson_arrivals_is_the_one_that_drawing_all_in_order_finds() {
+        for (rate, ramp, from) in [(700.0, 0, 0), (5e4, 3 * SECOND, SECOND), (2e6, 0, 1_234_567)] {
+            for lanes in [1, 4096] {
+                let arrivals = Arrivals::Poisson;
+                let schedule =
+                    Schedule { lanes, end_ns: Nanos::MAX, ..schedule(arrivals, rate, ramp) };
+                let n = 100_000;
+                let due = schedule.share(0, 1).skip_while(|&due| due < from);
+                let in_order = due.take(n).last().map(|due| due + 1);
+                assert_eq!(schedule.poisson_end(from, n as u64), in_order, "{rate} {lanes}");
+                assert_eq!(Some(schedule.end_after(from, n as u64)), in_order);
+            }
         }
     }
 

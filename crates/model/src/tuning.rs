@@ -75,7 +75,7 @@ pub struct Station {
     pub profile: Option<String>,
     /// The folder of its first run, inside the notebook.
     pub dir: String,
-    /// Requests per second: the geometric mean over its runs.
+    /// Successful responses per second: the geometric mean over its runs.
     pub qps: f64,
     /// Each run's.
     pub runs: Vec<f64>,
@@ -109,13 +109,13 @@ pub struct TuningStep {
     pub against: String,
     /// Whether that one was measured again, in turns with this one.
     pub interleaved: bool,
-    /// Requests per second over that one's.
+    /// Successful responses per second over that one's.
     pub ratio: f64,
     /// The low end of its interval of 95 %.
     pub low: f64,
     /// The high end.
     pub high: f64,
-    /// Requests per second over the baseline's, which was measured in turns with this server too; absent where it did not run.
+    /// Successful responses per second over the baseline's, which was measured in turns with this server too; absent where it did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_baseline: Option<Times>,
     /// What was predicted.

@@ -38,8 +38,7 @@ const BATCH: usize = 512;
 const ACCEPTS_A_TURN: usize = 256;
 /// Pause after a peer could not be accepted (no file left).
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
-/// If the handler was busy for less than this before a wait, it is not checked whether something came
-/// in that time.
+/// If the handler was busy for less than this before a wait, it is not checked whether something came in that time.
 const SHORT_NS: u64 = 20_000;
 /// The listener's mark among the connections'.
 const LISTENER: u64 = u64::MAX;
@@ -180,27 +179,30 @@ impl Epoll {
         for _ in 0..ACCEPTS_A_TURN {
             let Some(listener) = &self.listener else { return };
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            match rustix::net::accept_with(listener, flags) {
+            let accepted = match rustix::net::accept_with(listener, flags) {
                 Ok(fd) => {
                     socket::no_delay(fd.as_raw_fd());
-                    let Ok(id) = self.add(fd, u32::MAX, ConnState::Open) else { continue };
-                    match handler.accepted(self, id) {
-                        Some(token) => {
-                            if let Some(conn) = self.conns.get_mut(id) {
-                                conn.token = token;
-                            }
-                        }
-                        None => self.close(id, Close::Now),
-                    }
+                    self.add(fd, u32::MAX, ConnState::Open)
                 }
                 Err(Errno::AGAIN) => {
                     self.accept_at = u64::MAX;
                     return;
                 }
-                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(error) => Err(error.into()),
+            };
+            match accepted {
+                Ok(id) => match handler.accepted(self, id) {
+                    Some(token) => {
+                        if let Some(conn) = self.conns.get_mut(id) {
+                            conn.token = token;
+                        }
+                    }
+                    None => self.close(id, Close::Now),
+                },
                 Err(error) => {
                     self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
-                    handler.not_accepted(self, error.raw_os_error());
+                    handler.not_accepted(self, error.raw_os_error().unwrap_or(0));
                     return;
                 }
             }
@@ -495,4 +497,51 @@ fn pack(id: ConnId) -> u64 {
 
 fn unpack(packed: u64) -> ConnId {
     ConnId { slot: packed as u32, generation: (packed >> 32) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::Next;
+
+    /// What came of connecting peers.
+    #[derive(Default)]
+    struct Told(Vec<Result<(), i32>>);
+
+    impl Handler<Epoll> for Told {
+        fn accepted(&mut self, _: &mut Epoll, _: ConnId) -> Option<u32> {
+            self.0.push(Ok(()));
+            Some(0)
+        }
+
+        fn not_accepted(&mut self, _: &mut Epoll, errno: i32) {
+            self.0.push(Err(errno));
+        }
+
+        fn event(&mut self, _: &mut Epoll, _: u32, _: Event<'_>) {}
+
+        fn tick(&mut self, _: &mut Epoll) -> Next {
+            Next::Finished
+        }
+    }
+
+    #[test]
+    fn a_peer_whose_connection_cannot_be_watched_is_told_of() {
+        let listener = socket::listen(([127, 0, 0, 1], 0).into()).expect("a port");
+        let to = listener.local_addr().expect("an address");
+        let options = Options { connections: 1, listener: Some(listener), ..Options::default() };
+        let mut net = Epoll::new(options).expect("epoll works");
+        // Takes no sockets, as one whose user has no watches left.
+        net.epoll = std::fs::File::open("/dev/null").expect("it is there").into();
+        let _peer = TcpStream::connect(to).expect("it listens");
+        let (mut told, until) = (Told::default(), Instant::now() + Duration::from_secs(10));
+        while told.0.is_empty() && Instant::now() < until {
+            net.accept(&mut told);
+        }
+        assert_eq!(told.0, [Err(Errno::INVAL.raw_os_error())]);
+        assert!(net.accept_at > 0 && net.accept_at < u64::MAX, "it is tried again");
+    }
 }

@@ -228,8 +228,8 @@ pub trait Handler<N: Net> {
     /// `None` closes it at once.
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32>;
 
-    /// A peer could not be accepted for want of something local, such as files (`EMFILE`); the net
-    /// tries again after a short pause.
+    /// A peer could not be accepted, mostly for want of something local, such as files (`EMFILE`) or
+    /// watches of epoll (`ENOSPC`); the net tries again after a short pause.
     fn not_accepted(&mut self, net: &mut N, errno: i32) {
         let _ = (net, errno);
     }

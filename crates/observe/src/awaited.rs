@@ -3,6 +3,7 @@
 //!
 //! Works without the other end: by what the kernel keeps of each connection. Local sockets (`unix:`) tell no such thing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -13,10 +14,12 @@ use model::Sample;
 use crate::host::{ask, diagnostics, why};
 use crate::proc::sockets::{self, Asked, Connection};
 
-/// Open files of all processes together that are looked through for sockets: some 2 us each.
-const MOST_FILES: usize = 2_000;
+/// Open files of all processes together that are looked through for sockets at most: some 2 us each.
+const MOST_FILES: usize = 20_000;
+/// Files that may be looked through for each sample in the long run, so that it takes some 4 ms of a processor.
+const FILES_A_SAMPLE: usize = 2_000;
 /// Datagrams of an answer that are read, some 80 connections each.
-const MOST_ANSWERS: usize = 64;
+const MOST_ANSWERS: usize = 256;
 /// Other ends that are told apart.
 const MOST_ENDS: usize = 16;
 
@@ -25,41 +28,103 @@ const MOST_ENDS: usize = 16;
 pub struct Awaited {
     /// Ends that were seen: from then on each sample tells of them.
     seen: BTreeSet<SocketAddr>,
+    /// Whose the connections are that somebody on this machine opened.
+    owners: Owners,
 }
 
 impl Awaited {
     /// Puts `process.connections_to{END}` and `process.awaits{END}` into `sample`: connections that these processes opened,
-    /// and those of them on which they wait.
+    /// and those of them on which they wait. Of more ends than are told apart, those waited for most are told.
     pub fn read(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
-        let found = sockets_of(pids).and_then(|own| Ok((own, connections()?)));
-        let (own, (listeners, connections)) = match found {
+        let pids: Vec<u32> = pids.collect();
+        let found = connections().and_then(|(listeners, mut connections)| {
+            // A connection at a port where somebody listens was opened by the other end.
+            connections.retain(|connection| !listeners.contains(&connection.port));
+            let sockets = connections.iter().map(|connection| connection.inode).collect();
+            self.owners.look(sockets, &pids, sockets_of)?;
+            Ok(connections)
+        });
+        let opened = match found {
             Ok(found) => found,
             Err(error) => return sample.miss("process.awaits", why("connections", &error)),
         };
-        let mut ends: BTreeMap<SocketAddr, (u32, u32)> =
-            self.seen.iter().map(|end| (*end, (0, 0))).collect();
-        // A connection at a port where somebody listens was opened by the other end.
-        let opened = connections
-            .iter()
-            .filter(|connection| own.contains(&connection.inode))
-            .filter(|connection| !listeners.contains(&connection.port));
-        for Connection { remote, waits, .. } in opened {
-            if ends.len() < MOST_ENDS || ends.contains_key(remote) {
-                let (open, waiting) = ends.entry(*remote).or_default();
+        let mut ends: BTreeMap<SocketAddr, (u32, u32)> = BTreeMap::new();
+        for Connection { remote, waits, inode, .. } in opened {
+            if self.owners.own.contains(&inode) {
+                let (open, waiting) = ends.entry(remote).or_default();
                 *open += 1;
-                *waiting += u32::from(*waits);
+                *waiting += u32::from(waits);
             }
         }
-        for (end, (open, waiting)) in &ends {
-            sample.gauge(format!("process.connections_to{{{end}}}"), (*open).into());
-            sample.gauge(format!("process.awaits{{{end}}}"), (*waiting).into());
+        self.choose(&ends);
+        for end in &self.seen {
+            let (open, waiting) = ends.get(end).copied().unwrap_or_default();
+            sample.gauge(format!("process.connections_to{{{end}}}"), open.into());
+            sample.gauge(format!("process.awaits{{{end}}}"), waiting.into());
         }
-        self.seen.extend(ends.into_keys());
+    }
+
+    /// Takes ends that were not seen before to those that are told, the most waited for first.
+    fn choose(&mut self, ends: &BTreeMap<SocketAddr, (u32, u32)>) {
+        let mut new: Vec<_> = ends.iter().filter(|(end, _)| !self.seen.contains(end)).collect();
+        new.sort_by_key(|(_, (open, waiting))| Reverse((*waiting, *open)));
+        let room = MOST_ENDS.saturating_sub(self.seen.len());
+        self.seen.extend(new.into_iter().take(room).map(|(end, _)| *end));
     }
 }
 
-/// The numbers of the sockets that processes hold.
-fn sockets_of(pids: impl Iterator<Item = u32>) -> io::Result<BTreeSet<u32>> {
+/// Which of the connections that somebody on this machine opened are of the processes. The kernel tells connections by the
+/// number of their socket; whose it is only the files of each process tell, which are looked through where there are
+/// connections not known yet.
+#[derive(Debug, Default)]
+struct Owners {
+    own: BTreeSet<u32>,
+    others: BTreeSet<u32>,
+    /// The processes.
+    pids: Vec<u32>,
+    /// Samples to leave out before files are looked through again: connections opened meanwhile are not counted until then.
+    rest: usize,
+    /// Whether there were more files than are looked through.
+    too_many: bool,
+}
+
+impl Owners {
+    /// Tells these sockets apart; `sockets_of` are all that processes hold, and how many files were looked through for it.
+    fn look(
+        &mut self,
+        opened: BTreeSet<u32>,
+        pids: &[u32],
+        sockets_of: impl FnOnce(&[u32]) -> io::Result<(BTreeSet<u32>, usize)>,
+    ) -> io::Result<()> {
+        if self.pids != pids {
+            // What nobody held may have been handed over to a new one.
+            self.others.clear();
+            pids.clone_into(&mut self.pids);
+        }
+        self.own.retain(|socket| opened.contains(socket));
+        self.others.retain(|socket| opened.contains(socket));
+        let is_known = |socket: &u32| self.own.contains(socket) || self.others.contains(socket);
+        match self.rest {
+            0 if opened.iter().all(is_known) => {}
+            0 => {
+                let (held, looked_at) = sockets_of(pids)?;
+                self.too_many = looked_at > MOST_FILES;
+                (self.own, self.others) =
+                    opened.into_iter().partition(|socket| held.contains(socket));
+                self.rest = looked_at / FILES_A_SAMPLE;
+            }
+            _ => self.rest -= 1,
+        }
+        match self.too_many {
+            true => Err(io::Error::other("the processes have more than 20,000 open files")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The numbers of the sockets that processes hold, and how many files were looked through; no more of these than one above
+/// [`MOST_FILES`].
+fn sockets_of(pids: &[u32]) -> io::Result<(BTreeSet<u32>, usize)> {
     let (mut found, mut looked_at) = (BTreeSet::new(), 0_usize);
     for pid in pids {
         let folder = match fs::read_dir(format!("/proc/{pid}/fd")) {
@@ -70,14 +135,14 @@ fn sockets_of(pids: impl Iterator<Item = u32>) -> io::Result<BTreeSet<u32>> {
         for file in folder.flatten() {
             looked_at += 1;
             if looked_at > MOST_FILES {
-                return Err(io::Error::other("the processes have more than 2,000 open files"));
+                return Ok((found, looked_at));
             }
             let Ok(target) = fs::read_link(file.path()) else { continue };
             let socket = target.to_str().and_then(|text| text.strip_prefix("socket:["));
             found.extend(socket.and_then(|text| text.strip_suffix(']')?.parse::<u32>().ok()));
         }
     }
-    Ok(found)
+    Ok((found, looked_at))
 }
 
 /// Ports where somebody listens, and connections, of the network that this process sees.
@@ -92,7 +157,7 @@ fn connections() -> io::Result<(BTreeSet<u16>, Vec<Connection>)> {
         ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::FileTooLarge => {
-                    io::Error::other("this machine has too many to look through each (some 5,000)")
+                    io::Error::other("this machine has too many to look through each (some 20,000)")
                 }
                 _ => error,
             }
@@ -139,5 +204,55 @@ mod tests {
         assert_eq!(told(&mut awaited), Some((Some(1.0), Some(1.0))), "asked again");
         drop((client, server));
         assert_eq!(told(&mut awaited), Some((Some(0.0), Some(0.0))), "it was closed");
+    }
+
+    #[test]
+    fn files_are_looked_through_for_new_connections_only_and_no_oftener_than_they_are_many() {
+        let mut owners = Owners::default();
+        let mut looks = 0;
+        let mut look = |owners: &mut Owners, opened: &[u32], pids: &[u32], files: usize| {
+            let held = |_: &[u32]| {
+                looks += 1;
+                Ok((BTreeSet::from([1, 3, 5]), files))
+            };
+            owners.look(opened.iter().copied().collect(), pids, held).expect("they are told");
+            (owners.own.iter().copied().collect::<Vec<_>>(), looks)
+        };
+        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1));
+        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1), "all known");
+        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 2));
+        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3], 2), "1 was closed");
+        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3], 2));
+        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3, 5], 3), "two samples later");
+        assert_eq!(look(&mut owners, &[2, 3, 5], &[7, 8], 10), (vec![3, 5], 4), "another process");
+        let too_many = |_: &[u32]| Ok((BTreeSet::new(), MOST_FILES + 1));
+        for _ in 0..3 {
+            assert!(owners.look([9].into(), &[7], too_many).is_err(), "also while it rests");
+        }
+    }
+
+    #[test]
+    fn the_ends_that_are_waited_for_most_are_told() {
+        let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let mut awaited = Awaited { seen: [end(1)].into(), owners: Owners::default() };
+        let ends = (2..40).map(|port| (end(port), (1, u32::from(port)))).collect();
+        awaited.choose(&ends);
+        let told: BTreeSet<_> = std::iter::once(1).chain(25..40).map(end).collect();
+        assert_eq!(awaited.seen, told);
+    }
+
+    #[test]
+    fn more_than_two_thousand_open_files_are_looked_through() {
+        // Other tests of this process need files too.
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        if most.is_some_and(|most| most < 8_000) {
+            return;
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let _client = TcpStream::connect(listener.local_addr().expect("one")).expect("it listens");
+        let files: Vec<_> = (0..2_100).map_while(|_| fs::File::open("/dev/null").ok()).collect();
+        let (sockets, looked_at) = sockets_of(&[std::process::id()]).expect("ours can be read");
+        assert!(looked_at > files.len() && sockets.len() >= 2, "{looked_at}");
+        drop(files);
     }
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::sample::MOST_ASKED_THREADS;
 use model::{Nanos, Sample};
 use net::clock;
 
@@ -26,9 +27,6 @@ const MOST_THREADS: usize = 512;
 const MANY_FILES: u64 = 2_000;
 /// Samples between two searches for processes by name, and between two counts of many files.
 const SELDOM: u64 = 10;
-
-/// Threads that are asked what they wait for in the kernel, of all of them together.
-const MOST_ASKED: usize = 64;
 
 /// What threads may be held up by in the kernel, and its functions that wait for it (`/proc/PID/task/TID/wchan`).
 const HELD_UP: [(&str, &[&str]); 2] = [
@@ -303,7 +301,7 @@ impl Processes {
         let mut held_up = [0_u32; HELD_UP.len()];
         let tasks =
             self.known.keys().filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok());
-        for task in tasks.flatten().flatten().take(MOST_ASKED) {
+        for task in tasks.flatten().flatten().take(MOST_ASKED_THREADS) {
             let waits_in = read_or_empty(task.path().join("wchan"));
             // A compiler adds what it made of a function: `.constprop.0`.
             let function = waits_in.split('.').next().unwrap_or_default();

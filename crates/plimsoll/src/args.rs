@@ -261,7 +261,7 @@ pub struct SweepArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 99 a result is SLOWER than the first one at some level; 98 none is, \
-but some judged level is CANNOT_TELL; 0 otherwise. A .dat is never judged. 1 and 2: see `plimsoll \
+but some level is CANNOT_TELL, or its judgement withheld; 0 otherwise. A .dat is never judged. 1 and 2: see `plimsoll \
 --help`."
 )]
 pub struct DiffArgs {

@@ -50,6 +50,7 @@ fn levels(curve: &Curve) -> Vec<CurveLevel> {
         p99_s: row.percentiles.p99_ns.filter(|p99| *p99 > 0).map(seconds),
         success_ratio: row.success,
         validity: row.verdict.unwrap_or_default(),
+        cut_short: row.cut_short,
     };
     curve.rows.iter().map(figures).collect()
 }

@@ -16,7 +16,7 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
     let mut grid = Grid::new([Lean::Right, Lean::Left, Lean::Left, Lean::Left]);
     let shown =
         |words: String| if style.columns < NARROW { without_interval(words) } else { words };
-    grid.row(["QPS", "brought, times", "predicted, times", "change"]);
+    grid.row(["successes/s", "brought, times", "predicted, times", "change"]);
     grid.row([rate(tuning.start.qps), String::new(), String::new(), "start".to_owned()]);
     for step in &tuning.steps {
         grid.row([
@@ -66,7 +66,7 @@ fn without_interval(words: String) -> String {
 
 /// The story in a sentence.
 pub(crate) fn gist(tuning: &Tuning) -> String {
-    let mut words = format!("{} requests/s", rate(tuning.start.qps));
+    let mut words = format!("{} successes/s", rate(tuning.start.qps));
     let kept = tuning.steps.iter().filter(|step| step.kept).count();
     if kept > 0 {
         let gain = tuning.gain();

@@ -128,7 +128,7 @@ fn requests(all: &[Counts], kind: usize) -> u64 {
 pub struct Served {
     /// Connections accepted.
     pub connections: u64,
-    /// Times that a peer could not be accepted for want of files or memory. It waited, and was tried
+    /// Times that a peer could not be accepted for want of files, memory or watches of epoll. It waited, and was tried
     /// again after a pause; so this counts pauses, not peers.
     pub not_accepted: u64,
     /// Requests whose head arrived, and messages that were not requests.
@@ -192,8 +192,8 @@ impl fmt::Display for Served {
             };
             write!(
                 f,
-                "\nconnections could not be accepted, {times}: no open files left (see `ulimit -n`); \
-                 they were kept waiting"
+                "\nconnections could not be accepted, {times}: no open files left (see `ulimit -n`), or no \
+                 watches of epoll; they were kept waiting, or closed"
             )?;
         }
         for failure in &self.failures {

@@ -24,8 +24,8 @@ const TOLERANCE: f64 = 1.05;
 /// What to read from a curve. Indices are into its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The highest QPS of a level that can be believed and where 90 % succeeded; the lowest such
-    /// level.
+    /// The highest QPS of a level that can be believed, ran to its end and where 90 % succeeded; the
+    /// lowest such level.
     pub best: Option<usize>,
     /// The same among levels whose mean is within the objective.
     pub best_within: Option<usize>,
@@ -112,8 +112,8 @@ pub fn knee(curve: &Curve) -> Option<Knee> {
     })
 }
 
-/// Index of the row with the highest QPS among those that can be believed, where nine in ten
-/// succeeded; the lowest level of equals.
+/// Index of the row with the highest QPS among those that can be believed and ran to their end, where
+/// nine in ten succeeded; the lowest level of equals.
 pub fn best_row(curve: &Curve) -> Option<usize> {
     best(curve, |_| true)
 }
@@ -128,9 +128,12 @@ fn best(curve: &Curve, eligible: impl Fn(&CurveRow) -> bool) -> Option<usize> {
 }
 
 fn sound(row: &CurveRow) -> bool {
-    row.verdict != Some(Verdict::Invalid)
-        && row.success.is_none_or(|ratio| ratio >= SOUND)
-        && row.qps > 0.0
+    known(row) && row.success.is_none_or(|ratio| ratio >= SOUND) && row.qps > 0.0
+}
+
+/// Whether a row says anything of the server at its level: one that was cut short may be of a moment only.
+pub(crate) fn known(row: &CurveRow) -> bool {
+    row.verdict != Some(Verdict::Invalid) && !row.cut_short
 }
 
 /// Imported rows that break Little's law: QPS x mean above the connections. Our own were judged
@@ -145,10 +148,15 @@ fn nothing_sound(curve: &Curve) -> String {
     if curve.rows.is_empty() {
         return "No level was run".to_owned();
     }
-    format!(
-        "No level has a usable QPS: each is INVALID or had less than {} success",
-        percent(SOUND)
-    )
+    let success = percent(SOUND);
+    match curve.rows.iter().any(|row| row.cut_short) {
+        true => format!(
+            "No level has a usable QPS: each is INVALID, was cut short or had less than {success} success"
+        ),
+        false => {
+            format!("No level has a usable QPS: each is INVALID or had less than {success} success")
+        }
+    }
 }
 
 fn single(curve: &Curve, row: &CurveRow) -> String {
@@ -165,7 +173,13 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     let top = &curve.rows[best];
     let at = |row: &CurveRow| level_of(curve.kind, row.level);
     if still_growing(&curve.rows, best) {
-        let believed = if best + 1 == curve.rows.len() { "" } else { " that is not INVALID" };
+        let above = &curve.rows[best + 1..];
+        let believed = match above.iter().filter(|row| row.cut_short).count() {
+            _ if above.is_empty() => "",
+            0 => " that is not INVALID",
+            cut if cut == above.len() => " that was not cut short",
+            _ => " that is not INVALID and was not cut short",
+        };
         return format!(
             "QPS was still growing at the highest level{believed}, {}: the server carries at least {} \
              requests/s, there in {} on average; sweep to higher levels",
@@ -197,7 +211,7 @@ fn concurrency(curve: &Curve, best: usize) -> String {
 fn still_growing(rows: &[CurveRow], best: usize) -> bool {
     let before = rows[..best].iter().filter(|row| sound(row)).map(|row| row.qps);
     // Levels above that are INVALID say nothing of the server, or that it had gone away.
-    let last = rows.iter().rposition(|row| row.verdict != Some(Verdict::Invalid));
+    let last = rows.iter().rposition(known);
     Some(best) == last
         && before.reduce(f64::max).is_some_and(|most| rows[best].qps >= GROWING * most)
 }
@@ -208,8 +222,7 @@ fn beyond(curve: &Curve, top: &CurveRow) -> String {
     // Where the generator was the limit the server carries at least that: nothing fell.
     let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
-    let known = |row: &&CurveRow| row.verdict != Some(Verdict::Invalid);
-    let mut past = curve.rows.iter().filter(known).filter(|row| row.level > top.level);
+    let mut past = curve.rows.iter().filter(|row| known(row) && row.level > top.level);
     let Some(row) = past.find(|row| failing(row).is_some() || fallen(row)) else {
         return String::new();
     };
@@ -229,7 +242,7 @@ fn rates(curve: &Curve, best: usize) -> String {
         sound(row) && pace
     };
     // What cannot be believed says neither that the server kept up nor that it did not.
-    let believable = || curve.rows.iter().filter(|row| row.verdict != Some(Verdict::Invalid));
+    let believable = || curve.rows.iter().filter(|row| known(row));
     let leading = believable().take_while(kept).last();
     let first_missed = believable().find(|row| !kept(row));
     let missed = first_missed.map(|row| {

@@ -37,6 +37,14 @@ pub fn percent(ratio: f64) -> String {
     format!("{} %", grouped(ratio * 100.0, 2))
 }
 
+/// A part of the whole that was held against a limit, in per cent: with more decimals where two would make it the whole,
+/// `99.999 %`.
+pub fn part(ratio: f64) -> String {
+    let shown = |decimals| grouped(ratio * 100.0, decimals);
+    let told = (2..8).map(shown).find(|text| ratio >= 1.0 || !text.starts_with("100"));
+    format!("{} %", told.unwrap_or_else(|| shown(2)))
+}
+
 /// One figure over another: in per cent up to ten times, `22.80 %`, and then `45.2x`.
 pub fn times(ratio: f64) -> String {
     if ratio < 10.0 { percent(ratio) } else { format!("{}x", grouped(ratio, 1)) }
@@ -106,6 +114,10 @@ mod tests {
         assert_eq!([times(0.9), times(9.5), times(45.232)], ["90.00 %", "950.00 %", "45.2x"]);
         assert_eq!(share(0.99999), "99.99 %");
         assert_eq!(share(1.0), "100.00 %");
+        assert_eq!(
+            [0.5, 0.99999, 1.0, 1.5].map(part),
+            ["50.00 %", "99.999 %", "100.00 %", "150.00 %"]
+        );
         assert_eq!(share(f64::NAN), "-");
         assert_eq!(level_of(LevelKind::Concurrency, 3000.0), "3,000 connections");
         assert_eq!(level_of(LevelKind::Concurrency, 1.0), "1 connection");

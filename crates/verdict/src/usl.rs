@@ -63,7 +63,7 @@ pub fn of(curve: &Curve) -> Result<Usl, String> {
 fn counts(row: &CurveRow) -> bool {
     let believed = matches!(row.verdict, None | Some(Verdict::Valid));
     let sound = row.success.is_none_or(|ratio| ratio >= SOUND);
-    believed && sound && row.level >= 1.0 && row.qps.is_finite() && row.qps > 0.0
+    believed && sound && !row.cut_short && row.level >= 1.0 && row.qps.is_finite() && row.qps > 0.0
 }
 
 fn too_few(points: &[(f64, f64)]) -> String {

@@ -87,8 +87,9 @@ pub(crate) fn is_target(byte: u8) -> bool {
     matches!(byte, b'!'..=b'~') && byte != b'#'
 }
 
-/// Whether `bytes` is `uri-host [ ":" port ]` (RFC 3986 section 3.2), userinfo not allowed.
-pub(crate) fn is_authority(bytes: &[u8]) -> bool {
+/// Whether `bytes` is `uri-host [ ":" port ]` (RFC 3986 section 3.2), userinfo not allowed. A `Host` field may hold
+/// nothing else; an empty one is allowed (RFC 9110 section 7.2).
+pub fn is_authority(bytes: &[u8]) -> bool {
     let host_end = match bytes.first() {
         Some(b'[') => match bytes.iter().position(|&byte| byte == b']') {
             Some(end) if end > 1 && bytes[1..end].iter().all(|&byte| is_ip_literal(byte)) => {

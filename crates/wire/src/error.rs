@@ -2,7 +2,7 @@
 //!
 //! Owns the names, codes and words of the errors; the parsers raise them. An error shows bytes of the
 //! message only where these are bounded and no secret can be among them: never a header's value other
-//! than those that frame a message, never a query.
+//! than those that frame a message, never a query or the user of a URL.
 
 use std::fmt;
 
@@ -25,18 +25,30 @@ impl Excerpt {
         Self { bytes, len: len as u8, cut: seen.len() > len }
     }
 
-    /// Of a start line: up to the query, which may hold a key.
+    /// Of a start line, a target or a `Host`: up to the query, which may hold a key, and up to a user with a password.
     #[cold]
     pub(crate) fn of_start_line(line: &[u8]) -> Self {
-        match line.iter().position(|&byte| byte == b'?') {
-            Some(query) => Self { cut: true, ..Self::of(&line[..query]) },
-            None => Self::of(line),
-        }
+        let query = line.iter().position(|&byte| byte == b'?');
+        let shown = match (query, user(line)) {
+            (Some(query), Some(user)) => query.min(user),
+            (query, user) => query.or(user).unwrap_or(line.len()),
+        };
+        Self { cut: shown < line.len() || shown > Self::MAX, ..Self::of(&line[..shown]) }
     }
 
     /// The bytes as they came.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// Where what stands before an `@` begins, unless that is in a path.
+fn user(line: &[u8]) -> Option<usize> {
+    let before = &line[..line.iter().position(|&byte| byte == b'@')?];
+    match before.windows(3).position(|three| three == b"://") {
+        Some(scheme) => Some(scheme + 3),
+        None if before.contains(&b'/') => None,
+        None => Some(before.iter().rposition(|&byte| byte == b' ').map_or(0, |blank| blank + 1)),
     }
 }
 
@@ -266,6 +278,21 @@ mod tests {
     fn a_query_is_never_shown() {
         let excerpt = Excerpt::of_start_line(b"GET /a?user_key=secret HTTP/9");
         assert_eq!(excerpt.to_string(), "`GET /a`...");
+    }
+
+    #[test]
+    fn a_user_with_a_password_is_never_shown() {
+        for (line, shown) in [
+            ("GET http://ann:secret@h/a?b HTTP/1.1", "`GET http://`..."),
+            ("http://ann:secret@h/", "`http://`..."),
+            ("CONNECT ann:secret@h:80 HTTP/1.1", "`CONNECT `..."),
+            ("ann:secret@h", "``..."),
+            ("GET /users/@me HTTP/1.1", "`GET /users/@me HTTP/1.1`"),
+            ("GET http://h/a b@c?d", "`GET http://`..."),
+            ("a b", "`a b`"),
+        ] {
+            assert_eq!(Excerpt::of_start_line(line.as_bytes()).to_string(), shown);
+        }
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Facts {
             Section::Trailers => Err(WireError::TrailerForbidden(Excerpt::of(name))),
             Section::Request if self.host => Err(WireError::HostRepeated),
             Section::Request if !is_authority(value) => {
-                Err(WireError::HostInvalid(Excerpt::of(value)))
+                Err(WireError::HostInvalid(Excerpt::of_start_line(value)))
             }
             Section::Request => {
                 self.host = true;

@@ -41,6 +41,7 @@ mod response;
 mod start_line;
 mod walk;
 
+pub use bytes::is_authority;
 pub use encode::{
     EncodeError, RequestParts, encode_chunk, encode_last_chunk, encode_request,
     encode_response_head, push_decimal,

@@ -27,7 +27,7 @@ const PLACES: &[Place] = &[
     Place { name: "login", pure: false, may_use: &["model"] },
     Place { name: "fill", pure: false, may_use: &["model", "login"] },
     Place { name: "observe", pure: false, may_use: &["model", "net", "login"] },
-    Place { name: "import", pure: true, may_use: &["model"] },
+    Place { name: "import", pure: true, may_use: &["model", "wire"] },
     Place { name: "mine", pure: true, may_use: &["model"] },
     Place { name: "profile", pure: true, may_use: &["model"] },
     Place { name: "verdict", pure: true, may_use: &["model", "statistics"] },

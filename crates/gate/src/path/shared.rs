@@ -61,7 +61,7 @@ pub struct PathCounts {
     pub open: u64,
     /// Connections closed at once, for their address or the worker had as many as it may.
     pub capped: u64,
-    /// Connections that could not be accepted, for want of files.
+    /// Connections that could not be accepted, for want of files or watches of epoll.
     pub not_accepted: u64,
     /// Heads of requests that were read whole.
     pub requests: u64,

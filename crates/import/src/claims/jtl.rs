@@ -18,6 +18,8 @@ use crate::BadFile;
 pub(super) use csv::from_csv;
 pub(super) use xml::from_xml;
 
+/// How the response code begins of a sample that had no response: JMeter's HTTP samplers write the exception there.
+const NO_RESPONSE: &str = "Non HTTP response code";
 /// How the message of a transaction's own sample begins.
 const TRANSACTION: &str = "Number of samples in transaction";
 /// Engines distinguished at most; the threads of any more are not counted.
@@ -30,6 +32,8 @@ const LATEST_MS: u64 = 100_000_000_000_000;
 struct Sample<'a> {
     began_ms: u64,
     elapsed_ms: u64,
+    /// Whether no response came, by the response code.
+    unanswered: bool,
     /// Absent where it was not saved.
     succeeded: Option<bool>,
     /// The thread's name: begins with its engine's address when there are several engines.
@@ -50,7 +54,10 @@ enum Target {
 
 #[derive(Debug, Default)]
 struct Sum {
+    /// Of the responses: a sample without one took as long as a refused connection or a time-out does.
     latencies: Latencies<u64>,
+    /// Samples, those without a response included.
+    samples: u64,
     succeeded: u64,
     /// Samples of which it was not saved whether they succeeded.
     unstated: u64,
@@ -71,7 +78,10 @@ impl Sum {
         if sample.elapsed_ms > LONGEST / MILLISECOND {
             return Err(format!("elapsed {} is longer than ten years", sample.elapsed_ms));
         }
-        self.latencies.record(sample.elapsed_ms * MILLISECOND);
+        self.samples += 1;
+        if !sample.unanswered {
+            self.latencies.record(sample.elapsed_ms * MILLISECOND);
+        }
         self.succeeded += u64::from(sample.succeeded == Some(true));
         self.unstated += u64::from(sample.succeeded.is_none());
         let first = self.first_ms.unwrap_or(sample.began_ms);
@@ -117,7 +127,8 @@ impl Sum {
         };
         let duration_ns = (self.last_ms - first_ms).saturating_mul(MILLISECOND);
         let seconds = duration_ns as f64 / SECOND as f64;
-        let qps = if seconds > 0.0 { summary.count as f64 / seconds } else { 0.0 };
+        let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+        let timed = |value| (summary.count > 0).then_some(value);
         let threads = self.engines.values().fold(0u64, |sum, &most| sum.saturating_add(most));
         let quantiles =
             [(0.5, summary.p50), (0.75, summary.p75), (0.9, summary.p90), (0.95, summary.p95)];
@@ -128,14 +139,19 @@ impl Sum {
             },
             connections: (threads > 0).then_some(threads as f64),
             error_ns: MILLISECOND,
-            min_ns: Some(summary.min),
-            max_ns: Some(summary.max),
-            quantiles: quantiles.into_iter().chain([(0.99, summary.p99)]).collect(),
+            min_ns: timed(summary.min),
+            max_ns: timed(summary.max),
+            quantiles: quantiles
+                .into_iter()
+                .chain([(0.99, summary.p99)])
+                .filter(|_| summary.count > 0)
+                .collect(),
             requests: Some(summary.count),
             duration_ns: Some(duration_ns),
             pauses: true,
-            success: (self.unstated == 0).then(|| self.succeeded as f64 / summary.count as f64),
-            ..Claim::new(qps, Some(summary.mean))
+            success: (self.unstated == 0).then(|| self.succeeded as f64 / self.samples as f64),
+            succeeded_per_s: (self.unstated == 0).then(|| per_s(self.succeeded)),
+            ..Claim::new(per_s(summary.count), timed(summary.mean))
         };
         Ok(Claims::new(Tool::Jmeter, vec![row]))
     }

@@ -298,6 +298,26 @@ fn a_jtl_without_success_claims_none() {
 }
 
 #[test]
+fn a_jtls_samples_without_a_response_are_no_responses() {
+    let refused = "Non HTTP response code: org.apache.http.conn.HttpHostConnectException";
+    let csv = format!(
+        "timeStamp,elapsed,responseCode,success\n1000,5,200,true\n1000,1,{refused},false\n1990,10,503,false\n2000,0,{refused},false\n"
+    );
+    let claim = row(&csv);
+    assert_eq!((claim.requests, claim.qps, claim.success), (Some(2), 2.0, Some(0.25)));
+    assert_eq!((claim.succeeded_per_s, claim.min_ns), (Some(1.0), Some(5 * MILLISECOND)));
+    let gone = |code: &str| {
+        format!(
+            "<testResults><httpSample t=\"1\" ts=\"1000\" s=\"false\" rc=\"{code}\"/></testResults>"
+        )
+    };
+    let claim = row(&gone(refused));
+    assert_eq!((claim.requests, claim.qps, claim.mean_ns), (Some(0), 0.0, None));
+    assert_eq!((claim.success, claim.max_ns, claim.quantiles), (Some(0.0), None, Vec::new()));
+    assert_eq!(row(&gone("503")).requests, Some(1));
+}
+
+#[test]
 fn tables_keep_their_levels_and_rates_are_open() {
     let table = claims(b"200 1 2 100\n500 2 3 99\n").unwrap();
     let levels: Vec<_> = table.rows.iter().map(|row| row.connections).collect();

@@ -217,7 +217,9 @@ impl Assembly {
         }
         let mut vault = std::mem::take(&mut self.vault);
         self.drafts_mut().for_each(|draft| vault.mask(draft));
-        self.drafts_mut().for_each(fit);
+        let variables = std::mem::take(&mut self.variables);
+        self.drafts_mut().for_each(|draft| fit(draft, &variables));
+        self.variables = variables;
         // JSON bodies become text once the structures before them have filled a workload file.
         self.drafts_mut().fold(0, |parts, draft| flatten(draft, parts, &vault.numbers));
         let headers = self.hoist();

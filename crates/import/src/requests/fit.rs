@@ -5,6 +5,8 @@
 //! same, or left out with a note. What only the compiler sees, such as a body that is not the JSON
 //! that its media type says, is left out by [`super::Imported::leave_out`].
 
+use std::collections::BTreeMap;
+
 use model::workload::{Body, Fields, Part};
 
 use super::body::FORM;
@@ -13,6 +15,14 @@ use super::json::LONGEST_NAME;
 use super::note::Kind;
 use super::template::{Piece, hole, literal, map_text, pieces, plain, push};
 use model::quote::quote;
+
+/// Variables of a workload: their templates by name.
+type Variables = BTreeMap<String, String>;
+
+/// Variables inside one another that are looked into.
+const DEEPEST: usize = 8;
+/// Bytes of a host at most: of a name in the DNS, or an address, and its port.
+const LONGEST_HOST: usize = 300;
 
 /// Why a request cannot be sent at all, in words.
 pub(super) fn unfit(draft: &Draft) -> Option<String> {
@@ -23,10 +33,10 @@ pub(super) fn unfit(draft: &Draft) -> Option<String> {
     (bytes > LONGEST_URL).then(|| format!("a path of {bytes} bytes"))
 }
 
-/// Makes a request fit.
-pub(super) fn fit(draft: &mut Draft) {
+/// Makes a request fit; `variables` are the workload's own.
+pub(super) fn fit(draft: &mut Draft, variables: &Variables) {
     cut_fragment(draft);
-    settle_host(draft);
+    settle_host(draft, variables);
     leave_long_headers(draft);
     move_queries(draft);
     draft.body = match draft.body.take() {
@@ -53,14 +63,12 @@ fn is_odd(fields: &Fields) -> bool {
 
 /// Leaves the `Host` field out where it says what the URL does. Another one asks for another site of the same
 /// server.
-fn settle_host(draft: &mut Draft) {
-    let of_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+fn settle_host(draft: &mut Draft, variables: &Variables) {
     let is_host = |host: &str| {
-        let part = |piece: &Piece| match piece {
-            Piece::Text(text) => text.chars().all(of_host),
-            Piece::Hole(_) => true,
-        };
-        !host.is_empty() && !draft.origin.is_empty() && pieces(host).iter().all(part)
+        let mut known = String::new();
+        fill_in(host, variables, DEEPEST, &mut known);
+        let fits = !known.is_empty() && known.len() <= LONGEST_HOST;
+        fits && !draft.origin.is_empty() && wire::is_authority(known.as_bytes())
     };
     let hosts: Vec<String> = draft
         .headers
@@ -78,6 +86,23 @@ fn settle_host(draft: &mut Draft) {
             if is_other {
                 draft.note(Kind::NotCarriedOver, "the header field Host: it is the target's");
             }
+        }
+    }
+}
+
+/// Writes what is known of a text: variables filled in, and for what is not known before a run a 1, which may be a name
+/// and a port.
+fn fill_in(template: &str, variables: &Variables, depth: usize, out: &mut String) {
+    for piece in pieces(template) {
+        if out.len() > LONGEST_HOST {
+            return;
+        }
+        match piece {
+            Piece::Text(text) => *out += &text,
+            Piece::Hole(hole) => match variables.get(&hole[2..hole.len() - 1]) {
+                Some(value) if depth > 0 => fill_in(value, variables, depth - 1, out),
+                _ => out.push('1'),
+            },
         }
     }
 }
@@ -183,7 +208,9 @@ mod tests {
 
     fn fitted(draft: Draft) -> Draft {
         let mut draft = draft;
-        fit(&mut draft);
+        let variables = [("site", "shop.example"), ("odd", "${space}b"), ("space", "a ")];
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        fit(&mut draft, &variables.into_iter().map(owned).collect());
         draft
     }
 
@@ -229,7 +256,14 @@ mod tests {
             ("http://h:8080/", "H:8080", None),
             ("http://127.0.0.1:8080/", "shop.example", Some("shop.example")),
             ("http://127.0.0.1:8080/", "${env.SITE}", Some("${env.SITE}")),
+            ("http://127.0.0.1:8080/", "${env.SITE}:${env.PORT}", Some("${env.SITE}:${env.PORT}")),
+            ("http://127.0.0.1:8080/", "[::1]:80", Some("[::1]:80")),
+            ("http://127.0.0.1:8080/", "${site}:80", Some("${site}:80")),
+            ("http://127.0.0.1:8080/", "${odd}", None),
             ("http://127.0.0.1:8080/", "a b", None),
+            ("http://127.0.0.1:8080/", ":id", None),
+            ("http://127.0.0.1:8080/", "shop.example:${env.PORT}:80", None),
+            ("http://127.0.0.1:8080/", "[::1", None),
         ] {
             let mut draft = Draft::new("", "GET");
             draft.put_url(url).unwrap();

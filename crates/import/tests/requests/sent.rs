@@ -221,6 +221,42 @@ fn openapi_styles_and_files() {
 }
 
 #[test]
+fn openapi_parameters_with_a_media_type_are_sent_in_it() {
+    let description = br##"{"openapi":"3.0.0","servers":[{"url":"http://h"}],"paths":{"/a":{"get":{"parameters":[
+        {"in":"query","name":"filter","content":{"application/json":{"example":{"tags":["a","b"]}}}},
+        {"in":"query","name":"text","required":true,"content":{"application/json":{"schema":{"type":"string","default":"x"}}}},
+        {"in":"query","name":"plain","content":{"text/plain":{"example":"x"}}},
+        {"in":"header","name":"X-Page","content":{"application/vnd.api+json":{"schema":{"example":{"size":2}}}}}]}}}}"##;
+    let imported = import(Format::OpenApi, description, &Options::default()).unwrap();
+    let endpoint = &imported.workload.endpoints[0];
+    let wanted = [("filter", r#"{"tags":["a","b"]}"#), ("text", r#""x""#), ("plain", "x")];
+    assert!(endpoint.query.iter().eq(wanted), "{endpoint:?}");
+    assert!(endpoint.headers.iter().eq([("X-Page", r#"{"size":2}"#)]), "{endpoint:?}");
+}
+
+#[test]
+fn openapi_credentials_are_sent_where_none_would_not_do() {
+    for (ways, header) in [
+        (r#"[{"key":[]}]"#, Some("X-Key")),
+        (r#"[{},{"key":[]}]"#, None),
+        (r#"[{"key":[]},{}]"#, None),
+        ("[]", None),
+    ] {
+        let description = format!(
+            r#"{{"openapi":"3.0.0","servers":[{{"url":"http://h"}}],"security":{ways},
+            "components":{{"securitySchemes":{{"key":{{"type":"apiKey","in":"header","name":"X-Key"}}}}}},
+            "paths":{{"/a":{{"get":{{}}}}}}}}"#
+        );
+        let imported =
+            import(Format::OpenApi, description.as_bytes(), &Options::default()).unwrap();
+        let headers = &imported.workload.endpoints[0].headers;
+        assert_eq!(headers.iter().map(|(name, _)| name).next(), header, "{ways}");
+        let is_said = notes(&imported).contains("it needs no credentials, and has none: `key`");
+        assert_eq!(is_said, ways.contains("{}"), "{ways}: {}", notes(&imported));
+    }
+}
+
+#[test]
 fn a_target_with_the_path_that_requests_have_adds_none() {
     let description = br#"{"openapi":"3.0.0","servers":[{"url":"https://h/v1"}],"paths":{"/a":{"get":{}},"/b":{"get":{}}}}"#;
     for (target, written) in [

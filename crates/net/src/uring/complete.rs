@@ -137,12 +137,15 @@ impl Uring {
             }
         }
         if !cqueue::more(flags) {
-            match -result {
-                libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM => {
-                    self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
-                    handler.not_accepted(self, -result);
-                }
-                _ => self.arm_accept(),
+            let passing = matches!(
+                -result,
+                i32::MIN..=0 | libc::EINTR | libc::EAGAIN | libc::ECONNABORTED | libc::ECANCELED
+            );
+            if passing || self.listener.is_none() {
+                self.arm_accept();
+            } else {
+                self.accept_at = clock::now() + ACCEPT_PAUSE_NS;
+                handler.not_accepted(self, -result);
             }
         }
     }

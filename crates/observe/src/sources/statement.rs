@@ -1,6 +1,7 @@
 //! The shape of an SQL statement: without its values, comments and blanks, so that all calls of one statement are one
 //! name, and nothing of what users store is shown.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Characters of a shape at most, of those that are looked at, and bytes: names of values hold 200 with what is before it.
@@ -36,12 +37,24 @@ pub fn shape(sql: &str, quotes: Quotes) -> String {
 
 /// Whether a text is one SELECT, which changes nothing by itself.
 pub fn is_one_select(sql: &str, quotes: Quotes) -> bool {
-    // MySQL carries out what is in such comments.
-    let hidden = sql.contains("/*!") || sql.contains("/*M!");
+    // MySQL carries out what is in such comments, and where a string ends behind a backslash its mode decides.
+    let by_mode = quotes == Quotes::Strings && has_escaped_quote(sql);
+    let hidden = sql.contains("/*!") || sql.contains("/*M!") || by_mode;
     let mut words = Tokens::of(sql, quotes).filter(|(token, _)| *token != Token::Blank);
     let selects = words.next().is_some_and(|(_, word)| word.eq_ignore_ascii_case("select"));
     let ends = words.any(|(_, text)| text == ";");
     selects && !hidden && (!ends || words.next().is_none())
+}
+
+/// Whether a quote stands behind a backslash that is not escaped itself.
+fn has_escaped_quote(sql: &str) -> bool {
+    let mut chars = sql.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\' && matches!(chars.next(), Some('\'' | '"')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The words of a statement.
@@ -66,12 +79,16 @@ impl<'a> Iterator for Tokens<'a> {
         let (rest, quotes) = (self.rest, self.quotes);
         let c = rest.chars().next()?;
         // PostgreSQL's strings know no escapes, but those that begin with E.
-        let escapes = quotes == Quotes::Strings || matches!(self.before, "e" | "E");
+        let escapes = match quotes {
+            Quotes::Strings => Escapes::ByMode,
+            Quotes::Names if matches!(self.before, "e" | "E") => Escapes::Backslash,
+            Quotes::Names => Escapes::None,
+        };
         let (token, length) = match c {
             '\'' => (Token::Value, quoted(rest, '\'', escapes)),
-            '"' if quotes == Quotes::Strings => (Token::Value, quoted(rest, '"', true)),
-            '"' => (Token::Word, quoted(rest, '"', false)),
-            '`' => (Token::Word, quoted(rest, '`', false)),
+            '"' if quotes == Quotes::Strings => (Token::Value, quoted(rest, '"', escapes)),
+            '"' => (Token::Word, quoted(rest, '"', Escapes::None)),
+            '`' => (Token::Word, quoted(rest, '`', Escapes::None)),
             '-' if rest.starts_with("--") => (Token::Blank, to(rest, "\n")),
             '#' if quotes == Quotes::Strings => (Token::Blank, to(rest, "\n")),
             '/' if rest.starts_with("/*") => (Token::Blank, 2 + to(&rest[2..], "*/")),
@@ -90,6 +107,15 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
+/// What a backslash is in a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    None,
+    Backslash,
+    /// An escape, but for a MySQL with NO_BACKSLASH_ESCAPES.
+    ByMode,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     Blank,
@@ -106,6 +132,8 @@ struct Shape {
     blank: bool,
     /// Whether what comes next in a list of values is left out.
     listed: bool,
+    /// Parameters that were left out: those behind count from what is shown, however long a list was.
+    left_out: u32,
 }
 
 impl Shape {
@@ -118,13 +146,18 @@ impl Shape {
             self.blank = !self.text.is_empty();
             return true;
         }
-        if self.listed && (token == Token::Value || text == ",") {
+        let number = text.strip_prefix('$').and_then(|number| number.parse::<u32>().ok());
+        if self.listed && (token == Token::Value || number.is_some() || text == ",") {
+            self.left_out += u32::from(number.is_some());
             self.blank = false;
             return true;
         }
-        if token == Token::Value && self.text.ends_with("?,") {
+        if token == Token::Value && self.text.ends_with("?,")
+            || number.is_some() && self.ends_with_parameter()
+        {
             self.text.push('…');
             self.chars += 1;
+            self.left_out += u32::from(number.is_some());
             (self.listed, self.blank) = (true, false);
             return true;
         }
@@ -134,13 +167,23 @@ impl Shape {
             self.chars += 1;
         }
         self.blank = false;
-        let text = if token == Token::Value { "?" } else { text };
+        let text = match number {
+            Some(number) => Cow::Owned(format!("${}", number.saturating_sub(self.left_out))),
+            None if token == Token::Value => Cow::Borrowed("?"),
+            None => Cow::Borrowed(text),
+        };
         let plain = text.chars().filter(|c| !c.is_control());
         let room = MOST_READ.saturating_sub(self.chars);
         let before = self.text.len();
         self.text.extend(plain.take(room));
         self.chars += self.text[before..].chars().count();
         self.chars < MOST_READ
+    }
+
+    /// Whether a parameter (`$1`) and a comma came last.
+    fn ends_with_parameter(&self) -> bool {
+        let before = self.text.strip_suffix(',').and_then(|text| text.rsplit_once('$'));
+        before.is_some_and(|(_, number)| number.parse::<u32>().is_ok())
     }
 
     fn finish(self) -> String {
@@ -171,12 +214,15 @@ fn without_list(text: &str) -> String {
     }
 }
 
-/// The length of what is quoted, quotes included; all of it where it does not end.
-fn quoted(text: &str, quote: char, escapes: bool) -> usize {
+/// The length of what is quoted, quotes included; all of it where it does not end, or where only the server knows.
+fn quoted(text: &str, quote: char, escapes: Escapes) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
-        if c == '\\' && escapes {
-            chars.next();
+        if c == '\\' && escapes != Escapes::None {
+            let escaped = chars.next();
+            if escapes == Escapes::ByMode && escaped.is_some_and(|(_, next)| next == quote) {
+                return text.len();
+            }
         } else if c == quote {
             // Twice is once inside.
             match chars.peek() {
@@ -319,9 +365,15 @@ mod tests {
                 "SELECT ?, E? FROM \"T 1\"",
             ),
             ("SELECT 'c:\\', 'secret'", Names, "SELECT ?,…"),
-            ("SELECT 'a\\'b', x", Strings, "SELECT ?, x"),
+            ("SELECT 'a\\\\', x", Strings, "SELECT ?, x"),
+            // Where the string ends depends on the server's mode, and what follows may be a value.
+            ("SELECT 'a\\'b', x", Strings, "SELECT ?"),
+            ("SELECT 'c:\\', secret'", Strings, "SELECT ?"),
             ("SELECT \"secret\" FROM `t` # c", Strings, "SELECT ? FROM `t`"),
             ("IN (1, 2, 3, 4)", Names, "IN (?,…)"),
+            // As PostgreSQL writes them before version 18: a statement for each length of the list.
+            ("a IN ($1, $2) AND b = $3", Names, "a IN ($1,…) AND b = $2"),
+            ("a IN ($1, $2, $3) AND b = $4", Names, "a IN ($1,…) AND b = $2"),
             ("ALTER ROLE a PASSWORD 'hunter2", Names, "ALTER ROLE a PASSWORD ?"),
             ("DO $x$ hunter2 $x$ ; SELECT $$a$$", Names, "DO ? ; SELECT ?"),
             (
@@ -363,7 +415,8 @@ mod tests {
             ("SELECT ';' FROM \"a;b\"", Names, true),
             ("SELECT 1; DROP TABLE t", Names, false),
             ("SELECT 'a\\'; DROP TABLE t --'", Names, false),
-            ("SELECT 'a\\'; DROP TABLE t --'", Strings, true),
+            ("SELECT 'a\\'; DROP TABLE t --'", Strings, false),
+            ("SELECT 'a\\\\'", Strings, true),
             ("SELECT 1 /*! ; DROP TABLE t */", Strings, false),
             ("UPDATE t SET a = 1", Names, false),
             ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", Names, false),

@@ -57,7 +57,7 @@ pub struct TuneBeginArgs {
     /// A server that does the same with nothing around it
     #[arg(long, value_name = "URL")]
     pub baseline: Option<String>,
-    /// Where the API gives profiles: predictions need one
+    /// Where the API gives profiles, which predictions need: one more run, which no comparison counts
     #[arg(long, value_name = "URL")]
     pub profile: Option<String>,
     /// Objective that every run is judged by, as for `run`. May be repeated

@@ -4,7 +4,7 @@
 //! ([`inputs`] finds and names the files), comparing `verdict`'s, drawing `report`'s.
 
 mod inputs;
-mod json;
+pub mod json;
 mod latest;
 
 use std::fs;
@@ -122,13 +122,14 @@ impl Compared {
     }
 
     /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
-    /// that is undecided for one; tables and what is not judged are no failure.
+    /// that is undecided for one or its judgement is withheld; tables, which are never judged, are no failure.
     fn exit_code(&self) -> u8 {
-        let words: Vec<Word> =
-            self.judgements.iter().flatten().filter_map(|at| at.comparison.judgement()).collect();
+        let words: Vec<Option<Word>> =
+            self.judgements.iter().flatten().map(|at| at.comparison.judgement()).collect();
+        let undecided = [None, Some(Word::CannotTell)];
         match () {
-            () if words.contains(&Word::Slower) => OBJECTIVES_MISSED,
-            () if words.contains(&Word::CannotTell) => NOT_BELIEVABLE,
+            () if words.contains(&Some(Word::Slower)) => OBJECTIVES_MISSED,
+            () if words.iter().any(|word| undecided.contains(word)) => NOT_BELIEVABLE,
             () => DONE,
         }
     }

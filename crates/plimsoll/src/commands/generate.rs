@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::{Cli, GenerateArgs};
-use crate::commands::compare;
+use crate::commands::{compare, diff};
 use crate::failure::{Failure, cannot_run};
 use crate::results::output::{Readers, json, make_folder, write_file_for};
 
@@ -29,6 +29,7 @@ pub fn generate(args: &GenerateArgs) -> Result<u8, Failure> {
         ("calibration", schemars::schema_for!(model::Calibration)),
         ("audit", schemars::schema_for!(report::audit::Document<'static>)),
         ("compare", schemars::schema_for!(compare::files::Document<'static>)),
+        ("diff", schemars::schema_for!(diff::json::Document<'static>)),
         ("profile", schemars::schema_for!(model::profiled::Profiled)),
         ("whatif", schemars::schema_for!(model::profiled::WhatIf)),
         ("profilediff", schemars::schema_for!(model::profiled::ProfileDiff)),

@@ -196,9 +196,9 @@ fn station(name: &str, url: &str, profile: Option<&str>) -> Station {
     }
 }
 
-/// Counts a run of a station; its rate.
+/// Counts a run of a station; its successes per second, since a server that fails is fast and no gain.
 fn count(station: &mut Station, run: &Run) -> f64 {
-    let qps = run.rates.requests_per_s;
+    let qps = run.successes_per_s();
     let met = meets(run);
     station.meets = match station.runs.is_empty() {
         true => met,
@@ -307,12 +307,12 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
                 Turn::Changed => of_changed = again(book, tuning, &mut station, &args.url)?,
                 Turn::Before(url) => {
                     let run = beside(book, tuning, &format!("{}-before", args.name), url)?;
-                    of_before = run.rates.requests_per_s;
+                    of_before = run.successes_per_s();
                     worst = worst.max(run.validity.verdict);
                 }
                 Turn::Baseline(url) => {
                     let run = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
-                    of_baseline = run.rates.requests_per_s;
+                    of_baseline = run.successes_per_s();
                     worst_of_baseline = worst_of_baseline.max(run.validity.verdict);
                 }
             }
@@ -429,7 +429,7 @@ fn beside(book: &Notebook, tuning: &Tuning, name: &str, url: &str) -> Result<Run
     one(book, tuning, url, None, &path)
 }
 
-/// One more run of a station; its rate.
+/// One more run of a station; its successes per second.
 fn again(
     book: &Notebook,
     tuning: &Tuning,
@@ -476,6 +476,18 @@ mod tests {
         assert_eq!(over(Verdict::Valid), Some(true));
         assert_eq!(over(Verdict::LowerBound), Some(true));
         assert_eq!(over(Verdict::Invalid), None);
+    }
+
+    /// Of a server that fails fast the responses per second go up; what it brings does not.
+    #[test]
+    fn responses_that_failed_are_no_gain() {
+        let mut run = fixture::sound::closed();
+        let mut before = station("start", "http://127.0.0.1:8080/", None);
+        assert_eq!((count(&mut before, &run), before.qps.round()), (1000.0, 1000.0));
+        run.rates.requests_per_s = 1500.0;
+        (run.totals.attempts, run.totals.requests, run.totals.succeeded) = (15_500, 15_000, 9_000);
+        let mut after = station("fails", "http://127.0.0.1:8080/", None);
+        assert_eq!((count(&mut after, &run), after.runs[0]), (900.0, 900.0));
     }
 
     /// What is kept of a URL with credentials is not what was measured.

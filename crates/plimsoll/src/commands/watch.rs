@@ -34,7 +34,7 @@ pub fn watch(args: &WatchArgs) -> Result<u8, Failure> {
     let stop = stop_on_signal()?;
     let end = args.length.map(|length| Instant::now() + Duration::from_nanos(length));
     let watcher = Watcher::start(&sources, Duration::from_nanos(args.every));
-    let mut shown: Box<dyn Shown> = match (args.stdio, screen::is_watched()) {
+    let mut shown: Box<dyn Shown> = match (args.stdio, screen::is_read_live()) {
         (true, _) => Box::new(Lines),
         (false, true) => Box::new(Live { block: Block::default(), table: Table::default() }),
         (false, false) => Box::new(Plain { table: Table::default() }),

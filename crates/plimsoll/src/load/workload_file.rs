@@ -102,12 +102,14 @@ impl WorkloadFile {
                      other tools"
                 ));
             }
-            Err(_) if let Some(format) = description(&bytes) => {
-                return usage(format!(
-                    "{name} is {format}, and no workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
-                ));
+            Err(faults) => {
+                return match description(&bytes) {
+                    Some(format) => usage(format!(
+                        "{name} is {format}, and no workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
+                    )),
+                    None => wrong(path, faults.iter().map(ToString::to_string)),
+                };
             }
-            Err(faults) => return wrong(path, faults.iter().map(ToString::to_string)),
         };
         let mut faults = faulty_objectives(&document);
         faults.extend(faulty_sources(&document));

@@ -109,6 +109,11 @@ pub fn is_watched() -> bool {
     io::stderr().is_terminal() && !is_dumb()
 }
 
+/// Whether standard output is read at a terminal, and standard error is one that can draw.
+pub fn is_read_live() -> bool {
+    io::stdout().is_terminal() && is_watched()
+}
+
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|name| name == "dumb")
 }

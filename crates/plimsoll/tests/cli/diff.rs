@@ -50,6 +50,7 @@ fn other_formats_hold_the_same_figures() {
     assert_eq!(csv.stdout.lines().count(), 15, "{}", csv.stdout);
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    folder.follows_schema("diff", &json);
     let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
     assert_eq!(format!("{ratio:.4}"), "0.8534");
 }
@@ -75,7 +76,9 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
     folder.has(&["last/report.html"]);
     let own = folder.text(&format!("{}/report.html", report(&second)));
     let line = format!("diff {} {}", report(&third), report(&second));
-    let ended = folder.plimsoll(&line).ok();
+    // Withheld at every level: nothing a gate may pass by.
+    let ended = folder.plimsoll(&line);
+    assert_eq!(ended.code, 98, "{ended:?}");
     assert!(unwrapped(&ended.stdout).contains("responded differently"), "{}", ended.stdout);
     assert_eq!(folder.text(&format!("{}/report.html", report(&second))), own);
     let url = target.url("/healthz");

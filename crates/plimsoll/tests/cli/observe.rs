@@ -55,6 +55,18 @@ fn watching_prints_samples_that_follow_the_schema() {
 }
 
 #[test]
+fn a_file_gets_a_line_for_each_sample_whatever_standard_error_is() {
+    let folder = Folder::new();
+    let watch = format!("{PLIMSOLL} watch local --every 100ms --for 1s > lines");
+    // A terminal to run in.
+    let mut command = folder.command(Path::new("script"), "-q -e -c");
+    ended(command.args([&watch, "/dev/null"]).env("TERM", "xterm")).ok();
+    let lines = folder.text("lines");
+    let samples = lines.lines().filter(|line| line.starts_with("app: ")).count();
+    assert!(samples >= 2, "{lines:?}");
+}
+
+#[test]
 fn a_run_keeps_what_was_watched_beside_it() {
     let (folder, target) = (Folder::new(), Target::start());
     let line = format!("run {} -d 2s -c 2 --out out -q", target.url("/healthz"));

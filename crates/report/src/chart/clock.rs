@@ -1,8 +1,13 @@
 //! Run time as an x axis: steps and labels as on a clock.
 
 use super::axis::{Axis, Tick};
-use super::number::{si_digits, significant};
+use super::number::{si, si_digits, significant};
 use super::scale::Scale;
+
+/// The longest time axis in minutes and seconds.
+const IN_MINUTES: f64 = 3.0 * 3600.0;
+/// The longest one in hours and minutes.
+const IN_HOURS: f64 = 1e7;
 
 impl Axis {
     /// Run time from `from` to `to` seconds, and the words for its unit.
@@ -16,8 +21,8 @@ impl Axis {
         let last = (hi / step + 1e-9).floor() as i64;
         let (format, words): (fn(f64) -> String, _) = match hi.abs().max(lo.abs()) {
             m if m <= 180.0 => (|s| significant(s, 6), "seconds since the start"),
-            m if m <= 3.0 * 3600.0 => (minutes_seconds, "minutes:seconds since the start"),
-            m if m <= 1e7 => (hours_minutes, "hours:minutes since the start"),
+            m if m <= IN_MINUTES => (minutes_seconds, "minutes:seconds since the start"),
+            m if m <= IN_HOURS => (hours_minutes, "hours:minutes since the start"),
             _ => (|s| si_digits(s, 4), "seconds since the start"),
         };
         let ticks = (first..=last.min(first + 40))
@@ -48,8 +53,20 @@ fn clock_step(seconds: f64) -> f64 {
     })
 }
 
+/// A moment in words, in the notation of a time axis that ends at `end_s`; with its seconds, where that has hours and minutes.
+pub(super) fn moment(at_s: f64, end_s: f64) -> String {
+    match at_s {
+        180.0..=IN_HOURS if end_s <= IN_MINUTES => minutes_seconds(at_s),
+        180.0..=IN_HOURS => {
+            let s = at_s.round();
+            format!("{}:{:02}:{:02}", (s / 3600.0).floor(), (s / 60.0) as u64 % 60, s as u64 % 60)
+        }
+        _ => format!("{}s", si(at_s)),
+    }
+}
+
 /// `102:30` for 6,150 seconds.
-pub(super) fn minutes_seconds(s: f64) -> String {
+fn minutes_seconds(s: f64) -> String {
     let s = s.round();
     format!("{}:{:02}", (s / 60.0).floor(), s.rem_euclid(60.0) as u32)
 }
@@ -75,6 +92,14 @@ mod tests {
         assert_eq!(words, "minutes:seconds since the start");
         assert_eq!(labels(0.0, 7.0 * 3600.0 * 2.0).0[1], "2:00");
         assert_eq!([59.4, 239.6].map(minutes_seconds), ["0:59", "4:00"]);
+        for (at, end, words) in [
+            (59.0, 1e6, "59s"),
+            (6150.0, 10_800.0, "102:30"),
+            (6150.0, 10_801.0, "1:42:30"),
+            (12_030.0, 20_000.0, "3:20:30"),
+        ] {
+            assert_eq!(moment(at, end), words);
+        }
         assert!(labels(0.0, 1e12).0.len() < 45);
         assert!(labels(0.0, 1e-6).0.len() > 3);
     }

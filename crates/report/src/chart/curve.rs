@@ -284,11 +284,11 @@ impl Curve {
     fn beyond(&self, best: &CurveLevel) -> String {
         let above = |l: &&CurveLevel| l.level > best.level;
         let beyond = || self.levels.iter().filter(above);
-        if beyond().all(|l| l.validity == Verdict::Invalid) && self.levels.len() > 1 {
-            let last = if beyond().next().is_none() { "level" } else { "valid level" };
+        if beyond().all(|l| !l.is_known()) && self.levels.len() > 1 {
+            let last = if beyond().next().is_none() { "level" } else { "usable level" };
             return format!(" That is the last {last} measured: the true peak may lie beyond it.");
         }
-        let valid = beyond().filter(|l| l.validity == Verdict::Valid);
+        let valid = beyond().filter(|l| l.validity == Verdict::Valid && !l.cut_short);
         let last = valid.max_by(|a, b| a.level.total_cmp(&b.level));
         let ratio =
             |l: &CurveLevel| quantity(l.requests_per_s).map(|qps| qps / best.requests_per_s);

@@ -7,12 +7,13 @@
 
 use super::Chart;
 use super::axis::{Axis, Measure};
+use super::clock::moment;
 use super::number::{duration, quantity, round_duration};
 use super::palette::SHADES;
 use super::parts::{Cell, Key, Mark, Panel, Sample};
 use super::scale::Scale;
 use super::table::{Table, cell};
-use super::timeline::{Span, bands, clock};
+use super::timeline::{Span, bands};
 
 /// The latencies of one period.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -113,7 +114,8 @@ impl Heat {
             format!("Half of the requests took up to {p50}, 99 in 100 up to {p99}. ")
         });
         let slowest = duration(slowest);
-        format!("{usual}The slowest request took {slowest}, in the column at {}.", clock(at))
+        let end = columns.last().map_or(1.0, |column| column.to_s);
+        format!("{usual}The slowest request took {slowest}, in the column at {}.", moment(at, end))
     }
 
     /// The columns that follow one another, joined until there are few enough.

@@ -25,13 +25,20 @@ pub struct CurveLevel {
     pub success_ratio: Option<f64>,
     /// Whether the figures can be trusted.
     pub validity: Verdict,
+    /// Whether its run was interrupted: the figures are of a part of it.
+    pub cut_short: bool,
 }
 
 impl CurveLevel {
-    /// Its QPS where it may be quoted as what the server carried, by the rule of `verdict::curve`: not INVALID, and nine
-    /// in ten succeeded.
+    /// Whether it says anything of the server, by the rule of `verdict::curve`.
+    pub(super) fn is_known(&self) -> bool {
+        self.validity != Verdict::Invalid && !self.cut_short
+    }
+
+    /// Its QPS where it may be quoted as what the server carried, by the rule of `verdict::curve`: not INVALID, not cut
+    /// short, and nine in ten succeeded.
     pub(super) fn usable(&self) -> Option<f64> {
-        let sound = self.validity != Verdict::Invalid
+        let sound = self.is_known()
             && self.success_ratio.is_none_or(|ratio| ratio >= SOUND)
             && self.level.is_finite();
         quantity(self.requests_per_s).filter(|qps| sound && *qps > 0.0)

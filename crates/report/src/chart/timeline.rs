@@ -3,10 +3,10 @@
 
 use super::Chart;
 use super::axis::{Axis, Measure};
-use super::clock::minutes_seconds;
+use super::clock::moment;
 use super::curve::top;
 use super::levels::short;
-use super::number::{duration, quantity, round_duration, si};
+use super::number::{duration, quantity, round_duration};
 use super::palette::Dash;
 use super::parts::{Band, Bar, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
@@ -104,10 +104,9 @@ impl Timeline {
     /// The chart.
     pub fn chart(&self) -> Chart {
         let step = self.step();
-        let known = || self.seconds.iter().filter(|s| s.at_s.is_finite());
-        let from = known().map(|s| s.at_s).fold(f64::INFINITY, f64::min);
-        let to = known().map(|s| s.at_s + s.length(step)).fold(f64::NEG_INFINITY, f64::max);
-        let (x, x_title) = Axis::seconds(from, to);
+        let known = self.seconds.iter().filter(|s| s.at_s.is_finite());
+        let from = known.map(|s| s.at_s).fold(f64::INFINITY, f64::min);
+        let (x, x_title) = Axis::seconds(from, self.end());
         let mut panels = vec![self.throughput(step), self.latency(step)];
         panels.extend(self.errors(step));
         panels.extend(self.in_flight(step));
@@ -249,6 +248,13 @@ impl Timeline {
         notes
     }
 
+    /// Where the time axis ends.
+    fn end(&self) -> f64 {
+        let step = self.step();
+        let known = self.seconds.iter().filter(|s| s.at_s.is_finite());
+        known.map(|s| s.at_s + s.length(step)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// What the run looked like, in a sentence.
     fn reading(&self) -> String {
         let aside = |at_s: f64| {
@@ -265,7 +271,7 @@ impl Timeline {
             .filter_map(|s| Some((s.p99_s.and_then(quantity)?, s.at_s)))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         let tail = worst.map_or_else(String::new, |(p99, at)| {
-            let (p99, at) = (duration(p99), clock(at));
+            let (p99, at) = (duration(p99), moment(at, self.end()));
             let step = self.step();
             let length = match step {
                 1.0 => "one second".to_owned(),
@@ -314,11 +320,6 @@ pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
         alarming: s.kind == SpanKind::Alarm,
     };
     drawn.take(MOST_SPANS).map(band).collect()
-}
-
-/// A moment of the run in words, in the notation of the time axis.
-pub(super) fn clock(at_s: f64) -> String {
-    if (180.0..1e7).contains(&at_s) { minutes_seconds(at_s) } else { format!("{}s", si(at_s)) }
 }
 
 fn style(colour: usize, dash: Dash) -> Style {

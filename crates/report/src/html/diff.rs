@@ -163,7 +163,7 @@ fn summary(diff: &Diff) -> Markup {
     let last = names.len().saturating_sub(1);
     let tile = |(of, best): (usize, &Option<model::CurveRow>)| {
         let Some(row) = best else {
-            return (names[of].as_str(), "-".to_owned(), "no valid level".to_owned());
+            return (names[of].as_str(), "-".to_owned(), "no usable level".to_owned());
         };
         let place = sweep::place_and_mean(diff.kind, row);
         let ratio = diff.best_ratio(of).filter(|_| of != last).map(times);

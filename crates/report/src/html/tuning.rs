@@ -46,7 +46,7 @@ fn waterfall(tuning: &Tuning) -> Markup {
     // What the baseline has more was brought by no change.
     let changed = stations.len() - usize::from(tuning.baseline.is_some());
     html! {
-        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Requests per second, change by change" {
+        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Successful responses per second, change by change" {
             @for (row, (station, before)) in rows {
                 @let (y, width) = (row as f64 * ROW, station.qps / most * BAR);
                 @let from = if row < changed { (before / most * BAR).min(width) } else { width };
@@ -91,7 +91,7 @@ fn table(tuning: &Tuning) -> Markup {
     });
     let head = [
         "Change",
-        "QPS",
+        "Successes/s",
         "Brought, times",
         "Times the baseline",
         "Predicted, times",

@@ -113,6 +113,23 @@ fn curves_are_compared_by_the_levels_that_may_be_quoted() {
 }
 
 #[test]
+fn a_level_that_was_cut_short_is_quoted_nowhere_as_the_best() {
+    let (sweep, curve) = swept(|at, run| {
+        run.validity = model::Validity::of(Vec::new());
+        if at == 3 {
+            run.interrupted = true;
+            run.rates.requests_per_s = 90_000.0;
+        }
+    });
+    for said in said(&sweep, &curve) {
+        let (said, _) = said.split_once("<script type").unwrap_or((&said, ""));
+        assert!(!said.contains("peaks at 90,000") && !said.contains("at least 90,000"), "{said}");
+    }
+    let chart = charts::diff("t", &[curve.clone(), curve]).chart();
+    assert!(!chart.subtitle().contains("90,000"), "{}", chart.subtitle());
+}
+
+#[test]
 fn a_ratio_of_bounds_is_one_in_chart_and_page() {
     let (before, mut after) = (swept(|_, _| ()).1, swept(|_, _| ()).1);
     after.name = "after".into();

@@ -53,10 +53,11 @@ pub(super) fn named(style: Style, name: &str, lines: &[String]) -> String {
 fn overview(run: &Run, style: Style) -> Option<String> {
     let rates = &run.rates;
     let per_s = format!(
-        "offered {}/s, achieved {}/s, QPS {}",
+        "offered {}/s, achieved {}/s, QPS {}{}",
         rate(rates.offered_per_s),
         rate(rates.achieved_per_s),
-        rate(rates.requests_per_s)
+        rate(rates.requests_per_s),
+        rates_over(run)
     );
     let lines = [
         ("Load", load_of(run)),
@@ -161,6 +162,19 @@ pub(crate) fn load_of(run: &Run) -> String {
             )
         }
         _ => words,
+    }
+}
+
+/// What the rates of an open loop are over where that is not the time in which its requests were due: the window of a run
+/// by count alone lasts until the last response.
+pub(crate) fn rates_over(run: &Run) -> String {
+    let plan = &run.plan;
+    let by_count = plan.requests.is_some() && plan.duration_ns.is_none() && !run.interrupted;
+    match plan.rate_per_s {
+        Some(planned) if by_count && run.rates.offered_per_s < planned => {
+            format!(", over {} until the last response", show_duration(run.totals.duration_ns))
+        }
+        _ => String::new(),
     }
 }
 

@@ -126,7 +126,8 @@ fn load(run: &Run, style: Style) -> String {
     let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
     let as_planned = |planned| offered == rate(planned) && achieved == offered;
     if plan.rate_per_s.is_some_and(|planned| !as_planned(planned)) {
-        out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s"));
+        let over = detail::rates_over(run);
+        out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s{over}"));
     }
     out += &latencies(run, style);
     if run.totals.requests > 0 {
@@ -315,6 +316,27 @@ mod tests {
         assert!(!summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
         run.rates.achieved_per_s = planned * 0.9;
         assert!(summary(&run, at(80)).contains("Rates"), "{}", summary(&run, at(80)));
+    }
+
+    #[test]
+    fn rates_of_a_run_by_count_say_that_they_reach_to_the_last_response() {
+        let mut run = fixture::sound::open();
+        let planned = run.plan.rate_per_s.expect("an open loop");
+        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned / 2.0, planned / 2.0);
+        run.totals.duration_ns = 199_000_000;
+        let words = "over 199ms until the last response";
+        let said = |run: &Run| {
+            let text = summary(run, at(80)) + &crate::text::details(run, false, at(80));
+            let page = crate::html::run(run);
+            (unwrapped(&text).matches(words).count(), page.contains(words))
+        };
+        assert_eq!(said(&run), (0, false), "of the planned window");
+        (run.plan.duration_ns, run.plan.requests) = (None, Some(100));
+        assert_eq!(said(&run), (2, true));
+    }
+
+    fn unwrapped(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]

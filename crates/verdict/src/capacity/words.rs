@@ -5,7 +5,7 @@ use model::units::{exact_duration, show_duration};
 use model::{Arrivals, LevelKind, LoadLine, Ruling, Verdict};
 
 use super::{Answer, Ending, Search};
-use crate::figures::{level, percent, rate};
+use crate::figures::{level, part, rate};
 
 /// Times the precision asked for from which an interval is called wide.
 const WIDE: f64 = 3.0;
@@ -382,7 +382,7 @@ fn best_seen(search: &Search) -> String {
 pub fn value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Nanoseconds => show_duration(value.max(0.0) as u64),
-        Unit::Ratio => percent(value),
+        Unit::Ratio => part(value),
         Unit::Count => level((value * 100.0).round() / 100.0),
     }
 }

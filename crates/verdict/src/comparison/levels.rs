@@ -1,12 +1,13 @@
 //! Judging results level by level: sweeps, and runs as sweeps of one level.
 
 use model::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Comparison, blocks, likeness};
 
 /// B against A at one level.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AtLevel {
     /// Connections, or arrivals per second.
     pub level: f64,

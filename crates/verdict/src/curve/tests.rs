@@ -168,6 +168,33 @@ fn doubts_are_reported() {
 }
 
 #[test]
+fn a_level_that_was_cut_short_is_never_the_best() {
+    let mut swept =
+        closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 190.0, 10.5, 1.0), (4.0, 400.0, 10.0, 1.0)]);
+    swept.rows[2].cut_short = true;
+    let reading = read(&swept, OBJECTIVE);
+    assert_eq!((reading.best, reading.best_within), (Some(1), Some(1)));
+    let sentence = "QPS was still growing at the highest level that was not cut short, 2 connections: the \
+                    server carries at least 190 requests/s";
+    assert!(reading.sentence.starts_with(sentence), "{}", reading.sentence);
+    // Neither does it show that QPS fell.
+    (swept.rows[1].qps, swept.rows[2].qps) = (101.0, 20.0);
+    let sentence = read(&swept, OBJECTIVE).sentence;
+    assert!(!sentence.contains("fallen"), "{sentence}");
+    swept.kind = LevelKind::Rate;
+    (swept.rows[0].level, swept.rows[1].level, swept.rows[2].level) = (100.0, 101.0, 400.0);
+    let sentence = read(&swept, OBJECTIVE).sentence;
+    assert!(
+        sentence.starts_with("The server kept up with every rate, the highest being 101/s"),
+        "{sentence}"
+    );
+    let mut alone = closed(&[(8.0, 500.0, 1.0, 1.0)]);
+    alone.rows[0].cut_short = true;
+    let sentence = "No level has a usable QPS: each is INVALID, was cut short or had less than 90.00 % success.";
+    assert_eq!(read(&alone, OBJECTIVE).sentence, sentence);
+}
+
+#[test]
 fn published_tables() {
     let reading = read(&published("before"), OBJECTIVE);
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use model::Role;
 use model::finding::Confidence::High;
+use model::sample::MOST_ASKED_THREADS;
 
 use super::facts::{Facts, Server};
 use super::{Cause, Outcome, THE_TARGETS};
@@ -29,11 +30,17 @@ pub(super) fn writing(facts: &Facts<'_>, proxies: bool) -> Option<Cause> {
     let sentence = format!(
         "The {who} stands still to write {what} into a pipe: whoever reads the other end is slower than the requests."
     );
-    let share = percent((n / server.source.mean("process.threads").unwrap_or(n).max(1.0)).min(1.0));
+    let threads = server.source.mean("process.threads");
+    let asked = threads.unwrap_or(n).clamp(1.0, MOST_ASKED_THREADS as f64);
+    let share = percent((n / asked).min(1.0));
+    let of = match threads {
+        Some(threads) if threads > asked => format!("of the {MOST_ASKED_THREADS} that were asked"),
+        _ => "of all".to_owned(),
+    };
     let cause = Cause::new(High, &server.source.name, sentence).weighing(0.9);
     Some(
         cause
-            .with(format!("{n:.1} of its threads waited in the kernel to write to a pipe, on average ({share} of all)"))
+            .with(format!("{n:.1} of its threads waited in the kernel to write to a pipe, on average ({share} {of})"))
             .fixed_by(
                 "Write to a file that is rotated, and let the shipper read that; or log less (buffer=64k flush=1s, \
                  access_log off, a higher level). Risk: what is buffered is lost when the process is killed."
@@ -102,6 +109,24 @@ mod tests {
                 !codes.iter().any(|code| code.ends_with("_log") || code.ends_with("_options")),
                 "{codes:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_share_of_the_threads_is_of_those_that_were_asked() {
+        for (threads, words) in
+            [(400.0, "(50.00 % of the 64 that were asked)"), (40.0, "(80.00 % of all)")]
+        {
+            let mut run = run();
+            let figures =
+                [("process.held_up{writing to a pipe}", 32.0), ("process.threads", threads)];
+            let sources = vec![
+                source("generator", Role::Generator, "local", []),
+                source("server", Role::App, "local:pid=7", figures),
+            ];
+            run.observed = Some(Observed { sources });
+            let evidence = explain(&run).findings.remove(0).evidence_for.join("\n");
+            assert!(evidence.contains(words), "{evidence}");
         }
     }
 

@@ -11,7 +11,7 @@ use model::{Abort, Interval, Nanos, Phase, Tally};
 
 use super::{Bound, Limit, Metric, Statistic};
 use crate::blocks::Time;
-use crate::figures::{percent, rate};
+use crate::figures::{part, rate};
 
 /// A breach, and how long it must last. `Display` writes it as [`super::parse::parse_abort`] reads
 /// it.
@@ -63,7 +63,7 @@ impl AbortRule {
     fn abort(&self, at_ns: Nanos, lasted_ns: Nanos, value: f64) -> Abort {
         let seen = match self.breach.limit {
             Limit::Time(_) => show_duration(value as Nanos),
-            Limit::Percent(_) => percent(value),
+            Limit::Percent(_) => part(value),
             Limit::PerS(_) => format!("{}/s", rate(value)),
             Limit::Count(_) => format!("{value:.0}"),
         };

@@ -2,7 +2,7 @@
 
 use model::Claims;
 
-use super::{Sample, Sum, TRANSACTION};
+use super::{NO_RESPONSE, Sample, Sum, TRANSACTION};
 use crate::BadFile;
 use crate::claims::records::Records;
 use model::quote::quote;
@@ -13,6 +13,7 @@ struct Columns {
     began: usize,
     elapsed: usize,
     success: Option<usize>,
+    code: Option<usize>,
     message: Option<usize>,
     thread: Option<usize>,
     threads: Option<usize>,
@@ -39,6 +40,7 @@ pub(in crate::claims) fn from_csv(bytes: &[u8]) -> Result<Claims, BadFile> {
         let sample = Sample {
             began_ms: whole(line, "timeStamp", field(Some(columns.began)))?,
             elapsed_ms: whole(line, "elapsed", field(Some(columns.elapsed)))?,
+            unanswered: field(columns.code).starts_with(NO_RESPONSE),
             succeeded: columns.success.map(|at| field(Some(at)) == "true"),
             thread: field(columns.thread),
             threads: match columns.threads {
@@ -68,6 +70,7 @@ fn columns(header: &csv::ByteRecord) -> Result<Columns, BadFile> {
         began: needed("timeStamp")?,
         elapsed: needed("elapsed")?,
         success: named("success"),
+        code: named("responseCode"),
         message: named("responseMessage"),
         thread: named("threadName"),
         threads: named("allThreads"),

@@ -6,7 +6,7 @@ use model::Claims;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::{Sample, Sum, TRANSACTION};
+use super::{NO_RESPONSE, Sample, Sum, TRANSACTION};
 use crate::BadFile;
 use model::quote::{plain, quote};
 
@@ -73,6 +73,7 @@ fn take(start: &BytesStart<'_>, sum: &mut Sum) -> Result<bool, String> {
             "ts" => began = Some(whole("ts", &value)?),
             "na" => sample.threads = whole("na", &value)?,
             "s" => sample.succeeded = Some(&*value == "true"),
+            "rc" => sample.unanswered = value.starts_with(NO_RESPONSE),
             "tn" => thread = value,
             "rm" if value.starts_with(TRANSACTION) => {
                 sum.transactions += 1;

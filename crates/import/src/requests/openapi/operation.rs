@@ -159,12 +159,40 @@ fn pool(name: &str, value: Literal, assembly: &mut Assembly) -> String {
     name
 }
 
-/// A parameter's value: its example, or one made of its schema.
+/// A parameter's value, in the media type that it may have instead of a style.
 fn value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal {
-    if let Some(value) = example(document, parameter).and_then(|value| document.copy(value)) {
+    let value = plain_value(document, parameter, draft);
+    match content(parameter) {
+        Some((media_type, _)) if is_json(media_type) => Literal::Text(json_text(value)),
+        _ => value,
+    }
+}
+
+/// The media type of a parameter that has one.
+fn content(parameter: &Literal) -> Option<(&str, &Literal)> {
+    members(parameter.member("content")).first().map(|(name, media)| (name.as_str(), media))
+}
+
+fn is_json(media_type: &str) -> bool {
+    let essence = essence(media_type);
+    essence == JSON || essence.ends_with("+json")
+}
+
+/// A value as JSON; an example may be written as the text that is sent.
+fn json_text(value: Literal) -> String {
+    match value {
+        Literal::Text(text) if text.trim_start().starts_with(['{', '[']) => text,
+        value => value.to_string(),
+    }
+}
+
+/// A parameter's example, or a value made of its schema.
+fn plain_value(document: &Document, parameter: &Literal, draft: &mut Draft) -> Literal {
+    let content = content(parameter).map(|(_, media)| media);
+    let given = example(document, parameter).or_else(|| example(document, content?));
+    if let Some(value) = given.and_then(|value| document.copy(value)) {
         return value;
     }
-    let content = members(parameter.member("content")).first().map(|(_, media)| media);
     let schema = parameter.member("schema").or_else(|| content?.member("schema"));
     let name = text_of(parameter, "name");
     let made = schema.map(|schema| sample(document, schema));
@@ -193,10 +221,15 @@ fn put_parameter(document: &Document, parameter: &Literal, draft: &mut Draft) ->
         return true;
     }
     let required = parameter.member("required") == Some(&Literal::Bool(true));
-    let exampled = example(document, parameter).is_some()
-        || parameter.member("schema").and_then(|schema| document.resolve(schema)).is_some_and(
-            |schema| example(document, schema).is_some() || schema.member("default").is_some(),
-        );
+    let media = content(parameter).map(|(_, media)| media);
+    let holders = [Some(parameter), media].into_iter().flatten();
+    let exampled = holders.into_iter().any(|holder| {
+        let schema = holder.member("schema").and_then(|schema| document.resolve(schema));
+        example(document, holder).is_some()
+            || schema.is_some_and(|schema| {
+                example(document, schema).is_some() || schema.member("default").is_some()
+            })
+    });
     if !required && !exampled {
         return false;
     }
@@ -291,7 +324,7 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
     let media = members(target.member("content"));
     let rank = |name: &str| match essence(name).as_str() {
         JSON => 0,
-        other if other.ends_with("+json") => 1,
+        other if is_json(other) => 1,
         FORM => 2,
         "multipart/form-data" => 3,
         other if other.starts_with("text/") => 4,
@@ -319,11 +352,7 @@ fn put_body(document: &Document, body: &Literal, draft: &mut Draft) {
     match rank(name) {
         0 | 1 => {
             draft.put_header("Content-Type", &literal(&essence(name)));
-            let text = match value {
-                Literal::Text(text) if text.trim_start().starts_with(['{', '[']) => text,
-                value => value.to_string(),
-            };
-            put_text(draft, &literal(&text));
+            put_text(draft, &literal(&json_text(value)));
         }
         2 => draft.body = Some(Body::Form(form(&value))),
         3 => {
@@ -394,7 +423,8 @@ fn parts(
     parts
 }
 
-/// Puts the credentials of the first way to be let in.
+/// Puts the credentials of the first way to be let in; none where none is a way (OpenAPI 3.1, Security Requirement Object:
+/// an empty requirement).
 pub(super) fn secure(
     document: &Document,
     place: &Place,
@@ -403,6 +433,17 @@ pub(super) fn secure(
 ) {
     let wanted = place.of.member("security").or_else(|| document.root.member("security"));
     let Some(Literal::List(ways)) = wanted else { return };
+    let is_none = |way: &Literal| matches!(way, Literal::Object(schemes) if schemes.is_empty());
+    if ways.iter().any(is_none) {
+        let named: Vec<_> = ways.iter().flat_map(|way| members(Some(way))).collect();
+        if !named.is_empty() {
+            let schemes: Vec<String> =
+                named.iter().take(MOST_SCHEMES).map(|(name, _)| quote(name)).collect();
+            let what = format!("it needs no credentials, and has none: {}", schemes.join(", "));
+            draft.note(Kind::Assumed, what);
+        }
+        return;
+    }
     let schemes = document.root.member("components").and_then(|c| c.member("securitySchemes"));
     for (name, _) in members(ways.first()).iter().take(MOST_SCHEMES) {
         let scheme = schemes.and_then(|all| document.resolve(all.member(name)?));

@@ -1,45 +1,92 @@
-//! A comparison as JSON.
+//! A comparison of results as JSON, `plimsoll.diff/1`.
 
-use serde_json::{Value, json};
+use model::{CurveRow, LevelKind};
+use schemars::JsonSchema;
+use serde::Serialize;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
 
 /// Every figure of the comparison. Times in nanoseconds, ratios as fractions of the last curve.
-pub fn document(diff: &Diff, judgements: &[Vec<AtLevel>]) -> Value {
-    let curves: Vec<Value> = (0..diff.names.len())
-        .map(|of| {
-            json!({
-                "name": diff.names[of],
-                "best": diff.best[of],
-                "best_qps_ratio": diff.best_ratio(of),
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Document<'a> {
+    /// `plimsoll.diff/1`.
+    schema: &'static str,
+    /// What the levels are.
+    kind: LevelKind,
+    /// The results; the last is what the others are compared with.
+    curves: Vec<Best<'a>>,
+    /// The levels that any of them has, ascending.
+    levels: Vec<Row<'a>>,
+    /// Best against best in words, of each but the last.
+    sentences: Vec<String>,
+    /// What makes them less comparable than they look.
+    notes: &'a [String],
+    /// Each but the last judged against the last, level by level; empty of results without runs.
+    judgements: &'a [Vec<AtLevel>],
+}
+
+/// The best level of a result.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Best<'a> {
+    /// What the result is called.
+    name: &'a str,
+    /// The level with its highest QPS; null where no level has a usable one.
+    best: Option<&'a CurveRow>,
+    /// Its best QPS over the last one's.
+    best_qps_ratio: Option<f64>,
+}
+
+/// A level.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row<'a> {
+    /// Connections, or arrivals per second.
+    level: f64,
+    /// What each result has there, in their order.
+    curves: Vec<Cell<'a>>,
+}
+
+/// A result at a level.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Cell<'a> {
+    /// Its figures; null where it has no such level.
+    figures: Option<&'a CurveRow>,
+    /// Its QPS over the last one's.
+    qps_ratio: Option<f64>,
+    /// Its mean over the last one's.
+    mean_ratio: Option<f64>,
+}
+
+/// The document of a comparison.
+pub fn document<'a>(diff: &'a Diff, judgements: &'a [Vec<AtLevel>]) -> Document<'a> {
+    let best = |(of, name): (usize, &'a String)| Best {
+        name,
+        best: diff.best.get(of).and_then(Option::as_ref),
+        best_qps_ratio: diff.best_ratio(of),
+    };
+    let others = 0..diff.names.len().saturating_sub(1);
+    Document {
+        schema: "plimsoll.diff/1",
+        kind: diff.kind,
+        curves: diff.names.iter().enumerate().map(best).collect(),
+        levels: diff.rows.iter().map(row).collect(),
+        sentences: others.filter_map(|of| diff.best_sentence(of)).collect(),
+        notes: &diff.notes,
+        judgements,
+    }
+}
+
+fn row(row: &verdict::diff::DiffRow) -> Row<'_> {
+    Row {
+        level: row.level,
+        curves: row
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(of, figures)| Cell {
+                figures: figures.as_ref(),
+                qps_ratio: row.qps_ratio(of),
+                mean_ratio: row.mean_ratio(of),
             })
-        })
-        .collect();
-    let levels: Vec<Value> = diff
-        .rows
-        .iter()
-        .map(|row| {
-            let cells: Vec<Value> = (0..row.cells.len())
-                .map(|of| {
-                    json!({
-                        "figures": row.cells[of],
-                        "qps_ratio": row.qps_ratio(of),
-                        "mean_ratio": row.mean_ratio(of),
-                    })
-                })
-                .collect();
-            json!({ "level": row.level, "curves": cells })
-        })
-        .collect();
-    let sentences: Vec<String> =
-        (0..diff.names.len().saturating_sub(1)).filter_map(|of| diff.best_sentence(of)).collect();
-    json!({
-        "schema": "plimsoll.diff/1",
-        "kind": diff.kind,
-        "curves": curves,
-        "levels": levels,
-        "sentences": sentences,
-        "notes": diff.notes,
-        "judgements": judgements,
-    })
+            .collect(),
+    }
 }

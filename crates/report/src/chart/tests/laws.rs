@@ -42,14 +42,15 @@ fn kind() -> impl Strategy<Value = LevelKind> {
 }
 
 fn curve_level() -> impl Strategy<Value = CurveLevel> {
-    (figure(), figure(), figure(), maybe(), validity()).prop_map(
-        |(level, requests_per_s, mean_s, p99_s, validity)| CurveLevel {
+    (figure(), figure(), figure(), maybe(), validity(), any::<bool>()).prop_map(
+        |(level, requests_per_s, mean_s, p99_s, validity, cut_short)| CurveLevel {
             level,
             requests_per_s,
             mean_s,
             p99_s,
             success_ratio: None,
             validity,
+            cut_short,
         },
     )
 }
