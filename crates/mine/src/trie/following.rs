@@ -2,23 +2,51 @@
 
 use std::collections::BTreeMap;
 
-/// Requests by what follows a segment in the path: the bit of `Traits` that stands for it; from [`ENDS`] on, those
-/// after which nothing follows, by method and names in the query.
+/// Requests by what follows a segment in the path: the class of it, or from [`WORDS`] on the word if it is one that
+/// one knows; from [`ENDS`] to there those after which nothing follows, by method and names in the query.
 pub(super) type Next = BTreeMap<u32, u64>;
 /// Nothing follows.
 pub(super) const ENDS: u32 = 64;
+/// A word follows that one knows: so many are told apart.
+pub(super) const WORDS: u32 = 1 << 16;
 
 /// Whether requests go on in another way than others, by more than chance; `within` says that they are counted among
 /// those.
 pub(super) fn is_strange(own: &Next, all: &Next, within: bool) -> bool {
-    const MANY_HITS: u64 = 20;
+    is_often(own) && excess(own, all, within) > 1.0
+}
+
+/// Whether requests are enough to say something.
+pub(super) fn is_often(own: &Next) -> bool {
+    const MANY_HITS: f64 = 20.0;
+    total(own) >= MANY_HITS
+}
+
+/// How far requests go on in another way than others, as a multiple of what chance explains.
+pub(super) fn excess(own: &Next, all: &Next, within: bool) -> f64 {
     let kinds = own.keys().chain(all.keys().filter(|bit| !own.contains_key(bit))).count();
-    own.values().sum::<u64>() >= MANY_HITS && divergence(own, all, within) > unlikely(kinds)
+    divergence(own, all, within) / unlikely(kinds)
+}
+
+/// Whether all that follows in the path follows others too.
+pub(super) fn follows_in(own: &Next, others: &Next) -> bool {
+    let ends = ENDS..WORDS;
+    own.keys().all(|kind| ends.contains(kind) || others.contains_key(kind))
+}
+
+pub(super) fn total(next: &Next) -> f64 {
+    next.values().sum::<u64>() as f64
+}
+
+/// Adds requests to others.
+pub(super) fn add(all: &mut Next, more: &Next) {
+    for (bit, hits) in more {
+        *all.entry(*bit).or_insert(0) += hits;
+    }
 }
 
 /// Twice the logarithm of the likelihood ratio (Wilks 1938) of requests going on as they do, against as all others do.
 fn divergence(own: &Next, all: &Next, within: bool) -> f64 {
-    let total = |next: &Next| next.values().sum::<u64>() as f64;
     let own_total = total(own);
     let rest_total = if within { total(all) - own_total } else { total(all) };
     let kinds = all.len() as f64;
