@@ -187,6 +187,9 @@ fn affixes(segment: &[u8]) -> (&[u8], &[u8], &[u8]) {
     {
         return cut(at + 1, segment.len());
     }
+    if let Some(at) = namespace(segment) {
+        return cut(at, segment.len());
+    }
     // Custom verbs: projects/x:undelete
     if let Some(at) = memchr::memrchr(b':', segment).filter(|at| *at > 0)
         && segment.len() - at > 3
@@ -198,6 +201,16 @@ fn affixes(segment: &[u8]) -> (&[u8], &[u8], &[u8]) {
         return cut(0, at);
     }
     numbered(segment).map_or(whole, |at| cut(at, segment.len()))
+}
+
+/// Where a title begins behind a namespace, which has a capital: `Talk:Amber`, `User_talk:alice`.
+fn namespace(segment: &[u8]) -> Option<usize> {
+    if !segment.first()?.is_ascii_uppercase() {
+        return None;
+    }
+    let at = memchr::memchr(b':', segment)?;
+    let is_word = segment[1..at].iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_');
+    (at > 1 && is_word && at + 1 < segment.len()).then_some(at + 1)
 }
 
 /// Where the number begins of a word with a number behind it: `item-123`, `page_4`, `q3` has none.
@@ -466,6 +479,8 @@ mod tests {
             ("list;jsessionid=5f3a9c1", "list;jsessionid=", Class::Secret, ""),
             ("sha256:507f1f77bcf86cd799439011", "sha256:", Class::Hex, ""),
             ("my-shop:undelete", "", Class::Word, ":undelete"),
+            ("Talk:Amber", "Talk:", Class::Word, ""),
+            ("User_talk:jdoe42", "User_talk:", Class::Word, ""),
             ("report.tar.gz", "", Class::Word, ".tar.gz"),
             ("users", "", Class::Word, ""),
         ] {

@@ -9,7 +9,7 @@ mod looks;
 mod settle;
 mod siblings;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
@@ -182,6 +182,7 @@ impl Trie {
         self.nodes[own as usize].add_ends(source.hits, source.marks, source.ways);
         for child in &source.children {
             let into = match &other.nodes[*child as usize].label {
+                Label::Fixed(text) if other.is_kept(from, text) => self.kept(own, text),
                 Label::Fixed(text) => self.child(own, text),
                 Label::Values { prefix, class, suffix, .. } => {
                     let shape = Shape { prefix, class: *class, suffix };
@@ -226,6 +227,22 @@ impl Trie {
     /// Whether a word may stand beside values: there are only so many that may be fixed.
     fn has_room(&self, node: u32) -> bool {
         self.nodes[node as usize].children.len() < MOST_CHILDREN / 4
+    }
+
+    /// Whether a word was left where others of its shape were put together.
+    fn is_kept(&self, node: u32, text: &[u8]) -> bool {
+        let shape = self.shape(node, text);
+        shape.class.is_words() && self.edges.contains_key(&(node, hash_of_shape(&shape)))
+    }
+
+    /// The child of a word that was left elsewhere where others of its shape were put together.
+    fn kept(&mut self, node: u32, text: &[u8]) -> u32 {
+        let key = hash(text);
+        let full = self.nodes.len() - self.free.len() >= MOST_NODES;
+        if full || !self.has_room(node) || self.edges.contains_key(&(node, key)) {
+            return self.child(node, text);
+        }
+        self.add_child(node, key, Label::Fixed(text.into()))
     }
 
     /// Whether a child is a fixed word that stays where others of its shape are put together.
@@ -366,18 +383,36 @@ impl Trie {
         }
     }
 
-    /// Puts words together where they are too many to keep; those that many requests have stay.
+    /// Puts words together where they are too many to keep, those of a namespace that has many on their own. What
+    /// stays: words that may be fixed, those that one knows and many requests have, and those that go on in a way of
+    /// their own.
     fn thin_out(&mut self, node: u32) {
+        const MANY: usize = 64;
         let children = self.nodes[node as usize].children.clone();
         let total: u64 = children.iter().map(|child| self.below(*child)).sum();
-        let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
-        let into = self.values_node(node, &plain);
+        let apart = self.words_apart(node);
+        let mut chosen: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
         for child in children {
             let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
-            let heavy = self.below(child) * 200 > total;
-            if !(may_be_fixed(text)
-                || (heavy && (words::is_common(text) || words::is_wholly_general(text))))
-            {
+            let known = || words::is_common(text) || words::is_wholly_general(text);
+            let heavy = self.below(child) * 200 > total && known();
+            if !(heavy || apart.contains(&child) || may_be_fixed(text)) {
+                let prefix = self.shape(node, text).prefix;
+                let namespace = if prefix.ends_with(b":") { prefix } else { b"" };
+                chosen.entry(namespace.to_vec()).or_default().push(child);
+            }
+        }
+        if !chosen.values().any(|words| words.len() >= MANY) {
+            let all = std::mem::take(&mut chosen).into_values().flatten().collect();
+            chosen.insert(Vec::new(), all);
+        }
+        for (prefix, words) in chosen {
+            if !prefix.is_empty() && words.len() < MANY {
+                continue;
+            }
+            let around = Shape { prefix: &prefix, class: Class::Word, suffix: b"" };
+            let into = self.values_node(node, &around);
+            for child in words {
                 self.move_into(node, child, into);
             }
         }

@@ -134,3 +134,112 @@ fn words_with_the_same_routes_in_the_same_proportions_are_values() {
         assert!(found.contains(wanted), "{wanted}: {found:?}");
     }
 }
+
+#[test]
+fn a_word_is_none_of_the_values_though_another_has_most_requests() {
+    let mut paths = Vec::new();
+    for n in 0..3_000 {
+        let city = name(n % 150);
+        paths.push(format!("/{city}/{}-{}", name(n % 400), name(n % 300)));
+        if n % 3 == 0 {
+            paths.push(city);
+        }
+        paths.push(format!("/quux/plates/{n}"));
+        if n % 40 == 0 {
+            paths.push("/xylotheque".to_owned());
+        }
+    }
+    let paths: Vec<String> =
+        paths.iter().map(|path| format!("/{}", path.trim_start_matches('/'))).collect();
+    let found = templates(&paths);
+    for wanted in ["/{name}", "/{name}/{name_2}", "/quux/plates/{id}", "/xylotheque"] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}
+
+#[test]
+fn a_word_is_fixed_however_rare_where_nothing_follows_values_that_follows_it() {
+    let mut paths = Vec::new();
+    for n in 0..3_000 {
+        paths.push(format!("/{}/orders/{n}", name(n % 300)));
+        if n % 1_000 == 0 {
+            paths.push("/xylotheque/policy/leaf-in-autumn".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    assert!(found.contains("/{name}/orders/{id}"), "{found:?}");
+    assert!(found.iter().any(|text| text.starts_with("/xylotheque/policy/")), "{found:?}");
+}
+
+#[test]
+fn a_word_with_routes_of_its_own_stays_beside_more_values_than_are_kept() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        paths.push(format!("/{}", name(n)));
+        paths.push(format!("/{}/stars", name(n)));
+        if n % 40 == 0 {
+            paths.push("/xylotheque/beta".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    for wanted in ["/{name}", "/{name}/stars", "/xylotheque/beta"] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+    assert!(found.len() < 6, "{found:?}");
+}
+
+#[test]
+fn titles_of_a_namespace_are_values_of_its_own() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        paths.push(format!("/wiki/Q{}", name(n)));
+        paths.push(format!("/wiki/Talk:Q{}", name(n % 900)));
+        if n % 50 == 0 {
+            paths.push("/wiki/Portal:Current_events".to_owned());
+            paths.push("/wiki/Special:Statistics".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    for wanted in [
+        "/wiki/{name}",
+        "/wiki/Talk:{name}",
+        "/wiki/Portal:Current_events",
+        "/wiki/Special:Statistics",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}
+
+#[test]
+fn values_that_come_often_are_one_parameter_where_the_same_routes_follow() {
+    let mut paths = Vec::new();
+    for n in 0..36_000 {
+        let rest = ["builds", "builds", "logs", "keys"][(n / 300 % 4) as usize];
+        paths.push(format!("/project/{}/{n}/{rest}", name(n % 300)));
+    }
+    let found = templates(&paths);
+    assert!(found.contains("/project/{name}/{id}/builds") && found.len() == 3, "{found:?}");
+}
+
+#[test]
+fn scripts_of_one_language_and_lone_years_are_fixed() {
+    let mut paths = Vec::new();
+    for n in 0..600 {
+        paths.push(format!("/{}/{n}", ["zh-hans", "zh-hant"][n % 2]));
+        paths.push(format!("/shop/{}/{n}", ["en", "de", "pt-BR"][n % 3]));
+    }
+    paths.push("/report/2015/maps".to_owned());
+    paths.push("/accounts/1/imports".to_owned());
+    paths.push("/orders/2015/items".to_owned());
+    let found = templates(&paths);
+    for wanted in [
+        "/zh-hans/{id}",
+        "/zh-hant/{id}",
+        "/shop/{locale}/{id}",
+        "/report/2015/maps",
+        "/accounts/1/imports",
+        "/orders/{id}/items",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+}

@@ -5,6 +5,7 @@
 //! only), look like slugs or names, and are followed by the same segments, methods and parameters; fixed words are
 //! few, come often, are common words, and differ in what follows.
 
+mod apart;
 mod secrets;
 mod vocabulary;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 
 use model::secret::Neighbour;
 
-use super::following::{ENDS, Next, is_strange};
+use super::following::{ENDS, Next, WORDS, follows_in, is_strange};
 use super::looks::{is_handle, is_identifier, is_plain, is_slug, is_title};
 use super::{Label, ROOT, Trie, hash};
 use crate::segment::{Class, Shape, is_upper};
@@ -195,7 +196,10 @@ impl Trie {
     fn settle_locales(&mut self, node: u32, group: Vec<Candidate>, words: &mut Words) {
         // `hr` and `it` may be departments.
         let spoken = |candidate: &Candidate| words::is_widely_spoken(&candidate.text);
-        if group.len() >= 2 && group.iter().any(spoken) && agreement(&group) >= 0.6 {
+        // Scripts of one language are editions of a page rather than languages of a site.
+        let language = |candidate: &Candidate| candidate.text[..2].to_vec();
+        let several = group.iter().any(|candidate| language(candidate) != language(&group[0]));
+        if several && group.iter().any(spoken) && agreement(&group) >= 0.6 {
             let shape = Shape { prefix: b"", class: Class::Locale, suffix: b"" };
             self.generalise(node, &shape, |_, _| true);
         } else {
@@ -238,7 +242,7 @@ impl Trie {
     /// Takes what is left of fixed segments for values where they are rare beside many, and no words that one knows.
     fn settle_rare(&mut self, node: u32, into: u32, prefix: &[u8], suffix: &[u8]) {
         let most = self.below(into);
-        let traits = self.traits(into);
+        let usual = self.next(into);
         let class = match &self.nodes[into as usize].label {
             Label::Values { class, .. } => *class,
             Label::Fixed(_) => Class::Word,
@@ -255,11 +259,11 @@ impl Trie {
                 || self.found.contains(&child)
                 || !around
                 || matches!(shape.class, Class::Locale | Class::Int | Class::Float);
-            let follows = (self.traits(child) & !traits) >> 64 == 0;
+            let own = self.next(child);
+            let follows = follows_in(&own, &usual);
             // What was drawn at random does not come out as words.
             let known = known || !class.is_words() && is_plain(inner);
-            let apart =
-                || is_plain(inner) && is_strange(&self.next(child), &self.next(into), false);
+            let apart = || is_plain(inner) && is_strange(&own, &usual, false);
             if !known && follows && self.below(child) * 50 <= most && !apart() {
                 self.take_all(into);
                 self.move_into(node, child, into);
@@ -296,19 +300,31 @@ impl Trie {
         let ends = source.ways.iter().zip(ENDS..).filter(|(hits, _)| **hits > 0);
         let mut next: Next = ends.map(|(hits, way)| (way, u64::from(*hits))).collect();
         for child in &source.children {
-            *next.entry(self.bit(node, *child)).or_insert(0) += self.below(*child);
+            *next.entry(self.kind(node, *child)).or_insert(0) += self.below(*child);
         }
         next
+    }
+
+    /// What stands for a child in [`Next`].
+    fn kind(&self, node: u32, child: u32) -> u32 {
+        match &self.nodes[child as usize].label {
+            Label::Fixed(text) if self.is_known_word(node, text) => {
+                WORDS + hash(text) as u32 % WORDS
+            }
+            _ => self.bit(node, child),
+        }
+    }
+
+    fn is_known_word(&self, node: u32, text: &[u8]) -> bool {
+        self.shape(node, text).class == Class::Word && words::is_wholly_common(text)
     }
 
     /// The bit of [`Traits`] that stands for a child.
     fn bit(&self, node: u32, child: u32) -> u32 {
         match &self.nodes[child as usize].label {
             // A word that may be a value says no more than that a word follows.
-            Label::Fixed(text) => match self.shape(node, text).class {
-                Class::Word if words::is_wholly_common(text) => 16 + (hash(text) % 48) as u32,
-                class => class as u32,
-            },
+            Label::Fixed(text) if self.is_known_word(node, text) => 16 + (hash(text) % 48) as u32,
+            Label::Fixed(text) => self.shape(node, text).class as u32,
             Label::Values { class, .. } => *class as u32,
         }
     }
@@ -332,7 +348,12 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
         Class::Version | Class::Code => few && come_again(group),
         // One small number that goes on coming, or of which nothing says that it counts anything.
-        _ if group.len() == 1 => often || group[0].text.len() <= 2 && (free || come_again(group)),
+        _ if group.len() == 1 => {
+            let text = &group[0].text;
+            let short = text.len() <= 2 || is_year(text);
+            // The first of its kind is named in programs, wherever it stands.
+            often || text == b"1" || short && (free || come_again(group))
+        }
         _ => often && few && (free || agreement(group) < 0.5),
     }
 }
@@ -342,6 +363,11 @@ fn come_again(group: &[Candidate]) -> bool {
     const TIMES: u64 = 4;
     let hits: u64 = group.iter().map(|candidate| candidate.hits).sum();
     hits >= 2 * TIMES && hits >= TIMES * group.len() as u64
+}
+
+/// `1984`, `2026`.
+fn is_year(text: &[u8]) -> bool {
+    matches!(text, [b'1', b'9', b'0'..=b'9', b'0'..=b'9'] | [b'2', b'0', b'0'..=b'9', b'0'..=b'9'])
 }
 
 fn is_error_status(text: &[u8]) -> bool {
@@ -435,38 +461,12 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
     };
     let mut known = vocabulary::words_among_values(group);
     known.extend(vocabulary::single_words_among_slugs(group));
-    let apart = strange(group, others);
+    let apart = apart::words_apart(group, others);
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)
     };
     let values = group.iter().filter(is_value).map(|candidate| candidate.node).collect();
     (values, known)
-}
-
-/// Plain words whose requests go on in another way than those of the rest, by more than chance: each value of one
-/// parameter is followed by the same segments in the same proportions, and a fixed word has routes of its own.
-/// Nothing where many differ: then the rest is no single parameter, and says nothing about one.
-fn strange(group: &[&Candidate], others: &Next) -> Vec<u32> {
-    const FEWEST: usize = 8;
-    const FEW_ONE_IN: usize = 20;
-    if group.len() < FEWEST && others.is_empty() {
-        return Vec::new();
-    }
-    let mut all = others.clone();
-    for candidate in group {
-        for (bit, hits) in &candidate.next {
-            *all.entry(*bit).or_insert(0) += hits;
-        }
-    }
-    let differs = |candidate: &&&Candidate| is_strange(&candidate.next, &all, true);
-    let found: Vec<&Candidate> = group.iter().filter(differs).copied().collect();
-    // Of those beside values that were put together before, most are such words.
-    let few = if others.is_empty() { 3 } else { group.len().min(16) };
-    if found.len() > (group.len() / FEW_ONE_IN).max(few) {
-        return Vec::new();
-    }
-    let words = found.into_iter().filter(|candidate| is_plain(&candidate.text));
-    words.map(|candidate| candidate.node).collect()
 }
 
 /// What a good part of the requests of a group have in common.

@@ -14,7 +14,9 @@ use crate::segment::{Class, Shape, is_upper};
 use crate::words;
 
 /// Siblings at most that are compared.
-const MOST: usize = 64;
+const MOST: usize = 512;
+/// Comparisons of them at most.
+const MOST_PAIRS: usize = 1 << 12;
 /// Siblings at least that make a parameter.
 const FEWEST: usize = 3;
 /// Routes at least below siblings that look like nothing that is known.
@@ -41,8 +43,10 @@ impl Trie {
         if left.len() > MOST {
             return;
         }
-        while left.len() >= FEWEST {
+        let mut pairs = 0;
+        while left.len() >= FEWEST && pairs < MOST_PAIRS {
             let first = left.remove(0);
+            pairs += left.len();
             let (mut group, others): (Vec<u32>, Vec<u32>) =
                 left.iter().partition(|other| self.is_same(first, **other));
             group.insert(0, first);
