@@ -271,7 +271,8 @@ pub struct DiffArgs {
     /// Changes up to this share count as no change when runs are judged
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
     pub margin: f64,
-    /// Judge even where environments, responses or loads differ, or a run is not VALID
+    /// Judge even where environments, responses or loads differ, or a run is not VALID; if one is
+    /// INVALID, the exit code is 98 unless it is slower
     #[arg(long)]
     pub anyway: bool,
     /// Folder for charts and report [default: the second file's folder]
@@ -354,7 +355,8 @@ pub struct ReportArgs {
     /// How to print it
     #[command(flatten)]
     pub print: PrintArgs,
-    /// Judge a comparison even where environments, responses or loads differ, or a run is not VALID
+    /// Judge a comparison even where environments, responses or loads differ, or a run is not VALID; if one is
+    /// INVALID, the exit code is 98 unless it is slower
     #[arg(long)]
     pub anyway: bool,
     /// Objectives to judge it by, instead of those of the run

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use statistics::student::reach;
 
+use crate::exit;
 use crate::figures::times;
 
 pub use measure::{Measure, measures, reading};
@@ -115,6 +116,9 @@ pub struct Comparison {
     pub word: Word,
     /// Why the word is withheld, one sentence each; the figures stand all the same.
     pub withheld: Vec<String>,
+    /// A run is INVALID: where the figures are judged all the same, no word about them is a success.
+    #[serde(default)]
+    pub invalid: bool,
     /// Why there are no intervals, or what they leave out.
     pub notes: Vec<String>,
 }
@@ -194,7 +198,7 @@ impl Comparison {
     ) -> Self {
         let word = Self::overall(&effects, margin);
         let effects = effects.into_iter().map(|(effect, _)| effect).collect();
-        Self { names, margin, by, effects, word, withheld: Vec::new(), notes }
+        Self { names, margin, by, effects, word, withheld: Vec::new(), invalid: false, notes }
     }
 
     /// Takes the judgement back for these reasons; when it is wanted anyway, they become notes.
@@ -215,6 +219,15 @@ impl Comparison {
     /// The word to go by: none while it is withheld.
     pub fn judgement(&self) -> Option<Word> {
         self.withheld.is_empty().then_some(self.word)
+    }
+
+    /// Where it is SLOWER, 99; where nothing is judged or can be told, or a run is INVALID, 98.
+    pub fn exit_code(&self) -> u8 {
+        match self.judgement() {
+            Some(Word::Slower) => exit::OBJECTIVES_MISSED,
+            Some(Word::Same | Word::Faster) if !self.invalid => exit::DONE,
+            _ => exit::NOT_BELIEVABLE,
+        }
     }
 
     /// The judgement in a sentence or three: what, how little could have been seen, what would do.

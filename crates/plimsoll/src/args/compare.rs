@@ -33,7 +33,8 @@ pub struct CompareArgs {
     /// Changes up to this share count as no change
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true, default_value = "2%")]
     pub margin: f64,
-    /// Judge even where environments, responses or loads differ, or a run is not VALID
+    /// Judge even where environments, responses or loads differ, or a run is not VALID; if one is
+    /// INVALID, the exit code is 98 unless it is slower
     #[arg(long)]
     pub anyway: bool,
     /// Connections: users in a closed loop, the cap in an open loop [default: 10]

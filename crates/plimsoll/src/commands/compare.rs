@@ -9,10 +9,10 @@ mod rounds;
 
 use std::path::{Path, PathBuf};
 
-use model::Run;
+use model::{Run, Verdict};
 use verdict::Comparison;
-use verdict::comparison::{Word, likeness, rounds as judged};
-use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
+use verdict::comparison::{likeness, rounds as judged};
+use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE};
 
 use crate::args::{CompareArgs, CompareFormat, LoadArgs, ShapeArgs};
 use crate::failure::{Failure, cannot_run, usage};
@@ -79,7 +79,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         () if failed || rounds.halted() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
         () if rounds.lost().is_some() => NOT_BELIEVABLE,
-        () => code(&comparison),
+        () => comparison.exit_code(),
     };
     Ok(if written && printed || code != DONE { code } else { COULD_NOT_RUN })
 }
@@ -175,6 +175,7 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
     let (mut withheld, mut round) = (Vec::<(String, Vec<u64>)>::new(), 1);
+    let mut invalid = false;
     let names = names(args);
     let mut unlike = |runs: [&Run; 2]| {
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
@@ -184,6 +185,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
             }
         }
         round += 1;
+        invalid |= runs.iter().any(|run| run.validity.verdict == Verdict::Invalid);
     };
     let mut comparison = match baseline {
         Some(baseline) => {
@@ -200,6 +202,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     let made = rounds.progress().made;
     let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
     comparison.withhold(withheld.collect(), args.anyway);
+    comparison.invalid = invalid;
     comparison
 }
 
@@ -275,14 +278,6 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
     if let Some(Progress { made, asked }) = missing {
         eprintln!("plimsoll: this comparison ended early, after {made} of {asked} rounds");
     }
-    let code = if missing.is_some() { INTERRUPTED } else { code(&comparison) };
+    let code = if missing.is_some() { INTERRUPTED } else { comparison.exit_code() };
     Ok(if printed || code != DONE { code } else { COULD_NOT_RUN })
-}
-
-fn code(comparison: &Comparison) -> u8 {
-    match comparison.judgement() {
-        Some(Word::Same | Word::Faster) => DONE,
-        Some(Word::Slower) => OBJECTIVES_MISSED,
-        Some(Word::CannotTell) | None => NOT_BELIEVABLE,
-    }
 }

@@ -14,7 +14,6 @@ use model::{Curve, Run};
 use report::html::Comparison;
 use report::watched::Beside;
 use verdict::Diff;
-use verdict::comparison::Word;
 use verdict::comparison::levels::{self, AtLevel};
 use verdict::exit::{COULD_NOT_RUN, DONE, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::figures::level;
@@ -124,14 +123,11 @@ impl Compared {
     /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
     /// that is undecided for one or its judgement is withheld; tables, which are never judged, are no failure.
     fn exit_code(&self) -> u8 {
-        let words: Vec<Option<Word>> =
-            self.judgements.iter().flatten().map(|at| at.comparison.judgement()).collect();
-        let undecided = [None, Some(Word::CannotTell)];
-        match () {
-            () if words.contains(&Some(Word::Slower)) => OBJECTIVES_MISSED,
-            () if words.iter().any(|word| undecided.contains(word)) => NOT_BELIEVABLE,
-            () => DONE,
-        }
+        let codes = || self.judgements.iter().flatten().map(|at| at.comparison.exit_code());
+        [OBJECTIVES_MISSED, NOT_BELIEVABLE]
+            .into_iter()
+            .find(|worst| codes().any(|code| code == *worst))
+            .unwrap_or(DONE)
     }
 
     /// Writes charts and page into `dir`; whether all could be.

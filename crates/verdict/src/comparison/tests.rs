@@ -344,6 +344,22 @@ fn effect(measure: Measure, low: f64, high: f64, word: Word) -> Effect {
     }
 }
 
+/// `--anyway` shows what the figures say; of a server that is gone they are no success.
+#[test]
+fn figures_of_an_invalid_run_exit_with_98_whatever_they_say() {
+    let of = |word, invalid, withheld: &[&str]| {
+        let names = ["a".into(), "b".into()];
+        let mut comparison = Comparison::new(names, 0.02, String::new(), Vec::new(), Vec::new());
+        (comparison.word, comparison.invalid) = (word, invalid);
+        comparison.withhold(withheld.iter().map(|&reason| reason.to_owned()).collect(), false);
+        comparison.exit_code()
+    };
+    assert_eq!((of(Word::Same, false, &[]), of(Word::Same, true, &[])), (0, 98));
+    assert_eq!((of(Word::Faster, false, &[]), of(Word::Faster, true, &[])), (0, 98));
+    assert_eq!((of(Word::Slower, false, &[]), of(Word::Slower, true, &[])), (99, 99));
+    assert_eq!((of(Word::CannotTell, false, &[]), of(Word::Same, false, &["why"])), (98, 98));
+}
+
 #[test]
 fn what_can_be_told_comes_before_what_cannot() {
     let sentence = |effects| {
@@ -354,6 +370,7 @@ fn what_can_be_told_comes_before_what_cannot() {
             effects,
             word: Word::CannotTell,
             withheld: Vec::new(),
+            invalid: false,
             notes: Vec::new(),
         };
         let json = serde_json::to_vec(&comparison).unwrap();
