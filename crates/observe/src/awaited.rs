@@ -1,5 +1,5 @@
-//! Whom processes wait for: connections that they opened to others, and on how many of them they asked last and have not
-//! been answered.
+//! Whom processes wait for, and who waits for them: connections that they opened to others, and on how many of them they
+//! asked last and have not been answered; connections of clients that sent something which nobody has read.
 //!
 //! Works without the other end: by what the kernel keeps of each connection. Local sockets (`unix:`) tell no such thing.
 
@@ -20,6 +20,16 @@ const MOST_ANSWERS: usize = 64;
 /// Other ends that are told apart.
 const MOST_ENDS: usize = 16;
 
+/// What the connections of processes to one other end are doing.
+#[derive(Debug, Clone, Copy, Default)]
+struct To {
+    open: u32,
+    /// On which they wait.
+    waiting: u32,
+    /// Of these, on which the other end has not sent anything yet.
+    first: u32,
+}
+
 /// Reads whom the processes of one source wait for.
 #[derive(Debug, Default)]
 pub struct Awaited {
@@ -28,33 +38,41 @@ pub struct Awaited {
 }
 
 impl Awaited {
-    /// Puts `process.connections_to{END}` and `process.awaits{END}` into `sample`: connections that these processes opened,
-    /// and those of them on which they wait.
+    /// Puts into `sample`:
+    /// - `process.connections_to{END}` and `process.awaits{END}`: connections that these processes opened, and those of
+    ///   them on which they wait; `process.awaits_first{END}`: of these, those on which nothing has come yet;
+    /// - `process.unread`: connections that others opened to them, with something in it that they have not read;
+    /// - `process.other_sockets`: sockets that are none of these and listen nowhere, as those of `unix:`.
     pub fn read(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
         let found = sockets_of(pids).and_then(|own| Ok((own, connections()?)));
         let (own, (listeners, connections)) = match found {
             Ok(found) => found,
             Err(error) => return sample.miss("process.awaits", why("connections", &error)),
         };
-        let mut ends: BTreeMap<SocketAddr, (u32, u32)> =
-            self.seen.iter().map(|end| (*end, (0, 0))).collect();
-        // A connection at a port where somebody listens was opened by the other end.
-        let opened = connections
-            .iter()
-            .filter(|connection| own.contains(&connection.inode))
-            .filter(|connection| !listeners.contains(&connection.port));
-        for Connection { remote, waits, .. } in opened {
-            if ends.len() < MOST_ENDS || ends.contains_key(remote) {
-                let (open, waiting) = ends.entry(*remote).or_default();
-                *open += 1;
-                *waiting += u32::from(*waits);
+        let mut ends: BTreeMap<SocketAddr, To> =
+            self.seen.iter().map(|end| (*end, To::default())).collect();
+        let (mut unread, mut of_tcp) = (0_u32, 0_usize);
+        for connection in connections.iter().filter(|connection| own.contains(&connection.inode)) {
+            of_tcp += 1;
+            // A connection at a port where somebody listens was opened by the other end.
+            if listeners.ports.contains(&connection.port) {
+                unread += u32::from(connection.unread > 0);
+            } else if ends.len() < MOST_ENDS || ends.contains_key(&connection.remote) {
+                let to = ends.entry(connection.remote).or_default();
+                to.open += 1;
+                to.waiting += u32::from(connection.waits);
+                to.first += u32::from(connection.waits && !connection.answered);
             }
         }
-        for (end, (open, waiting)) in &ends {
-            sample.gauge(format!("process.connections_to{{{end}}}"), (*open).into());
-            sample.gauge(format!("process.awaits{{{end}}}"), (*waiting).into());
+        for (end, to) in &ends {
+            sample.gauge(format!("process.connections_to{{{end}}}"), to.open.into());
+            sample.gauge(format!("process.awaits{{{end}}}"), to.waiting.into());
+            sample.gauge(format!("process.awaits_first{{{end}}}"), to.first.into());
         }
         self.seen.extend(ends.into_keys());
+        let listening = listeners.inodes.iter().filter(|inode| own.contains(inode)).count();
+        sample.gauge("process.unread", unread.into());
+        sample.gauge("process.other_sockets", own.len().saturating_sub(of_tcp + listening) as f64);
     }
 }
 
@@ -80,13 +98,23 @@ fn sockets_of(pids: impl Iterator<Item = u32>) -> io::Result<BTreeSet<u32>> {
     Ok(found)
 }
 
-/// Ports where somebody listens, and connections, of the network that this process sees.
-fn connections() -> io::Result<(BTreeSet<u16>, Vec<Connection>)> {
-    let (mut listeners, mut found) = (BTreeSet::new(), Vec::new());
+/// Where somebody listens.
+#[derive(Debug, Default)]
+struct Listeners {
+    ports: BTreeSet<u16>,
+    inodes: BTreeSet<u32>,
+}
+
+/// Who listens, and connections, of the network that this process sees.
+fn connections() -> io::Result<(Listeners, Vec<Connection>)> {
+    let (mut listeners, mut found) = (Listeners::default(), Vec::new());
     for ipv6 in [false, true] {
         let socket = diagnostics().ok_or(io::ErrorKind::Unsupported)?;
         let take = |message: &[u8]| {
-            listeners.extend(sockets::listener(message).map(|listener| listener.address.port()));
+            if let Some(listener) = sockets::listener(message) {
+                listeners.ports.insert(listener.address.port());
+                listeners.inodes.insert(listener.inode);
+            }
             found.extend(sockets::connection(message));
         };
         ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take).map_err(|error| {
@@ -107,6 +135,25 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    #[test]
+    fn what_a_client_sent_and_nobody_read_is_told() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let end = listener.local_addr().expect("an address");
+        let mut client = TcpStream::connect(end).expect("it listens");
+        let (_server, _) = listener.accept().expect("a connection");
+        client.write_all(b"?").expect("it is open");
+        let (mut awaited, mut sample) = (Awaited::default(), Sample::new(0));
+        awaited.read(std::iter::once(std::process::id()), &mut sample);
+        if let Some(why) = sample.missing.get("process.awaits") {
+            println!("not read here: {why}");
+            return;
+        }
+        // Other tests of this process may have more of them.
+        assert!(sample.gauges["process.unread"] >= 1.0, "{sample:?}");
+        let first = sample.gauges[&format!("process.awaits_first{{{end}}}")];
+        assert!((first - 1.0).abs() < 0.1, "the client was never answered: {sample:?}");
+    }
 
     #[test]
     fn who_asked_and_was_not_answered_waits() {
