@@ -239,8 +239,9 @@ pub const RULES: &[Rule] = &[
         code: "server.too_few_workers",
         symptom: "some users are served and others wait from the start, while the processors are idle",
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
-        evidence: "a connection or more waits in the queue of the server's listener on average, and the server uses less than \
-                   half of its processors; where the queue overflows, or the workers wait for files or a database, those are \
+        evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
+                   fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
+                   uses less than half of its processors (and of unread requests not about one in all, which an interpreter's lock does); where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",

@@ -1,0 +1,55 @@
+//! Requests that wait inside of a server: unread, for a monitor, for their turn, for workers that wake in vain.
+
+use super::*;
+
+/// A source whose figures are the usual ones of a server of four processors that does little, and these.
+fn idle(more: &[(&'static str, f64)]) -> Figures {
+    let usual = [
+        ("process.count", 1.0),
+        ("process.cpus_allowed", 4.0),
+        ("process.cpu_ns", 0.1 * SECOND as f64),
+        ("process.thread_share", 0.05),
+    ];
+    with(machine(0.1), &[&usual[..], more].concat())
+}
+
+/// Sixteen users of a server that answers 100 a second, each after 160 ms.
+fn slow() -> Run {
+    let mut run = run();
+    run.plan.connections = 16;
+    let requests = run.totals.duration_ns / SECOND * 100;
+    (run.totals.requests, run.totals.attempts, run.totals.succeeded) =
+        (requests, requests, requests);
+    run.totals.statuses = [(200, requests)].into();
+    run.service_ns.mean = 160 * MILLISECOND;
+    run.first_byte_ns.mean = 160 * MILLISECOND;
+    let second = model::timeline::Point {
+        duration_ns: SECOND,
+        phase: "window".into(),
+        requests_per_s: 100.0,
+        ..model::timeline::Point::default()
+    };
+    run.timeline = vec![second; 10];
+    run
+}
+
+#[test]
+fn requests_that_nobody_reads_lack_workers() {
+    let first = |unread: (f64, f64), more: &[(&'static str, f64)]| {
+        let mut run = watched(slow(), idle(more));
+        let (mean, max) = unread;
+        let figure = Figure { mean, min: 0.0, max, growth: None };
+        let sources = &mut run.observed.as_mut().unwrap().sources;
+        sources[1].figures.insert("process.unread".into(), figure);
+        codes(&run)[0].clone()
+    };
+    assert_eq!(first((12.0, 12.0), &[]), "server.too_few_workers");
+    assert_eq!(first((10.0, 12.0), &[]), "server.too_few_workers", "the first sample came early");
+    assert_eq!(first((0.3, 1.0), &[]), "none", "they were just coming in");
+    assert_eq!(first((1.5, 3.0), &[]), "none", "hardly any of those on their way");
+    assert_eq!(first((4.0, 16.0), &[]), "none", "it stood still once");
+    let interpreter = [("process.cpu_ns", 0.97 * SECOND as f64)];
+    assert_eq!(first((12.0, 12.0), &interpreter), "none", "they wait for its lock");
+    let busy = [("process.thread_share", 0.97), interpreter[0]];
+    assert_eq!(first((12.0, 12.0), &busy), "server.single_thread");
+}
