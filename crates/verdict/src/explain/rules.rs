@@ -269,7 +269,9 @@ pub const RULES: &[Rule] = &[
                    locks; or throughput times the time of the quickest request is 0.7 to 1.15 (one at a time, by the \
                    utilisation law) while three requests or more are on their way, the p90 is at most 1.5 times the p50, and \
                    the server has threads and processors to spare; without a warm-up, after which nobody is served alone; \
-                   or half of the requests on their way or more wait in the kernel for a lock on a file",
+                   or half of the requests on their way or more wait in the kernel for a lock on a file; or a JVM counts 0.7 times \
+                   or more for each request that a thread found a monitor taken, and one is served at a time by the same law, with \
+                   three requests on their way and processors to spare, also after a warm-up: monitors are not fair",
         fix: "Hold the lock for less (no input and output inside), split it (one for each key or shard), or start more \
               processes. A profile of mutexes or of waiting names it (Go: /debug/pprof/mutex; Java: jstack; Python: py-spy).",
         experiment: "Its profile shows that requests wait for mutexes half of their time, or 15 % of the processor time in \

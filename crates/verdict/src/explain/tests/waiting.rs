@@ -53,3 +53,18 @@ fn requests_that_nobody_reads_lack_workers() {
     let busy = [("process.thread_share", 0.97), interpreter[0]];
     assert_eq!(first((12.0, 12.0), &busy), "server.single_thread");
 }
+
+#[test]
+fn monitors_that_most_requests_find_taken_are_a_lock_if_one_is_served_at_a_time() {
+    let first = |taken: f64, quickest_ms: u64, more: &[(&'static str, f64)]| {
+        let counted = [&[("process.monitors_contended", taken)][..], more].concat();
+        let mut run = watched(slow(), idle(&counted));
+        run.service_ns.min = quickest_ms * MILLISECOND;
+        codes(&run)[0].clone()
+    };
+    assert_eq!(first(95.0, 9, &[]), "server.lock");
+    assert_eq!(first(30.0, 9, &[]), "none", "now and then");
+    assert_eq!(first(95.0, 150, &[]), "none", "short locks, and most of the time goes elsewhere");
+    let busy = [("process.cpu_ns", 3.9 * SECOND as f64)];
+    assert_eq!(first(95.0, 9, &busy), "server.cpu", "short locks on busy processors");
+}
