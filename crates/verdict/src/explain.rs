@@ -333,12 +333,13 @@ fn is_one_server(one: &str, other: &str) -> bool {
 
 /// Codes whose cause is the reason for others, which are true all the same: what keeps a processor or workers busy, and is
 /// cheaper to mend, comes before those that are busy.
-const REASONS: [(&str, &[&str]); 5] = [
+const REASONS: [(&str, &[&str]); 6] = [
     ("conn.tls_handshake", PROCESSOR),
     ("proxy.upstream_keepalive", PROCESSOR),
     ("proxy.access_log", PROCESSOR),
     ("server.debug_options", PROCESSOR),
     ("server.gc", PROCESSOR),
+    ("server.too_many_workers", PROCESSOR),
 ];
 const PROCESSOR: &[&str] = &["server.cpu", "server.single_thread", "server.too_few_workers"];
 

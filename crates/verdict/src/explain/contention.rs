@@ -31,6 +31,9 @@ const MOST_WAIT: f64 = 0.5;
 /// a lock, as large a share finds it taken as it is taken of the time. Where requests come and go together, short ones are
 /// found taken as often.
 const FOUND_TAKEN: f64 = 0.7;
+/// Wake-ups of threads for each request from which on most are for nothing, and how many times as many threads must wake
+/// again and again as there are requests that they may wake for.
+const IN_VAIN: (f64, f64) = (20.0, 2.0);
 
 /// Functions that take locks, or wait for them: of Go, of the C library, of the kernel.
 const LOCKS: &[&str] = &[
@@ -178,38 +181,8 @@ fn one_at_a_time(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>
 }
 
 pub(super) fn too_many_workers(facts: &Facts<'_>) -> Outcome {
-    let judged: Vec<Option<Cause>> = facts
-        .servers
-        .iter()
-        .filter_map(|server| {
-            let queued = server.source.mean("process.queued_ns")? / SECOND as f64;
-            let (used, allowed) = (server.used()?, server.cores_allowed()?);
-            let each = queued / allowed.max(1.0);
-            let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
-            Some((each >= QUEUED.0 && used >= QUEUED.1).then(|| {
-                let sentence = format!(
-                    "The server has too many workers: {} of them wait for a processor at a time, on {} of them.",
-                    grouped(queued, 0),
-                    grouped(allowed, 0)
-                );
-                let per_request = facts.requests_per_s().map(|per_s| switches / per_s);
-                let cause = Cause::new(Low, &server.source.name, sentence)
-                    .weighing(0.4)
-                    .with(format!(
-                        "{} workers ready to run beside those that ran, for each processor",
-                        grouped(each, 1)
-                    ))
-                    .with(format!(
-                        "{} involuntary switches for each request",
-                        grouped(per_request.unwrap_or(0.0), 1)
-                    ));
-                cause.against(Some(
-                    "with fewer of them the processors stay as busy: what is won is their switches and memory"
-                        .to_owned(),
-                ))
-            }))
-        })
-        .collect();
+    let judged: Vec<Option<Cause>> =
+        facts.servers.iter().filter_map(|server| many_workers(facts, server)).collect();
     match (facts.servers.is_empty(), judged.is_empty()) {
         (true, _) => Outcome::Lacking(Facts::how_to_watch().to_owned()),
         (_, true) => Outcome::Lacking(
@@ -218,6 +191,58 @@ pub(super) fn too_many_workers(facts: &Facts<'_>) -> Outcome {
         ),
         _ => Outcome::of(judged.into_iter().flatten().collect()),
     }
+}
+
+/// More of a server's workers want a processor than there are, or wake up for nothing.
+fn many_workers(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
+    let queued = server.source.mean("process.queued_ns")? / SECOND as f64;
+    let (used, allowed) = (server.used()?, server.cores_allowed()?);
+    let each = queued / allowed.max(1.0);
+    if each < QUEUED.0 || used < QUEUED.1 {
+        return Some(None);
+    }
+    let ready = format!(
+        "{} workers ready to run beside those that ran, for each processor",
+        grouped(each, 1)
+    );
+    if let Some(cause) = wakes_in_vain(facts, server) {
+        return Some(Some(cause.with(ready)));
+    }
+    let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
+    let sentence = format!(
+        "The server has too many workers: {} of them wait for a processor at a time, on {} of them.",
+        grouped(queued, 0),
+        grouped(allowed, 0)
+    );
+    let per_request = facts.requests_per_s().map_or(0.0, |per_s| switches / per_s);
+    let switched = format!("{} involuntary switches for each request", grouped(per_request, 1));
+    let stay =
+        "with fewer of them the processors stay as busy: what is won is their switches and memory";
+    let cause = Cause::new(Low, &server.source.name, sentence).weighing(0.4);
+    Some(Some(cause.with(ready).with(switched).against(Some(stay.to_owned()))))
+}
+
+/// Workers that wake up again and again though there is nothing for them to do: many more of them than requests.
+fn wakes_in_vain(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
+    let waking = server.source.mean("process.waking_threads")?;
+    let wakes = server.source.mean("process.voluntary_switches")? / facts.requests_per_s()?;
+    let in_flight = facts.in_flight()?;
+    (wakes >= IN_VAIN.0 && waking >= IN_VAIN.1 * in_flight.max(1.0)).then(|| {
+        let sentence = format!(
+            "The server has too many workers: {} of them wake up again and again, for {} requests on their way, and use \
+             up its processors.",
+            grouped(waking, 0),
+            grouped(in_flight, 0)
+        );
+        Cause::new(Medium, &server.source.name, sentence)
+            .weighing(0.8)
+            .with(format!("{} wake-ups for each request", grouped(wakes, 0)))
+            .fixed_by(
+                "Start one to two workers for each core, and let them wait for work (a blocking accept, epoll) instead of \
+                 looking for it again and again. Risk: where requests wait for something else, few workers carry less."
+                    .to_owned(),
+            )
+    })
 }
 
 #[cfg(test)]

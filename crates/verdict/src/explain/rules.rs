@@ -254,7 +254,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "a processor runs one worker at a time: more workers than processors switch more and carry no more",
         evidence: "four threads or more wait for each processor that the server may use, on average, while it uses 85 % of \
                    them or more (some must wait for all processors to be kept busy); a low confidence, since what is won \
-                   is seldom much",
+                   is seldom much. A medium one, and before the processors that they use up, if twice as many threads as there are \
+                   requests on their way wake up 50 times a second or more, and 20 times or more for each request",
         fix: "Start one to two workers for each core where requests need the processor (worker_processes auto, gunicorn \
               --workers, a bounded pool of threads). Risk: where requests wait for something else, few workers carry less.",
         experiment: "Start a quarter of the workers and run it again: QPS stays or rises, and p99 falls.",

@@ -68,3 +68,23 @@ fn monitors_that_most_requests_find_taken_are_a_lock_if_one_is_served_at_a_time(
     let busy = [("process.cpu_ns", 3.9 * SECOND as f64)];
     assert_eq!(first(95.0, 9, &busy), "server.cpu", "short locks on busy processors");
 }
+
+#[test]
+fn workers_that_wake_for_nothing_come_before_the_processors_that_they_use_up() {
+    let found = |waking: f64, wakes_per_s: f64| {
+        let second = SECOND as f64;
+        let figures = [
+            ("process.cpu_ns", 3.9 * second),
+            ("process.queued_ns", 40.0 * second),
+            ("process.waking_threads", waking),
+            ("process.voluntary_switches", wakes_per_s),
+        ];
+        codes(&watched(slow(), idle(&figures)))
+    };
+    let both = ["server.too_many_workers", "server.cpu"];
+    assert_eq!(found(50.0, 50_000.0), both);
+    // For each request some threads wake, or as many threads as there are requests.
+    for found in [found(50.0, 500.0), found(16.0, 50_000.0)] {
+        assert_eq!(found, [both[1], both[0]]);
+    }
+}
