@@ -99,9 +99,13 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "rate_limited",
         symptom: "many quick 429 or 503 responses, and successes that stay at one rate whatever is sent",
-        mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503)",
+        mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503), or lets it \
+                    wait for its turn (limit_req with burst and without nodelay)",
         evidence: "1 % of the responses or more are 429; or 5 % or more are 503 and the successes of each second differ \
-                   by 15 % or less",
+                   by 15 % or less. Or, where slow responses keep the load from more: nginx's error log says `delaying request` for \
+                   20 % of the requests or more (it does at the level warn); or stub_status shows six tenths of the requests on \
+                   their way or more, three at the least and of 20 ms or longer, while nginx has hardly a connection to anybody else \
+                   and a thread half idle or more, bodies come at once, and the successes of each second differ by 5 % or less",
         fix: "Raise the limit or exempt the generator's address for the test: limit_req zone=… burst=…; risk: the limit \
               protects the server, so keep it in production.",
         experiment: "Offer half the rate: the share of refusals falls to none while successes stay.",

@@ -88,3 +88,51 @@ fn workers_that_wake_for_nothing_come_before_the_processors_that_they_use_up() {
         assert_eq!(found, [both[1], both[0]]);
     }
 }
+
+/// nginx before a server, both on the generator's machine: its page, and its processes.
+fn proxied(mut run: Run, page: &[(&'static str, f64)], of_nginx: &[(&'static str, f64)]) -> Run {
+    let sources = vec![
+        source("generator", Role::Generator, "local", machine(0.1)),
+        source("server", Role::App, "local:pid=7", idle(of_nginx)),
+        source("proxy", Role::Proxy, "nginx:http://127.0.0.1/status", page.iter().copied()),
+    ];
+    run.observed = Some(Observed { sources });
+    run
+}
+
+#[test]
+fn nginx_that_has_requests_and_does_nothing_for_them_lets_them_wait() {
+    let page = |writing: f64| [("nginx.writing", writing), ("nginx.requests", 101.0)];
+    let asks = |others: f64| {
+        [("process.connections_to{10.0.0.9:80}", 1.0), ("process.other_sockets", others)]
+    };
+    let first = |run: &Run| codes(run)[0].clone();
+    let held = proxied(slow(), &page(17.0), &asks(2.0));
+    assert_eq!(first(&held), "rate_limited", "{:?}", explain(&held));
+    assert_eq!(first(&proxied(slow(), &page(2.0), &asks(2.0))), "none", "it has hardly any");
+    assert_eq!(first(&proxied(slow(), &page(17.0), &asks(16.0))), "none", "unix: is asked");
+    let mut asked = asks(2.0);
+    asked[0].1 = 16.0;
+    assert_eq!(first(&proxied(slow(), &page(17.0), &asked)), "none", "another server is");
+    let mut carried = held.clone();
+    carried.plan.rate_per_s = Some(100.0);
+    (carried.rates.offered_per_s, carried.rates.achieved_per_s) = (100.0, 100.0);
+    assert_eq!(first(&carried), "none");
+    let mut bodies = held.clone();
+    bodies.first_byte_ns.mean = 10 * MILLISECOND;
+    assert_eq!(first(&bodies), "none", "bodies are sent slowly");
+    let mut uneven = held;
+    for (n, point) in uneven.timeline.iter_mut().enumerate() {
+        point.requests_per_s = if n % 2 == 0 { 120.0 } else { 80.0 };
+    }
+    assert_eq!(first(&uneven), "none");
+}
+
+#[test]
+fn a_log_that_says_that_requests_wait_is_heard() {
+    let said = |lines: f64| {
+        let page = [("nginx.log{limit_req delays}", lines)];
+        codes(&proxied(slow(), &page, &[]))[0].clone()
+    };
+    assert_eq!((said(90.0), said(1.0)), ("rate_limited".to_owned(), "none".to_owned()));
+}
