@@ -43,6 +43,8 @@ const HELD_LEAST: f64 = 3.0;
 /// What to do about requests that wait for their turn.
 const NODELAY: &str = "Raise the rate of limit_req_zone, or exempt the generator's address for the test (a geo block with \
     an empty key); `nodelay` passes the burst on at once. Risk: the limit protects the server, so keep it in production.";
+/// The parts of a proxy's waiting for its upstream that must be for the first answer on a connection, and for later ones.
+const FIRST: (f64, f64) = (0.25, 0.1);
 
 /// What a proxy writes to disk for each request, where that and nothing cheaper is at its limit.
 pub(super) fn access_log(facts: &Facts<'_>) -> Outcome {
@@ -135,6 +137,22 @@ fn is_of_this_machine(source: &ObservedSource) -> bool {
     ["nginx:http://127.", "nginx:http://localhost", "nginx:http://[::1]", "nginx:log="]
         .iter()
         .any(|form| source.read_from.starts_with(form))
+}
+
+/// Whether the server at a place waits for its upstream to open connections rather than to answer requests: on new
+/// connections answers come in several turns, as where TLS is spoken, and a good part of the waiting is for the first.
+pub(super) fn waits_to_open(facts: &Facts<'_>, place: &str) -> bool {
+    let of = |stem: &'static str| {
+        facts
+            .servers
+            .iter()
+            .filter(|server| server.source.name == place)
+            .flat_map(move |server| server.source.labelled(stem))
+            .map(|(_, figure)| figure.mean)
+            .sum::<f64>()
+    };
+    let (all, first) = (of("process.awaits"), of("process.awaits_first"));
+    first >= FIRST.0 * all && all - first >= FIRST.1 * all && all > 0.0
 }
 
 /// Requests that nginx lets wait for their turn: by its log, or because it has them and does nothing for them. `steady`

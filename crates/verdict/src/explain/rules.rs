@@ -131,7 +131,9 @@ pub const RULES: &[Rule] = &[
         mechanism: "without kept connections each request opens one to the upstream: a round trip, and a port for 60 s",
         evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
                    the generator; requests that a proxy answers itself (429, 500, 503) are not counted. It comes before the \
-                   proxy's own processor, which such connections keep busy",
+                   proxy's own processor, which such connections keep busy; and before the upstream that it waits for, where a quarter \
+                   of that waiting or more is for the first answer on a connection and a tenth or more for later ones (TLS: \
+                   the upstream is slow to greet, not to answer)",
         fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
               proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
         experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",

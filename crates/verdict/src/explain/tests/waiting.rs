@@ -136,3 +136,23 @@ fn a_log_that_says_that_requests_wait_is_heard() {
     };
     assert_eq!((said(90.0), said(1.0)), ("rate_limited".to_owned(), "none".to_owned()));
 }
+
+#[test]
+fn a_proxy_that_waits_for_greetings_opens_too_many_connections() {
+    // The machine opens a connection for each request, and 14 of them wait.
+    let found = |first: f64| {
+        let figures = [
+            ("process.awaits{10.0.0.9:443}", 14.0),
+            ("process.awaits_first{10.0.0.9:443}", first),
+            ("tcp.active_opens", 100.0),
+        ];
+        let mut run = proxied(slow(), &[("nginx.requests", 101.0)], &figures);
+        let opened = source("", Role::App, "", [("tcp.active_opens", 100.0)]).figures;
+        run.observed.as_mut().unwrap().sources[0].figures.extend(opened);
+        codes(&run)
+    };
+    let (opens, waits) = ("proxy.upstream_keepalive", "dependency.slow");
+    assert_eq!(found(7.0), [opens, waits], "half of the waiting is for greetings");
+    assert_eq!(found(1.0), [waits, opens], "for answers");
+    assert_eq!(found(14.0), [waits, opens], "of one turn: what is awaited is the answer");
+}
