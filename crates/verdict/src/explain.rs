@@ -360,7 +360,7 @@ fn reasons_first(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) {
             of_proxy
                 && code == "dependency.slow"
                 && is_one_server(&cause.place, &place)
-                && proxy::waits_to_open(facts, &cause.place)
+                && proxy::waits_to_open(facts)
         };
         let effect = |(nth, cause): &(usize, Cause)| {
             let code = RULES[*nth].code;

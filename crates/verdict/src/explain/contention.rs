@@ -112,7 +112,8 @@ fn monitors(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
     let at_once = at_once(facts)?;
     let in_flight = facts.in_flight()?;
     let busiest = server.source.mean("process.thread_share").unwrap_or(0.0);
-    let room = server.used()? < IDLE.0 && busiest < IDLE.1;
+    let free = server.host_busy().is_none_or(|busy| busy < IDLE.0);
+    let room = server.used()? < IDLE.0 && busiest < IDLE.1 && free;
     let limits = facts.is_bound_by_responses() && in_flight >= WAITING;
     let serial = ONE_AT_A_TIME.0 <= at_once && at_once <= ONE_AT_A_TIME.1;
     (taken >= FOUND_TAKEN && serial && limits && room).then(|| {

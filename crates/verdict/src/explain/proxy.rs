@@ -43,8 +43,9 @@ const HELD_LEAST: f64 = 3.0;
 /// What to do about requests that wait for their turn.
 const NODELAY: &str = "Raise the rate of limit_req_zone, or exempt the generator's address for the test (a geo block with \
     an empty key); `nodelay` passes the burst on at once. Risk: the limit protects the server, so keep it in production.";
-/// The parts of a proxy's waiting for its upstream that must be for the first answer on a connection, and for later ones.
-const FIRST: (f64, f64) = (0.25, 0.1);
+/// The parts of a proxy's waiting for its upstream that must be for the first answer on a connection, and for later ones:
+/// where no connection is used again and nobody greets, there are none.
+const FIRST: (f64, f64) = (0.25, 0.02);
 
 /// What a proxy writes to disk for each request, where that and nothing cheaper is at its limit.
 pub(super) fn access_log(facts: &Facts<'_>) -> Outcome {
@@ -99,14 +100,8 @@ pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
         .iter()
         .filter(|server| server.source.role == Role::Proxy)
         .filter_map(|server| {
-            // A page of this machine tells nothing of it; the generator's own source does.
-            let here = server.here || is_of_this_machine(server.source);
-            let host = server.host.or_else(|| facts.generator().filter(|_| here))?;
-            let opened = host.mean("tcp.active_opens")? - if here { own_per_s } else { 0.0 };
+            let (opened, each) = opened(facts, server)?;
             let requests_per_s = facts.requests_per_s()?;
-            // What it refuses by itself it passes to nobody.
-            let passed = 1.0 - REFUSALS.map(|status| facts.status_share(status)).iter().sum::<f64>();
-            let each = opened / (requests_per_s * passed.max(f64::MIN_POSITIVE));
             // Where nginx counts its requests, ours must be among them, and one takes one connection.
             let seen = server.source.mean("nginx.requests").map(|seen| seen / requests_per_s);
             let ours = seen.is_none_or(|seen| seen >= PASSED) && each <= OPENED_MOST;
@@ -133,26 +128,42 @@ pub(super) fn upstream_keepalive(facts: &Facts<'_>) -> Outcome {
     }
 }
 
+/// Connections that the machine of a proxy opens, beside those of the generator: a second, and for each request that is passed on.
+fn opened(facts: &Facts<'_>, proxy: &Server<'_>) -> Option<(f64, f64)> {
+    let own_per_s = facts.run.totals.connects as f64 / facts.window_s().max(f64::MIN_POSITIVE);
+    // A page of this machine tells nothing of it; the generator's own source does.
+    let here = proxy.here || is_of_this_machine(proxy.source);
+    let host = proxy.host.or_else(|| facts.generator().filter(|_| here))?;
+    let opened = host.mean("tcp.active_opens")? - if here { own_per_s } else { 0.0 };
+    // What it refuses by itself it passes to nobody.
+    let passed = 1.0 - REFUSALS.map(|status| facts.status_share(status)).iter().sum::<f64>();
+    Some((opened, opened / (facts.requests_per_s()? * passed.max(f64::MIN_POSITIVE))))
+}
+
 fn is_of_this_machine(source: &ObservedSource) -> bool {
     ["nginx:http://127.", "nginx:http://localhost", "nginx:http://[::1]", "nginx:log="]
         .iter()
         .any(|form| source.read_from.starts_with(form))
 }
 
-/// Whether the server at a place waits for its upstream to open connections rather than to answer requests: on new
-/// connections answers come in several turns, as where TLS is spoken, and a good part of the waiting is for the first.
-pub(super) fn waits_to_open(facts: &Facts<'_>, place: &str) -> bool {
-    let of = |stem: &'static str| {
+/// Whether proxies wait for their upstream to open connections rather than to answer requests: on new connections answers
+/// come in several turns, as where TLS is spoken, and a good part of the waiting is for the first. Connections that are used
+/// again wait for later answers too: their part must not be what is seen.
+pub(super) fn waits_to_open(facts: &Facts<'_>) -> bool {
+    let proxies = || {
         facts
             .servers
             .iter()
-            .filter(|server| server.source.name == place)
-            .flat_map(move |server| server.source.labelled(stem))
-            .map(|(_, figure)| figure.mean)
-            .sum::<f64>()
+            .filter(|server| server.source.role == Role::Proxy || server.source.name == THE_TARGETS)
+    };
+    let of = |stem: &'static str| {
+        let figures = proxies().flat_map(move |server| server.source.labelled(stem));
+        figures.map(|(_, figure)| figure.mean).sum::<f64>()
     };
     let (all, first) = (of("process.awaits"), of("process.awaits_first"));
-    first >= FIRST.0 * all && all - first >= FIRST.1 * all && all > 0.0
+    let each = proxies().filter_map(|server| opened(facts, server)).map(|(_, each)| each);
+    let again = each.reduce(f64::min).map_or(1.0, |each| (1.0 - each).max(0.0));
+    all > 0.0 && first >= FIRST.0 * all && all - first >= (FIRST.1 + 2.0 * again) * all
 }
 
 /// Requests that nginx lets wait for their turn: by its log, or because it has them and does nothing for them. `steady`
@@ -197,7 +208,8 @@ fn held(facts: &Facts<'_>, nginx: &Server<'_>) -> Option<Cause> {
     let (whole, first) = (run.service_ns.mean, run.first_byte_ns.mean);
     let at_once = first as f64 >= HELD.1 * whole as f64;
     let long = whole >= HELD_NS && in_flight >= HELD_LEAST;
-    let holds = has >= HELD.0 * in_flight && asks <= HELD.2 * in_flight && busy <= HELD.2;
+    let free = of.host_busy().is_none_or(|busy| busy < LIMITS.0);
+    let holds = has >= HELD.0 * in_flight && asks <= HELD.2 * in_flight && busy <= HELD.2 && free;
     (holds && long && at_once && all_seen && !stuck).then(|| {
         let sentence = format!(
             "nginx holds requests back: it has {} of them and neither works on them nor waits for anybody. A rate limit \

@@ -132,8 +132,8 @@ pub const RULES: &[Rule] = &[
         evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
                    the generator; requests that a proxy answers itself (429, 500, 503) are not counted. It comes before the \
                    proxy's own processor, which such connections keep busy; and before the upstream that it waits for, where a quarter \
-                   of that waiting or more is for the first answer on a connection and a tenth or more for later ones (TLS: \
-                   the upstream is slow to greet, not to answer)",
+                   of that waiting or more is for the first answer on a connection, and 2 % or more (and twice the share of \
+                   requests that opened none) for later ones (TLS: the upstream is slow to greet, not to answer)",
         fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
               proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
         experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
@@ -247,7 +247,7 @@ pub const RULES: &[Rule] = &[
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
         evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
                    fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
-                   uses less than half of its processors (and of unread requests not about one in all, which an interpreter's lock does); where the queue overflows, or the workers wait for files or a database, those are \
+                   uses less than half of its processors, for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does); where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",

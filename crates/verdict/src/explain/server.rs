@@ -429,6 +429,13 @@ const ALWAYS: f64 = 0.5;
 /// Processors that a server uses whose threads pass an interpreter's lock around: they read late for that.
 const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
 
+/// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
+fn is_idle(server: &Server<'_>, used: f64) -> bool {
+    let queued = server.source.mean("process.queued_ns").unwrap_or(0.0) / SECOND as f64;
+    let taken = server.host_busy().is_some_and(|busy| busy >= UNREAD.1);
+    used < WAITING.1 && queued < WAITING.1 && !taken
+}
+
 /// Requests that have come in on open connections and that no worker reads, while the processors are idle.
 fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     if [Role::Db, Role::Cache].contains(&server.source.role) {
@@ -440,7 +447,7 @@ fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let many = unread.mean >= WAITING.0 && unread.mean >= UNREAD.0 * in_flight;
     let always = unread.mean >= ALWAYS * unread.max;
     let one = server.cores().is_some_and(|cores| INTERPRETER.contains(&cores));
-    let idle = used < WAITING.1 && busiest < UNREAD.1 && !one;
+    let idle = is_idle(server, used) && busiest < UNREAD.1 && !one;
     Some((many && always && idle && facts.is_bound_by_responses()).then(|| {
         let sentence = format!(
             "The server has too few workers: {} requests lie unread on its connections, and its processors are idle.",
@@ -469,7 +476,7 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
         let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
         let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-        let found = queue.mean >= WAITING.0 && used < WAITING.1;
+        let found = queue.mean >= WAITING.0 && is_idle(server, used);
         Some(found.then(|| {
             let sentence = format!(
                 "The server has too few workers: {} connections wait to be accepted, and its processors are idle.",

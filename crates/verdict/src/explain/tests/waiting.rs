@@ -50,8 +50,25 @@ fn requests_that_nobody_reads_lack_workers() {
     assert_eq!(first((4.0, 16.0), &[]), "none", "it stood still once");
     let interpreter = [("process.cpu_ns", 0.97 * SECOND as f64)];
     assert_eq!(first((12.0, 12.0), &interpreter), "none", "they wait for its lock");
+    let queued = [("process.queued_ns", 0.9 * SECOND as f64)];
+    assert_eq!(first((12.0, 12.0), &queued), "none", "it waits for a processor");
+    let taken = first((12.0, 12.0), &machine(0.9));
+    assert_ne!(taken, "server.too_few_workers", "others take the processors");
     let busy = [("process.thread_share", 0.97), interpreter[0]];
     assert_eq!(first((12.0, 12.0), &busy), "server.single_thread");
+}
+
+#[test]
+fn a_server_that_is_given_no_processor_lacks_no_workers() {
+    let found = |queued: f64| {
+        let figures =
+            [("listen.queue{0.0.0.0:80}", 5.0), ("process.queued_ns", queued * SECOND as f64)];
+        let mut run = watched(slow(), idle(&figures));
+        run.plan.addresses = vec!["10.0.0.7:80".into()];
+        codes(&run)[0].clone()
+    };
+    assert_eq!(found(0.01), "server.too_few_workers");
+    assert_eq!(found(0.9), "none", "it accepts late for want of a processor");
 }
 
 #[test]
@@ -140,19 +157,21 @@ fn a_log_that_says_that_requests_wait_is_heard() {
 #[test]
 fn a_proxy_that_waits_for_greetings_opens_too_many_connections() {
     // The machine opens a connection for each request, and 14 of them wait.
-    let found = |first: f64| {
+    let found = |first: f64, opened: f64| {
         let figures = [
             ("process.awaits{10.0.0.9:443}", 14.0),
             ("process.awaits_first{10.0.0.9:443}", first),
-            ("tcp.active_opens", 100.0),
+            ("tcp.active_opens", opened),
         ];
         let mut run = proxied(slow(), &[("nginx.requests", 101.0)], &figures);
-        let opened = source("", Role::App, "", [("tcp.active_opens", 100.0)]).figures;
+        let opened = source("", Role::App, "", [("tcp.active_opens", opened)]).figures;
         run.observed.as_mut().unwrap().sources[0].figures.extend(opened);
         codes(&run)
     };
     let (opens, waits) = ("proxy.upstream_keepalive", "dependency.slow");
-    assert_eq!(found(7.0), [opens, waits], "half of the waiting is for greetings");
-    assert_eq!(found(1.0), [waits, opens], "for answers");
-    assert_eq!(found(14.0), [waits, opens], "of one turn: what is awaited is the answer");
+    assert_eq!(found(7.0, 100.0), [opens, waits], "half of the waiting is for greetings");
+    assert_eq!(found(13.0, 101.0), [opens, waits], "nearly all of it");
+    assert_eq!(found(1.0, 100.0), [waits, opens], "for answers");
+    assert_eq!(found(14.0, 101.0), [waits, opens], "of one turn: what is awaited is the answer");
+    assert_eq!(found(12.0, 90.0), [waits, opens], "later answers are of connections used again");
 }
