@@ -431,9 +431,11 @@ const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
 
 /// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
 fn is_idle(server: &Server<'_>, used: f64) -> bool {
-    let queued = server.source.mean("process.queued_ns").unwrap_or(0.0) / SECOND as f64;
-    let taken = server.host_busy().is_some_and(|busy| busy >= UNREAD.1);
-    used < WAITING.1 && queued < WAITING.1 && !taken
+    let taken = match server.source.mean("process.queued_ns") {
+        Some(queued) => queued / SECOND as f64 >= WAITING.1,
+        None => server.host_busy().is_some_and(|busy| busy >= UNREAD.1),
+    };
+    used < WAITING.1 && !taken
 }
 
 /// Requests that have come in on open connections and that no worker reads, while the processors are idle.
