@@ -138,7 +138,7 @@ mod tests {
             let value = *bytes[at as usize..].first_chunk().expect("eight bytes");
             let value = if order { u64::from_le_bytes(value) } else { u64::from_be_bytes(value) };
             assert_eq!((value, order), (68, little_endian));
-            assert_eq!(find(&bytes[..bytes.len() - 40]), None, "cut off");
+            assert_eq!(find(&bytes[..bytes.len() - 52]), None, "cut off");
         }
         assert_eq!(find(&file(&[("sun.rt._sync_ContendedLockAttemptsOf", 1)], true)), None);
         assert_eq!(find(b"\x7fELF and more of it, which is no file of a JVM"), None);

@@ -183,7 +183,7 @@ mod tests {
             "2026/11/23 10:00:00 [debug] 7#7: *1 http upstream header: \"upstream timed out\"\n";
         let mut counts = BTreeMap::new();
         let text = [debug, LATE, debug, FULL].map(str::as_bytes).join(&b"\xff\n"[..]);
-        count(&[&text, &b"no line"[..]].concat(), &mut counts);
+        count(&[&text[..], &b"no line"[..]].concat(), &mut counts);
         assert_eq!(counts, [("upstream timed out", 1), ("worker_connections", 1)].into());
     }
 
