@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = cache::stats(&text, &mut sample);
     assert!(sample.counters.len() + sample.gauges.len() <= MOST_VALUES);
     let _ = kmsg::kind(&text);
-    nginx_log::count(&text, &mut std::collections::BTreeMap::new());
+    nginx_log::count(text.as_bytes(), &mut std::collections::BTreeMap::new());
     for quotes in [Quotes::Names, Quotes::Strings] {
         let shape = shape(&text, quotes);
         assert!(shape.chars().count() <= 140 && !shape.chars().any(char::is_control));

@@ -25,10 +25,11 @@ const MOST_FIGURES: usize = 2 * MOST_VALUES;
 
 /// Gauges that a source tells where they are not zero, or are among the highest, and what it says to be missing where it
 /// cannot tell them: in a sample that has none of them, and does not say so, they are zero.
-const ZERO_WHERE_ABSENT: [(&str, &str); 4] = [
+const ZERO_WHERE_ABSENT: [(&str, &str); 5] = [
     ("db.waits", "db.waits"),
     ("listen.queue", "listen"),
     ("process.awaits", "process.awaits"),
+    ("process.awaits_first", "process.awaits"),
     ("process.connections_to", "process.awaits"),
 ];
 

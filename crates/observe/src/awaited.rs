@@ -1,5 +1,5 @@
-//! Whom processes wait for: connections that they opened to others, and on how many of them they asked last and have not
-//! been answered.
+//! Whom processes wait for, and who waits for them: connections that they opened to others, and on how many of them they
+//! asked last and have not been answered; connections of clients that sent something which nobody has read.
 //!
 //! Works without the other end: by what the kernel keeps of each connection. Local sockets (`unix:`) tell no such thing.
 
@@ -28,71 +28,99 @@ const MOST_ENDS: usize = 16;
 pub struct Awaited {
     /// Ends that were seen: from then on each sample tells of them.
     seen: BTreeSet<SocketAddr>,
-    /// Whose the connections are that somebody on this machine opened.
+    /// Whose the sockets are.
     owners: Owners,
 }
 
 impl Awaited {
-    /// Puts `process.connections_to{END}` and `process.awaits{END}` into `sample`: connections that these processes opened,
-    /// and those of them on which they wait. Of more ends than are told apart, those waited for most are told.
+    /// Puts into `sample`:
+    /// - `process.connections_to{END}` and `process.awaits{END}`: connections that these processes opened, and those of
+    ///   them on which they wait; `process.awaits_first{END}`: of these, those on which nothing has come yet. Of more ends
+    ///   than are told apart, those waited for most are told.
+    /// - `process.unread`: connections that others opened to them, with something in it that they have not read;
+    /// - `process.other_sockets`: sockets that are none of these and listen nowhere, as those of `unix:`.
     pub fn read(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
         let pids: Vec<u32> = pids.collect();
-        let found = connections().and_then(|(listeners, mut connections)| {
-            // A connection at a port where somebody listens was opened by the other end.
-            connections.retain(|connection| !listeners.contains(&connection.port));
-            let sockets = connections.iter().map(|connection| connection.inode).collect();
+        let found = connections().and_then(|(listeners, connections)| {
+            let inodes = connections.iter().map(|connection| connection.inode);
+            let sockets = inodes.chain(listeners.inodes.iter().copied()).collect();
             self.owners.look(sockets, &pids, sockets_of)?;
-            Ok(connections)
+            Ok((listeners, connections))
         });
-        let opened = match found {
+        let (listeners, connections) = match found {
             Ok(found) => found,
             Err(error) => return sample.miss("process.awaits", why("connections", &error)),
         };
-        let mut ends: BTreeMap<SocketAddr, (u32, u32)> = BTreeMap::new();
-        for Connection { remote, waits, inode, .. } in opened {
-            if self.owners.own.contains(&inode) {
-                let (open, waiting) = ends.entry(remote).or_default();
-                *open += 1;
-                *waiting += u32::from(waits);
+        let (mut ends, mut unread) = (BTreeMap::<SocketAddr, To>::new(), 0_u32);
+        for connection in connections {
+            // A connection at a port where somebody listens was opened by the other end.
+            let was_opened = !listeners.ports.contains(&connection.port);
+            match self.owners.own.contains(&connection.inode) {
+                true if was_opened => ends.entry(connection.remote).or_default().add(&connection),
+                true => unread += u32::from(connection.unread > 0),
+                false => {}
             }
         }
         self.choose(&ends);
         for end in &self.seen {
-            let (open, waiting) = ends.get(end).copied().unwrap_or_default();
-            sample.gauge(format!("process.connections_to{{{end}}}"), open.into());
-            sample.gauge(format!("process.awaits{{{end}}}"), waiting.into());
+            let to = ends.get(end).copied().unwrap_or_default();
+            sample.gauge(format!("process.connections_to{{{end}}}"), to.open.into());
+            sample.gauge(format!("process.awaits{{{end}}}"), to.waiting.into());
+            sample.gauge(format!("process.awaits_first{{{end}}}"), to.first.into());
         }
+        sample.gauge("process.unread", unread.into());
+        sample.gauge("process.other_sockets", self.owners.elsewhere as f64);
     }
 
     /// Takes ends that were not seen before to those that are told, the most waited for first.
-    fn choose(&mut self, ends: &BTreeMap<SocketAddr, (u32, u32)>) {
+    fn choose(&mut self, ends: &BTreeMap<SocketAddr, To>) {
         let mut new: Vec<_> = ends.iter().filter(|(end, _)| !self.seen.contains(end)).collect();
-        new.sort_by_key(|(_, (open, waiting))| Reverse((*waiting, *open)));
+        new.sort_by_key(|(_, to)| Reverse((to.waiting, to.open)));
         let room = MOST_ENDS.saturating_sub(self.seen.len());
         self.seen.extend(new.into_iter().take(room).map(|(end, _)| *end));
     }
 }
 
-/// Which of the connections that somebody on this machine opened are of the processes. The kernel tells connections by the
-/// number of their socket; whose it is only the files of each process tell, which are looked through where there are
-/// connections not known yet.
+/// What the connections of processes to one other end are doing.
+#[derive(Debug, Clone, Copy, Default)]
+struct To {
+    open: u32,
+    /// On which they wait.
+    waiting: u32,
+    /// Of these, on which the other end has not sent anything yet.
+    first: u32,
+}
+
+impl To {
+    fn add(&mut self, connection: &Connection) {
+        self.open += 1;
+        self.waiting += u32::from(connection.waits);
+        self.first += u32::from(connection.waits && !connection.answered);
+    }
+}
+
+/// Which of the connections and listeners of this machine are of the processes. The kernel tells them by the number of their
+/// socket; whose it is only the files of each process tell. Where these are many they are looked through no oftener than is
+/// cheap, and only for sockets not known yet.
 #[derive(Debug, Default)]
 struct Owners {
     own: BTreeSet<u32>,
     others: BTreeSet<u32>,
+    /// Further sockets of the processes, when their files were last looked through.
+    elsewhere: usize,
+    /// Files that were looked through last.
+    looked_at: usize,
     /// The processes.
     pids: Vec<u32>,
     /// Samples to leave out before files are looked through again: connections opened meanwhile are not counted until then.
     rest: usize,
-    /// Whether there were more files than are looked through.
-    too_many: bool,
 }
 
 impl Owners {
     /// Tells these sockets apart; `sockets_of` are all that processes hold, and how many files were looked through for it.
     fn look(
         &mut self,
-        opened: BTreeSet<u32>,
+        told: BTreeSet<u32>,
         pids: &[u32],
         sockets_of: impl FnOnce(&[u32]) -> io::Result<(BTreeSet<u32>, usize)>,
     ) -> io::Result<()> {
@@ -101,21 +129,21 @@ impl Owners {
             self.others.clear();
             pids.clone_into(&mut self.pids);
         }
-        self.own.retain(|socket| opened.contains(socket));
-        self.others.retain(|socket| opened.contains(socket));
+        self.own.retain(|socket| told.contains(socket));
+        self.others.retain(|socket| told.contains(socket));
         let is_known = |socket: &u32| self.own.contains(socket) || self.others.contains(socket);
         match self.rest {
-            0 if opened.iter().all(is_known) => {}
+            0 if self.looked_at > FILES_A_SAMPLE && told.iter().all(is_known) => {}
             0 => {
                 let (held, looked_at) = sockets_of(pids)?;
-                self.too_many = looked_at > MOST_FILES;
                 (self.own, self.others) =
-                    opened.into_iter().partition(|socket| held.contains(socket));
-                self.rest = looked_at / FILES_A_SAMPLE;
+                    told.into_iter().partition(|socket| held.contains(socket));
+                self.elsewhere = held.len() - self.own.len();
+                (self.looked_at, self.rest) = (looked_at, looked_at / FILES_A_SAMPLE);
             }
             _ => self.rest -= 1,
         }
-        match self.too_many {
+        match self.looked_at > MOST_FILES {
             true => Err(io::Error::other("the processes have more than 20,000 open files")),
             false => Ok(()),
         }
@@ -145,13 +173,23 @@ fn sockets_of(pids: &[u32]) -> io::Result<(BTreeSet<u32>, usize)> {
     Ok((found, looked_at))
 }
 
-/// Ports where somebody listens, and connections, of the network that this process sees.
-fn connections() -> io::Result<(BTreeSet<u16>, Vec<Connection>)> {
-    let (mut listeners, mut found) = (BTreeSet::new(), Vec::new());
+/// Where somebody listens.
+#[derive(Debug, Default)]
+struct Listeners {
+    ports: BTreeSet<u16>,
+    inodes: BTreeSet<u32>,
+}
+
+/// Who listens, and connections, of the network that this process sees.
+fn connections() -> io::Result<(Listeners, Vec<Connection>)> {
+    let (mut listeners, mut found) = (Listeners::default(), Vec::new());
     for ipv6 in [false, true] {
         let socket = diagnostics().ok_or(io::ErrorKind::Unsupported)?;
         let take = |message: &[u8]| {
-            listeners.extend(sockets::listener(message).map(|listener| listener.address.port()));
+            if let Some(listener) = sockets::listener(message) {
+                listeners.ports.insert(listener.address.port());
+                listeners.inodes.insert(listener.inode);
+            }
             found.extend(sockets::connection(message));
         };
         ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take).map_err(|error| {
@@ -172,6 +210,25 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+
+    #[test]
+    fn what_a_client_sent_and_nobody_read_is_told() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let end = listener.local_addr().expect("an address");
+        let mut client = TcpStream::connect(end).expect("it listens");
+        let (_server, _) = listener.accept().expect("a connection");
+        client.write_all(b"?").expect("it is open");
+        let (mut awaited, mut sample) = (Awaited::default(), Sample::new(0));
+        awaited.read(std::iter::once(std::process::id()), &mut sample);
+        if let Some(why) = sample.missing.get("process.awaits") {
+            println!("not read here: {why}");
+            return;
+        }
+        // Other tests of this process may have more of them.
+        assert!(sample.gauges["process.unread"] >= 1.0, "{sample:?}");
+        let first = sample.gauges[&format!("process.awaits_first{{{end}}}")];
+        assert!((first - 1.0).abs() < 0.1, "the client was never answered: {sample:?}");
+    }
 
     #[test]
     fn who_asked_and_was_not_answered_waits() {
@@ -207,24 +264,28 @@ mod tests {
     }
 
     #[test]
-    fn files_are_looked_through_for_new_connections_only_and_no_oftener_than_they_are_many() {
+    fn many_files_are_looked_through_for_new_sockets_only_and_seldom() {
         let mut owners = Owners::default();
         let mut looks = 0;
-        let mut look = |owners: &mut Owners, opened: &[u32], pids: &[u32], files: usize| {
+        let mut look = |owners: &mut Owners, told: &[u32], pids: &[u32], files: usize| {
             let held = |_: &[u32]| {
                 looks += 1;
                 Ok((BTreeSet::from([1, 3, 5]), files))
             };
-            owners.look(opened.iter().copied().collect(), pids, held).expect("they are told");
+            owners.look(told.iter().copied().collect(), pids, held).expect("they are told");
             (owners.own.iter().copied().collect::<Vec<_>>(), looks)
         };
         assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1));
-        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1), "all known");
-        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 2));
-        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3], 2), "1 was closed");
-        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3], 2));
-        assert_eq!(look(&mut owners, &[2, 3, 5], &[7], 10), (vec![3, 5], 3), "two samples later");
-        assert_eq!(look(&mut owners, &[2, 3, 5], &[7, 8], 10), (vec![3, 5], 4), "another process");
+        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 2), "few files");
+        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
+        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3], 3));
+        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
+        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3), "all known");
+        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3, 5], 4));
+        for _ in 0..2 {
+            assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000), (vec![1, 3, 5], 4));
+        }
+        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "who is new");
         let too_many = |_: &[u32]| Ok((BTreeSet::new(), MOST_FILES + 1));
         for _ in 0..3 {
             assert!(owners.look([9].into(), &[7], too_many).is_err(), "also while it rests");
@@ -235,7 +296,9 @@ mod tests {
     fn the_ends_that_are_waited_for_most_are_told() {
         let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let mut awaited = Awaited { seen: [end(1)].into(), owners: Owners::default() };
-        let ends = (2..40).map(|port| (end(port), (1, u32::from(port)))).collect();
+        let ends = (2..40)
+            .map(|port| (end(port), To { open: 1, waiting: port.into(), first: 0 }))
+            .collect();
         awaited.choose(&ends);
         let told: BTreeSet<_> = std::iter::once(1).chain(25..40).map(end).collect();
         assert_eq!(awaited.seen, told);

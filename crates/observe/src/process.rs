@@ -9,12 +9,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::sample::MOST_ASKED_THREADS;
+use model::units::SECOND;
 use model::{Nanos, Sample};
 use net::clock;
 
 use crate::awaited::Awaited;
 use crate::cgroup::{Cgroups, Held};
 use crate::host::{self, ELSEWHERE, quota, why};
+use crate::jvm::Jvm;
 use crate::proc::TICK_NS;
 use crate::proc::processes::{self, Stat};
 use crate::text::{read, read_or_empty};
@@ -38,9 +40,13 @@ const HELD_UP: [(&str, &[&str]); 2] = [
     ),
 ];
 
+/// Times a second that a thread must give its processor up to be counted as one that wakes again and again.
+const WAKES_PER_S: u64 = 50;
+
 /// What is told of the threads of all processes together.
-const OF_THREADS: [&str; 4] = [
+const OF_THREADS: [&str; 5] = [
     "process.thread_share",
+    "process.waking_threads",
     "process.queued_ns",
     "process.voluntary_switches",
     "process.involuntary_switches",
@@ -78,6 +84,9 @@ struct Known {
     io: Option<(u64, u64)>,
     files: Option<u64>,
     files_limit: Option<u64>,
+    jvm: Option<Jvm>,
+    /// Times that its threads found a monitor taken, where it is a JVM.
+    contended: Option<u64>,
 }
 
 /// A thread as it was at the last sample.
@@ -98,6 +107,7 @@ struct Sums {
     system_ns: Nanos,
     read_bytes: u64,
     written_bytes: u64,
+    contended: u64,
     of_threads: SumsOfThreads,
 }
 
@@ -208,10 +218,16 @@ impl Processes {
             sample.gauge("process.cpus_allowed", most.max(cpus.into()));
         }
         let seldom = self.samples.is_multiple_of(SELDOM);
+        let mut before = before;
+        let known_jvm = before.as_mut().and_then(|known| known.jvm.take());
+        let look = before.is_none() || seldom;
+        let jvm = known_jvm.or_else(|| look.then(|| jvm(folder, sample)).flatten());
         let mut known = Known {
             io,
             files: before.as_ref().and_then(|known| known.files),
             files_limit: before.as_ref().and_then(|known| known.files_limit),
+            contended: jvm.as_ref().and_then(Jvm::contended),
+            jvm,
             stat,
         };
         if seldom || known.files.is_none_or(|files| files < MANY_FILES) {
@@ -224,7 +240,7 @@ impl Processes {
             known.files_limit = processes::files_limit(&read_or_empty(folder.join("limits")));
         }
         let is_new = self.begun.is_some_and(|begun| known.stat.started > begun);
-        let nothing = || Known { io: Some((0, 0)), ..Known::default() };
+        let nothing = || Known { io: Some((0, 0)), contended: Some(0), ..Known::default() };
         let Some(before) = before.or_else(|| is_new.then(nothing)) else { return known };
         let sums = &mut self.sums;
         grown(&mut sums.user_ns, before.stat.user_ns, known.stat.user_ns);
@@ -233,6 +249,9 @@ impl Processes {
             grown(&mut sums.read_bytes, before.0, now.0);
             grown(&mut sums.written_bytes, before.1, now.1);
         }
+        if let Some((before, now)) = before.contended.zip(known.contended) {
+            grown(&mut sums.contended, before, now);
+        }
         known
     }
 
@@ -240,8 +259,9 @@ impl Processes {
     /// core, and how often they gave one up, each from the sample that saw it first. The kernel keeps none of these for a
     /// process as a whole.
     fn look_at_threads(&mut self, now_ns: Nanos, sample: &mut Sample) -> Result<(), &'static str> {
-        let (mut threads, mut busiest_ns) = (BTreeMap::new(), None::<Nanos>);
+        let (mut threads, mut busiest_ns, mut waking) = (BTreeMap::new(), None::<Nanos>, 0_u32);
         let mut sums = self.sums.of_threads;
+        let elapsed_ns = now_ns.saturating_sub(self.read_at_ns);
         for pid in self.known.keys() {
             let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
             for task in tasks.flatten() {
@@ -271,14 +291,17 @@ impl Processes {
                     grown(&mut sums.queued_ns, before.queued_ns, queued_ns);
                     grown(&mut sums.voluntary, before.voluntary, thread.voluntary);
                     grown(&mut sums.involuntary, before.involuntary, thread.involuntary);
+                    let wakes = thread.voluntary.saturating_sub(before.voluntary);
+                    let least = elapsed_ns.saturating_mul(WAKES_PER_S) / SECOND;
+                    waking += u32::from(wakes >= least.max(1));
                 }
                 threads.insert(tid, thread);
             }
         }
-        let elapsed_ns = now_ns.saturating_sub(self.read_at_ns);
-        // Where none was seen before, nothing is known of their shares.
+        // Where none was seen before, nothing is known of them.
         if let Some(busiest_ns) = busiest_ns.filter(|_| self.read_at_ns > 0 && elapsed_ns > 0) {
             sample.gauge("process.thread_share", busiest_ns as f64 / elapsed_ns as f64);
+            sample.gauge("process.waking_threads", waking.into());
         }
         self.threads = threads;
         self.sums.of_threads = sums;
@@ -324,6 +347,9 @@ impl Processes {
             sample.count("process.read_bytes", sums.read_bytes);
             sample.count("process.written_bytes", sums.written_bytes);
         }
+        if self.known.values().any(|known| known.contended.is_some()) {
+            sample.count("process.monitors_contended", sums.contended);
+        }
         let page = rustix::param::page_size() as f64;
         let over = |of: fn(&Known) -> u64| self.known.values().map(of).sum::<u64>() as f64;
         sample.gauge("process.count", self.known.len() as f64);
@@ -349,6 +375,15 @@ impl Processes {
         }
         quota(&mut self.held.1, sample);
     }
+}
+
+/// What a process counts of its locks, where it is a JVM.
+fn jvm(folder: &Path, sample: &mut Sample) -> Option<Jvm> {
+    let pid = folder.file_name()?.to_str()?.parse().ok()?;
+    Jvm::of(pid).unwrap_or_else(|error| {
+        sample.miss("process.monitors_contended", why("hsperfdata", &error));
+        None
+    })
 }
 
 /// Adds what a counter grew by; nothing where it began anew.

@@ -188,7 +188,7 @@ fn by_rules(facts: &Facts<'_>) -> Findings {
         let by_weight = other.weight.total_cmp(&one.weight);
         other.confidence.cmp(&one.confidence).then(by_weight).then(a.cmp(b))
     });
-    reasons_first(&mut found);
+    reasons_first(facts, &mut found);
     // A server that is watched twice, by itself and by a name, is one.
     let mut told = BTreeSet::new();
     found.retain(|(nth, cause)| {
@@ -333,28 +333,39 @@ fn is_one_server(one: &str, other: &str) -> bool {
 
 /// Codes whose cause is the reason for others, which are true all the same: what keeps a processor or workers busy, and is
 /// cheaper to mend, comes before those that are busy.
-const REASONS: [(&str, &[&str]); 5] = [
+const REASONS: [(&str, &[&str]); 6] = [
     ("conn.tls_handshake", PROCESSOR),
     ("proxy.upstream_keepalive", PROCESSOR),
     ("proxy.access_log", PROCESSOR),
     ("server.debug_options", PROCESSOR),
     ("server.gc", PROCESSOR),
+    ("server.too_many_workers", PROCESSOR),
 ];
 const PROCESSOR: &[&str] = &["server.cpu", "server.single_thread", "server.too_few_workers"];
 
 /// Puts reasons before what they are the reason for.
-fn reasons_first(found: &mut Vec<(usize, Cause)>) {
+fn reasons_first(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) {
     for (reason, effects) in REASONS {
         // What is only suspected explains nothing else.
         let is_reason = |(nth, cause): &(usize, Cause)| {
             RULES[*nth].code == reason && cause.confidence > Confidence::Low
         };
         let Some(at) = found.iter().position(is_reason) else { continue };
+        let of_proxy = reason == "proxy.upstream_keepalive";
         // A proxy's handshakes keep itself busy: whoever listens at the target's address.
-        let own =
-            |cause: &Cause| reason != "proxy.upstream_keepalive" || cause.place == THE_TARGETS;
-        let effect =
-            |(nth, cause): &(usize, Cause)| effects.contains(&RULES[*nth].code) && own(cause);
+        let own = |cause: &Cause| !of_proxy || cause.place == THE_TARGETS;
+        let place = found[at].1.place.clone();
+        // And it waits for them, before its upstream has heard of a request.
+        let waits = |code: &str, cause: &Cause| {
+            of_proxy
+                && code == "dependency.slow"
+                && is_one_server(&cause.place, &place)
+                && proxy::waits_to_open(facts)
+        };
+        let effect = |(nth, cause): &(usize, Cause)| {
+            let code = RULES[*nth].code;
+            effects.contains(&code) && own(cause) || waits(code, cause)
+        };
         if let Some(first) = found.iter().position(effect).filter(|first| *first < at) {
             let reason = found.remove(at);
             found.insert(first, reason);

@@ -18,6 +18,8 @@ const LISTEN: u8 = 10;
 const INFO: u16 = 2;
 /// Where attributes begin, behind `struct inet_diag_msg`.
 const ATTRIBUTES: usize = 72;
+/// Where `struct tcp_info` has the number of segments with data that came in; behind it those that went out.
+const SEGMENTS_IN: usize = 152;
 /// Milliseconds from which on the last data that came says nothing of an acknowledgement: it may be of a probe that
 /// keeps the connection alive.
 const LONG_AGO_MS: u32 = 10_000;
@@ -35,6 +37,8 @@ pub struct Listener {
     pub queue: u32,
     /// Connections that may wait.
     pub backlog: u32,
+    /// The number of its socket, as `/proc/PID/fd` shows it.
+    pub inode: u32,
 }
 
 /// A connection that is open, or being opened.
@@ -48,6 +52,10 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// Whether this end asked last, and waits for what the other says.
     pub waits: bool,
+    /// Whether the other end has sent data yet: before, who waits waits for the first answer, as of a handshake.
+    pub answered: bool,
+    /// Bytes that came in and that this end's program has not read.
+    pub unread: u32,
 }
 
 /// What is asked for.
@@ -116,30 +124,46 @@ pub fn listener(message: &[u8]) -> Option<Listener> {
     let queue = number(message, 56)?;
     let backlog = number(message, 60)?;
     let address = SocketAddr::new(ip(message, 8)?, port(message, 4)?);
-    (*state == LISTEN).then_some(Listener { address, queue, backlog })
+    let inode = number(message, 68)?;
+    (*state == LISTEN).then_some(Listener { address, queue, backlog, inode })
 }
 
 /// A connection, in the same and the attributes behind. None where it is none, or its state is not told.
 pub fn connection(message: &[u8]) -> Option<Connection> {
     let state = *message.get(1)?;
-    let waits = match state {
-        SYN_SENT => true,
-        ESTABLISHED => asked_last(attribute(message.get(ATTRIBUTES..)?, INFO)?)?,
+    let (waits, answered) = match state {
+        SYN_SENT => (true, false),
+        ESTABLISHED => {
+            let info = attribute(message.get(ATTRIBUTES..)?, INFO)?;
+            (asked_last(info)?, number(info, SEGMENTS_IN)? > 0)
+        }
         _ => return None,
     };
-    let remote = SocketAddr::new(ip(message, 24)?, port(message, 6)?);
-    Some(Connection { inode: number(message, 68)?, port: port(message, 4)?, remote, waits })
+    Some(Connection {
+        inode: number(message, 68)?,
+        port: port(message, 4)?,
+        remote: SocketAddr::new(ip(message, 24)?, port(message, 6)?),
+        waits,
+        answered,
+        unread: number(message, 56)?,
+    })
 }
 
 /// Whether this end sent data later than it received any, by `struct tcp_info`. The kernel's times are of its ticks, of 1
-/// to 10 ms: where both are of one tick, an acknowledgement that came later than the last data is of what was sent since.
+/// to 10 ms. Where both are of one tick, this end asked last if what it sent is not acknowledged yet, if an acknowledgement
+/// came later than the last data, or if it sent one segment more than it received: the other end may acknowledge at once
+/// and think for long, and questions and answers that fit into a segment each are as many.
 fn asked_last(info: &[u8]) -> Option<bool> {
     let (sent, received, acknowledged) = (number(info, 44)?, number(info, 52)?, number(info, 56)?);
-    let (segments_in, segments_out) = (number(info, 152)?, number(info, 156)?);
+    let (segments_in, segments_out) = (number(info, SEGMENTS_IN)?, number(info, 156)?);
+    let unacknowledged = number(info, 24)?;
     Some(match (segments_in, segments_out) {
         (_, 0) => false,
         (0, _) => true,
-        _ if sent == received => acknowledged < received && received < LONG_AGO_MS,
+        _ if sent == received => {
+            let later = acknowledged < received && received < LONG_AGO_MS;
+            unacknowledged > 0 || later || segments_out == segments_in.saturating_add(1)
+        }
         _ => sent < received,
     })
 }

@@ -236,6 +236,49 @@ fn listeners_with_their_queues() {
     assert_eq!(sockets::request(true, sockets::Asked::All).len(), 72);
 }
 
+/// A connection that is open, of which the kernel tells these numbers of `struct tcp_info`.
+fn open(unread: u32, info: &[(usize, u32)]) -> Vec<u8> {
+    let mut bytes = vec![2, 1, 0, 0];
+    bytes.resize(56, 0);
+    bytes.extend(unread.to_ne_bytes());
+    bytes.resize(72, 0);
+    bytes.extend(164_u16.to_ne_bytes());
+    bytes.extend(2_u16.to_ne_bytes());
+    let at = bytes.len();
+    bytes.resize(at + 160, 0);
+    for (field, value) in info {
+        bytes[at + field..at + field + 4].copy_from_slice(&value.to_ne_bytes());
+    }
+    bytes
+}
+
+#[test]
+fn who_asked_last_within_one_tick_is_told_by_what_went_out() {
+    // Unacknowledged; last sent, received and acknowledged, milliseconds ago; segments in and out.
+    let waits =
+        |unacknowledged, [sent, received, acknowledged]: [u32; 3], [came, went]: [u32; 2]| {
+            let times = [(44, sent), (52, received), (56, acknowledged)];
+            let all = [&times[..], &[(24, unacknowledged), (152, came), (156, went)]].concat();
+            sockets::connection(&open(0, &all)).expect("a connection").waits
+        };
+    assert!(waits(0, [10, 130, 10], [7, 9]), "sent later");
+    assert!(!waits(0, [130, 10, 10], [7, 9]), "received later");
+    // The last answer came and the next question went out at once.
+    assert!(waits(0, [80, 80, 40], [7, 9]), "and was acknowledged later");
+    assert!(waits(1, [80, 80, 80], [7, 9]), "and is not acknowledged");
+    assert!(waits(0, [80, 80, 80], [7, 8]), "and was acknowledged at once");
+    assert!(!waits(0, [80, 80, 80], [8, 8]), "it was answered at once");
+    assert!(!waits(0, [80, 80, 80], [16, 8]), "an answer of two segments");
+    assert!(!waits(0, [80, 80, 80], [4, 8]), "a question of two segments");
+}
+
+#[test]
+fn what_nobody_read_and_first_answers_are_told() {
+    let told = |unread, came| sockets::connection(&open(unread, &[(152, came), (156, 1)])).unwrap();
+    assert_eq!((told(120, 1).unread, told(0, 1).unread), (120, 0));
+    assert_eq!((told(0, 0).answered, told(0, 1).answered), (false, true));
+}
+
 proptest! {
     #[test]
     fn nothing_that_is_read_makes_a_parser_panic(text in "\\PC{0,300}|([a-z]{1,6}[ :]{1,2}[0-9]{1,20}\n){0,20}", bytes: Vec<u8>) {

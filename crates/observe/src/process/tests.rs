@@ -174,3 +174,26 @@ fn a_process_that_is_not_there_is_an_error() {
     let error = processes.read(1, &mut Sample::new(0)).expect_err("none");
     assert_eq!(error, "no process named no-such-program is running");
 }
+
+#[test]
+fn a_thread_that_looks_for_work_again_and_again_wakes() {
+    let (done, stop) = std::sync::mpsc::channel::<()>();
+    let looks = std::thread::spawn(move || {
+        let pause = std::time::Duration::from_millis(1);
+        while stop.recv_timeout(pause) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {}
+    });
+    let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
+    let mut samples = [0, 1].map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let mut sample = Sample::new(0);
+        processes.read(clock::now(), &mut sample).expect("it runs");
+        sample
+    });
+    drop(done);
+    looks.join().expect("it ended");
+    assert!(!samples[0].gauges.contains_key("process.waking_threads"), "of no time");
+    if !samples[1].missing.contains_key("process.waking_threads") {
+        let waking = samples[1].gauges.remove("process.waking_threads");
+        assert!(waking.is_some_and(|n| n >= 1.0), "{waking:?}");
+    }
+}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,12 @@ use model::Sample;
 
 use crate::host::why_no_file;
 
-/// Bytes read for one sample; what was written beyond that is passed over, and said so.
-const MOST_BYTES: u64 = 8 << 20;
+/// Bytes read for one sample, some 8,000 lines, in a few milliseconds; what was written beyond that is passed over, and
+/// said so.
+const MOST_BYTES: u64 = 2 << 20;
+/// Behind the date and the time, the level of most lines of a log that is kept for developers. None of them is of a kind
+/// that counts.
+const DEBUG: (usize, &[u8]) = ("2026/11/23 10:00:00 ".len(), b"[debug]");
 
 /// What lines say, and what they are counted as. The first that fits counts.
 const KINDS: &[(&str, &str)] = &[
@@ -23,6 +27,8 @@ const KINDS: &[(&str, &str)] = &[
     ("upstream timed out", "upstream timed out"),
     ("no live upstreams", "no live upstreams"),
     ("limiting requests", "limit_req"),
+    // Only at level warn or lower, unless limit_req_log_level says otherwise.
+    ("delaying request", "limit_req delays"),
     ("limiting connections", "limit_conn"),
     ("Cannot assign requested address", "ports to the upstream"),
     ("Connection refused) while connecting to upstream", "upstream refused"),
@@ -102,19 +108,27 @@ impl ErrorLog {
         }
         file.take(MOST_BYTES).read_to_end(&mut self.rest)?;
         let end = self.rest.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let lines: Vec<u8> = self.rest.drain(..end).collect();
+        count(&self.rest[..end], &mut self.counts);
+        self.rest.drain(..end);
         // A line without an end is none of nginx's.
         if self.rest.len() > 64 * 1024 {
             self.rest.clear();
         }
-        count(&String::from_utf8_lossy(&lines), &mut self.counts);
         Ok(())
     }
 }
 
 /// Counts the lines of each kind.
-pub fn count(text: &str, counts: &mut BTreeMap<&'static str, u64>) {
-    for line in text.lines() {
+pub fn count(text: &[u8], counts: &mut BTreeMap<&'static str, u64>) {
+    let mut rest = text;
+    loop {
+        let all = rest;
+        let Ok(length @ 1..) = rest.skip_until(b'\n') else { return };
+        let line = &all[..length];
+        if line.get(DEBUG.0..).is_some_and(|rest| rest.starts_with(DEBUG.1)) {
+            continue;
+        }
+        let line = String::from_utf8_lossy(line);
         if let Some((_, kind)) = KINDS.iter().find(|(words, _)| line.contains(words)) {
             *counts.entry(kind).or_default() += 1;
         }
@@ -161,6 +175,25 @@ mod tests {
         assert_eq!(counts(&mut log), (2, 2));
         fs::write(&path, FULL).unwrap();
         assert_eq!(counts(&mut log), (3, 2));
+    }
+
+    #[test]
+    fn what_is_said_to_developers_is_passed_over() {
+        let debug =
+            "2026/11/23 10:00:00 [debug] 7#7: *1 http upstream header: \"upstream timed out\"\n";
+        let mut counts = BTreeMap::new();
+        let text = [debug, LATE, debug, FULL].map(str::as_bytes).join(&b"\xff\n"[..]);
+        count(&[&text[..], &b"no line"[..]].concat(), &mut counts);
+        assert_eq!(counts, [("upstream timed out", 1), ("worker_connections", 1)].into());
+    }
+
+    #[test]
+    fn requests_that_wait_for_their_turn_are_counted() {
+        let said =
+            "2026/11/23 10:00:00 [warn] 7#7: *1 delaying request, excess: 1.000, by zone \"all\"\n";
+        let mut counts = BTreeMap::new();
+        count(said.repeat(2).as_bytes(), &mut counts);
+        assert_eq!(counts, [("limit_req delays", 2)].into());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use model::finding::Confidence::{High, Medium};
 use model::units::show_duration;
 
 use super::facts::{Facts, nginx_said};
-use super::{Cause, Outcome};
+use super::{Cause, Outcome, proxy};
 use crate::figures::{grouped, percent};
 
 /// Connections per request from which on keep-alive is off: a connection that serves two requests is none.
@@ -161,10 +161,10 @@ pub(super) fn rate_limited(facts: &Facts<'_>) -> Outcome {
         let cause = Cause::new(High, "server or proxy", sentence).weighing(0.5 + limited / 2.0);
         return Outcome::one(Some(cause.with(per_status(facts.run, 429))));
     }
-    let (Some(steady), true) = (successes(facts.run), unavailable >= LIMITED.1) else {
-        return Outcome::Absent;
+    let steady = successes(facts.run);
+    let (Some((per_s, deviation)), true) = (steady, unavailable >= LIMITED.1) else {
+        return Outcome::one(proxy::holds_back(facts, steady));
     };
-    let (per_s, deviation) = steady;
     let cause = (deviation <= STEADY).then(|| {
         let sentence = format!(
             "A rate limit is likely: {} of the responses are 503, while successes hold at {} a second.",

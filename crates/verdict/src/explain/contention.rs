@@ -27,6 +27,13 @@ const QUEUED: (f64, f64) = (4.0, 0.85);
 
 /// The share of the requests that must wait for a lock on a file.
 const MOST_WAIT: f64 = 0.5;
+/// Times that a monitor is found taken for each request from which on one may be taken all the time: of those who come to
+/// a lock, as large a share finds it taken as it is taken of the time. Where requests come and go together, short ones are
+/// found taken as often.
+const FOUND_TAKEN: f64 = 0.7;
+/// Wake-ups of threads for each request from which on most are for nothing, and how many times as many threads must wake
+/// again and again as there are requests that they may wake for.
+const IN_VAIN: (f64, f64) = (20.0, 2.0);
 
 /// Functions that take locks, or wait for them: of Go, of the C library, of the kernel.
 const LOCKS: &[&str] = &[
@@ -47,7 +54,8 @@ pub(super) fn lock(facts: &Facts<'_>) -> Outcome {
     if let Some(cause) = facts_of_profile(of_processor(facts)) {
         return Outcome::one(Some(cause));
     }
-    if let Some(cause) = facts.servers.iter().find_map(|server| locked_file(facts, server)) {
+    let waits = |server| locked_file(facts, server).or_else(|| monitors(facts, server));
+    if let Some(cause) = facts.servers.iter().find_map(waits) {
         return Outcome::one(Some(cause));
     }
     let judged: Vec<Option<Cause>> =
@@ -97,13 +105,49 @@ fn locked_file(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
     })
 }
 
+/// Most requests find a monitor of a JVM taken, by what it counts itself, and one is served at a time, while processors are
+/// idle. Monitors let whoever comes first pass, so that some are served at once under any load, and others late.
+fn monitors(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
+    let taken = server.source.mean("process.monitors_contended")? / facts.requests_per_s()?;
+    let at_once = at_once(facts)?;
+    let in_flight = facts.in_flight()?;
+    let busiest = server.source.mean("process.thread_share").unwrap_or(0.0);
+    let free = server.host_busy().is_none_or(|busy| busy < IDLE.0);
+    let room = server.used()? < IDLE.0 && busiest < IDLE.1 && free;
+    let limits = facts.is_bound_by_responses() && in_flight >= WAITING;
+    let serial = ONE_AT_A_TIME.0 <= at_once && at_once <= ONE_AT_A_TIME.1;
+    (taken >= FOUND_TAKEN && serial && limits && room).then(|| {
+        let sentence = "The server's threads wait for one another: most requests find a monitor (`synchronized`) taken.";
+        Cause::new(High, &server.source.name, sentence.to_owned())
+            .weighing(1.0 - 1.0 / in_flight)
+            .with(format!(
+                "its JVM counted {} times for each request that a thread found a monitor taken, with {} requests on their way",
+                grouped(taken, 2),
+                grouped(in_flight, 1)
+            ))
+            .with(format!(
+                "throughput times the time of the quickest request is {}: one at a time; it used {} of its processors",
+                grouped(at_once, 2),
+                percent(server.used().unwrap_or(0.0))
+            ))
+            .fixed_by(
+                "Hold the monitor for less (no input and output inside), or split it (one for each key or shard).                  jcmd PID Thread.print names it: the address that most threads are `waiting to lock`."
+                    .to_owned(),
+            )
+    })
+}
+
+/// Requests that are served at a time, by the utilisation law (U = X S), if the quickest took its time alone.
+fn at_once(facts: &Facts<'_>) -> Option<f64> {
+    Some(facts.run.service_ns.min as f64 / SECOND as f64 * facts.requests_per_s()?)
+}
+
 /// Requests are served one after the other, and nothing is used up: by the utilisation law (U = X S).
 fn one_at_a_time(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let (run, used) = (facts.run, server.used()?);
     let (cores, threads) = (server.cores()?, server.source.mean("process.threads")?);
     let busiest = server.source.mean("process.thread_share").unwrap_or(0.0);
-    let (alone, per_s) = (run.service_ns.min as f64 / SECOND as f64, facts.requests_per_s()?);
-    let at_once = alone * per_s;
+    let (at_once, per_s) = (at_once(facts)?, facts.requests_per_s()?);
     let in_flight = facts.in_flight()?;
     let serial = (ONE_AT_A_TIME.0..=ONE_AT_A_TIME.1).contains(&at_once) && in_flight >= WAITING;
     let alike = run.service_ns.p90 as f64 <= ALIKE * run.service_ns.p50 as f64;
@@ -138,38 +182,8 @@ fn one_at_a_time(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>
 }
 
 pub(super) fn too_many_workers(facts: &Facts<'_>) -> Outcome {
-    let judged: Vec<Option<Cause>> = facts
-        .servers
-        .iter()
-        .filter_map(|server| {
-            let queued = server.source.mean("process.queued_ns")? / SECOND as f64;
-            let (used, allowed) = (server.used()?, server.cores_allowed()?);
-            let each = queued / allowed.max(1.0);
-            let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
-            Some((each >= QUEUED.0 && used >= QUEUED.1).then(|| {
-                let sentence = format!(
-                    "The server has too many workers: {} of them wait for a processor at a time, on {} of them.",
-                    grouped(queued, 0),
-                    grouped(allowed, 0)
-                );
-                let per_request = facts.requests_per_s().map(|per_s| switches / per_s);
-                let cause = Cause::new(Low, &server.source.name, sentence)
-                    .weighing(0.4)
-                    .with(format!(
-                        "{} workers ready to run beside those that ran, for each processor",
-                        grouped(each, 1)
-                    ))
-                    .with(format!(
-                        "{} involuntary switches for each request",
-                        grouped(per_request.unwrap_or(0.0), 1)
-                    ));
-                cause.against(Some(
-                    "with fewer of them the processors stay as busy: what is won is their switches and memory"
-                        .to_owned(),
-                ))
-            }))
-        })
-        .collect();
+    let judged: Vec<Option<Cause>> =
+        facts.servers.iter().filter_map(|server| many_workers(facts, server)).collect();
     match (facts.servers.is_empty(), judged.is_empty()) {
         (true, _) => Outcome::Lacking(Facts::how_to_watch().to_owned()),
         (_, true) => Outcome::Lacking(
@@ -178,6 +192,58 @@ pub(super) fn too_many_workers(facts: &Facts<'_>) -> Outcome {
         ),
         _ => Outcome::of(judged.into_iter().flatten().collect()),
     }
+}
+
+/// More of a server's workers want a processor than there are, or wake up for nothing.
+fn many_workers(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
+    let queued = server.source.mean("process.queued_ns")? / SECOND as f64;
+    let (used, allowed) = (server.used()?, server.cores_allowed()?);
+    let each = queued / allowed.max(1.0);
+    if each < QUEUED.0 || used < QUEUED.1 {
+        return Some(None);
+    }
+    let ready = format!(
+        "{} workers ready to run beside those that ran, for each processor",
+        grouped(each, 1)
+    );
+    if let Some(cause) = wakes_in_vain(facts, server) {
+        return Some(Some(cause.with(ready)));
+    }
+    let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
+    let sentence = format!(
+        "The server has too many workers: {} of them wait for a processor at a time, on {} of them.",
+        grouped(queued, 0),
+        grouped(allowed, 0)
+    );
+    let per_request = facts.requests_per_s().map_or(0.0, |per_s| switches / per_s);
+    let switched = format!("{} involuntary switches for each request", grouped(per_request, 1));
+    let stay =
+        "with fewer of them the processors stay as busy: what is won is their switches and memory";
+    let cause = Cause::new(Low, &server.source.name, sentence).weighing(0.4);
+    Some(Some(cause.with(ready).with(switched).against(Some(stay.to_owned()))))
+}
+
+/// Workers that wake up again and again though there is nothing for them to do: many more of them than requests.
+fn wakes_in_vain(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
+    let waking = server.source.mean("process.waking_threads")?;
+    let wakes = server.source.mean("process.voluntary_switches")? / facts.requests_per_s()?;
+    let in_flight = facts.in_flight()?;
+    (wakes >= IN_VAIN.0 && waking >= IN_VAIN.1 * in_flight.max(1.0)).then(|| {
+        let sentence = format!(
+            "The server has too many workers: {} of them wake up again and again, for {} requests on their way, and use \
+             up its processors.",
+            grouped(waking, 0),
+            grouped(in_flight, 0)
+        );
+        Cause::new(Medium, &server.source.name, sentence)
+            .weighing(0.8)
+            .with(format!("{} wake-ups for each request", grouped(wakes, 0)))
+            .fixed_by(
+                "Start one to two workers for each core, and let them wait for work (a blocking accept, epoll) instead of \
+                 looking for it again and again. Risk: where requests wait for something else, few workers carry less."
+                    .to_owned(),
+            )
+    })
 }
 
 #[cfg(test)]

@@ -99,9 +99,13 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "rate_limited",
         symptom: "many quick 429 or 503 responses, and successes that stay at one rate whatever is sent",
-        mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503)",
+        mechanism: "a limit per client, key or zone turns away what exceeds it (nginx's limit_req answers 503), or lets it \
+                    wait for its turn (limit_req with burst and without nodelay)",
         evidence: "1 % of the responses or more are 429; or 5 % or more are 503 and the successes of each second differ \
-                   by 15 % or less",
+                   by 15 % or less. Or, where slow responses keep the load from more: nginx's error log says `delaying request` for \
+                   20 % of the requests or more (it does at the level warn); or stub_status shows six tenths of the requests on \
+                   their way or more, three at the least and of 20 ms or longer, while nginx has hardly a connection to anybody else \
+                   and a thread half idle or more, bodies come at once, and the successes of each second differ by 5 % or less",
         fix: "Raise the limit or exempt the generator's address for the test: limit_req zone=… burst=…; risk: the limit \
               protects the server, so keep it in production.",
         experiment: "Offer half the rate: the share of refusals falls to none while successes stay.",
@@ -127,7 +131,9 @@ pub const RULES: &[Rule] = &[
         mechanism: "without kept connections each request opens one to the upstream: a round trip, and a port for 60 s",
         evidence: "the machine of a source with the role proxy opens 0.8 connections or more for each request, beside those of \
                    the generator; requests that a proxy answers itself (429, 500, 503) are not counted. It comes before the \
-                   proxy's own processor, which such connections keep busy",
+                   proxy's own processor, which such connections keep busy; and before the upstream that it waits for, where a quarter \
+                   of that waiting or more is for the first answer on a connection, and 2 % or more (and twice the share of \
+                   requests that opened none) for later ones (TLS: the upstream is slow to greet, not to answer)",
         fix: "In nginx: upstream api { server HOST:PORT; keepalive 64; }, and in the location proxy_http_version 1.1; \
               proxy_set_header Connection ''; then nginx -s reload. Risk: each kept connection is an open file on both sides.",
         experiment: "Reload nginx with it and run it again: the connections opened fall to next to none.",
@@ -239,8 +245,9 @@ pub const RULES: &[Rule] = &[
         code: "server.too_few_workers",
         symptom: "some users are served and others wait from the start, while the processors are idle",
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
-        evidence: "a connection or more waits in the queue of the server's listener on average, and the server uses less than \
-                   half of its processors; where the queue overflows, or the workers wait for files or a database, those are \
+        evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
+                   fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
+                   uses less than half of its processors, for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does); where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
@@ -253,7 +260,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "a processor runs one worker at a time: more workers than processors switch more and carry no more",
         evidence: "four threads or more wait for each processor that the server may use, on average, while it uses 85 % of \
                    them or more (some must wait for all processors to be kept busy); a low confidence, since what is won \
-                   is seldom much",
+                   is seldom much. A medium one, and before the processors that they use up, if twice as many threads as there are \
+                   requests on their way wake up 50 times a second or more, and 20 times or more for each request",
         fix: "Start one to two workers for each core where requests need the processor (worker_processes auto, gunicorn \
               --workers, a bounded pool of threads). Risk: where requests wait for something else, few workers carry less.",
         experiment: "Start a quarter of the workers and run it again: QPS stays or rises, and p99 falls.",
@@ -268,7 +276,9 @@ pub const RULES: &[Rule] = &[
                    locks; or throughput times the time of the quickest request is 0.7 to 1.15 (one at a time, by the \
                    utilisation law) while three requests or more are on their way, the p90 is at most 1.5 times the p50, and \
                    the server has threads and processors to spare; without a warm-up, after which nobody is served alone; \
-                   or half of the requests on their way or more wait in the kernel for a lock on a file",
+                   or half of the requests on their way or more wait in the kernel for a lock on a file; or a JVM counts 0.7 times \
+                   or more for each request that a thread found a monitor taken, and one is served at a time by the same law, with \
+                   three requests on their way and processors to spare, also after a warm-up: monitors are not fair",
         fix: "Hold the lock for less (no input and output inside), split it (one for each key or shard), or start more \
               processes. A profile of mutexes or of waiting names it (Go: /debug/pprof/mutex; Java: jstack; Python: py-spy).",
         experiment: "Its profile shows that requests wait for mutexes half of their time, or 15 % of the processor time in \

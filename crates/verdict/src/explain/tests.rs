@@ -9,6 +9,7 @@ use super::*;
 mod databases;
 mod order;
 mod proxies;
+mod waiting;
 
 /// A closed loop of 10 s with 10 connections, in order.
 pub(super) fn run() -> Run {
