@@ -178,6 +178,7 @@ mod tests {
             ],
             word: Word::Slower,
             withheld: Vec::new(),
+            invalid: false,
             notes: vec!["the machine was busy".into()],
         }
     }

@@ -330,6 +330,7 @@ fn comparison_page() -> String {
         ],
         word: Word::Slower,
         withheld: Vec::new(),
+        invalid: false,
         notes: vec!["the machine was busy".into()],
     };
     let rounds = [("round 1, A".into(), "rounds/01-a/report.html".into())];
