@@ -441,7 +441,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_s
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "show" -d 'Print the story, and write its page'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l baseline -d 'A server that does the same with nothing around it' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l profile -d 'Where the API gives profiles: predictions need one' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l profile -d 'Where the API gives profiles, which predictions need: one more run, which no comparison counts' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l slo -d 'Objective that every run is judged by, as for `run`. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s c -l connections -d 'Connections' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s t -l threads -d 'The generator\'s threads [default: one per allowed processor]' -r
@@ -485,7 +485,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l out -d 'Folde
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 csv\t'Comma-separated values'
 json\t'JSON'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s c -l connections -d 'Connections, where the file of a closed loop does not state them (hey, oha). Such a file does not name its target either: it is set beside the other files if they name one target' -r
@@ -541,7 +541,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-max -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l format -d 'What to print on standard output' -r -f -a "text\t'Table and judgement'
 json\t'JSON (plimsoll.compare/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l out -d 'Folder for every run, compare.json, effects.csv, the picture and report.html [default: plimsoll-out/compare/DATE-TIME]' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 'Judge even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
@@ -585,7 +585,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l junit -d 'W
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l annotations -d 'Print the rulings as annotations of this CI system, on standard error' -r -f -a "github\t'Workflow commands of GitHub Actions'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s L -l latency -d 'Print wrk\'s latency distribution in wrk\'s block; with text, implies --details'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l anyway -d 'Judge a comparison even where environments, responses or loads differ, or a run is not VALID'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -l anyway -d 'Judge a comparison even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand calibrate" -s d -l duration -d 'Length of each measurement; there are up to a dozen' -r

@@ -820,7 +820,7 @@ json\:"JSON"))' \
             (begin)
 _arguments "${_arguments_options[@]}" : \
 '--baseline=[A server that does the same with nothing around it]:URL:_default' \
-'--profile=[Where the API gives profiles\: predictions need one]:URL:_default' \
+'--profile=[Where the API gives profiles, which predictions need\: one more run, which no comparison counts]:URL:_default' \
 '*--slo=[Objective that every run is judged by, as for \`run\`. May be repeated]:OBJECTIVE:_default' \
 '-c+[Connections]:N:_default' \
 '--connections=[Connections]:N:_default' \
@@ -934,7 +934,7 @@ _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 csv\:"Comma-separated values"
 json\:"JSON"))' \
-'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID]' \
+'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -1019,7 +1019,7 @@ epoll\:"epoll"))' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Table and judgement"
 json\:"JSON (plimsoll.compare/1)"))' \
 '--out=[Folder for every run, compare.json, effects.csv, the picture and report.html \[default\: plimsoll-out/compare/DATE-TIME\]]:DIR:_files' \
-'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID]' \
+'--anyway[Judge even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower]' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
@@ -1139,7 +1139,7 @@ json\:"The result as JSON, in its own schema\: a run is plimsoll.run/1"))' \
 '--details[Print everything that was measured\: wrk'\''s block, all distributions, the spectrum, the generator]' \
 '-L[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
 '--latency[Print wrk'\''s latency distribution in wrk'\''s block; with text, implies --details]' \
-'--anyway[Judge a comparison even where environments, responses or loads differ, or a run is not VALID]' \
+'--anyway[Judge a comparison even where environments, responses or loads differ, or a run is not VALID; if one is INVALID, the exit code is 98 unless it is slower]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
