@@ -80,11 +80,12 @@ impl Survey {
         self
     }
 
-    /// Reads whole lines; of one that is too long, any beginning that is longer than a line may be will do. `order` is the
-    /// place of the first in the log.
-    pub fn read(&mut self, text: &[u8], order: u64, reader: &mut Reader) {
-        for (at, line) in lines::each(text).enumerate() {
-            self.line(line, order + at as u64, reader);
+    /// Reads whole lines; of one that is too long, any beginning that is longer than a line may be will do. `order` is where
+    /// in the log the first begins, in bytes.
+    pub fn read(&mut self, text: &[u8], mut order: u64, reader: &mut Reader) {
+        for line in lines::each(text) {
+            self.line(line, order, reader);
+            order += line.len() as u64 + 1;
         }
     }
 

@@ -110,14 +110,15 @@ impl<'s> Tally<'s> {
         }
     }
 
-    /// Reads whole lines; `order` is the place of the first in the log, for requests of one instant.
-    pub fn read(&mut self, text: &[u8], order: u64, reader: &mut Reader) {
-        for (at, line) in lines::each(text).enumerate() {
+    /// Reads whole lines; `order` is where in the log the first begins, in bytes, for requests of one instant.
+    pub fn read(&mut self, text: &[u8], mut order: u64, reader: &mut Reader) {
+        for line in lines::each(text) {
             if line.len() <= LONGEST_LINE
                 && let Ok(Some(hit)) = reader.read(line)
             {
-                self.add(&hit, order + at as u64);
+                self.add(&hit, order);
             }
+            order += line.len() as u64 + 1;
         }
     }
 

@@ -93,13 +93,12 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("FILLED", share(machine::FILLED)),
             ("COUNTED", time(machine::COUNTED_NS)),
         ],
-        ReasonCode::Throttled | ReasonCode::GeneratorPaused => vec![
-            ("SHARE", share(pauses::SHARE)),
-            ("SEEN", time(pauses::SEEN_NS)),
-            ("SUBSTANTIAL", share(pauses::SUBSTANTIAL)),
-            ("PAGED", grouped(pauses::PAGED, 0)),
-            ("CODE", crate::exit::NOT_BELIEVABLE.to_string()),
-        ],
+        ReasonCode::Throttled => held_up(),
+        ReasonCode::GeneratorPaused => {
+            let mut values = held_up();
+            values.push(("PAGED", grouped(pauses::PAGED, 0)));
+            values
+        }
         ReasonCode::MemoryShort => vec![("MEMORY", share(machine::MEMORY))],
         ReasonCode::ClockJumped => vec![("STEPPED", time(machine::STEPPED_NS))],
         ReasonCode::NotSteady => vec![
@@ -115,6 +114,16 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ReasonCode::WindowTooShort => vec![("TOO_FEW", too_few())],
         _ => Vec::new(),
     }
+}
+
+/// Those of both rules about a generator that was not running.
+fn held_up() -> Vec<(&'static str, String)> {
+    vec![
+        ("SHARE", share(pauses::SHARE)),
+        ("SEEN", time(pauses::SEEN_NS)),
+        ("SUBSTANTIAL", share(pauses::SUBSTANTIAL)),
+        ("CODE", crate::exit::NOT_BELIEVABLE.to_string()),
+    ]
 }
 
 /// What is too few for each percentile that is quoted of few samples: `100,000 attempts were timed, so that

@@ -58,8 +58,8 @@ pub struct Block {
     pub(super) memory: Vec<u8>,
     /// Where in the memory its lines are.
     pub(super) text: Range<usize>,
-    /// Its place in the log.
-    pub number: u64,
+    /// Where in the log its first line begins, in bytes.
+    pub at: u64,
 }
 
 impl Block {
@@ -343,8 +343,8 @@ struct Reading<'a> {
     source: Option<Box<dyn Read + Send>>,
     /// The beginning of a line, whose end was not read yet.
     rest: Vec<u8>,
-    /// Blocks so far.
-    number: u64,
+    /// Bytes read so far.
+    read: u64,
     /// Within a line whose beginning was handed over as too long.
     skipping: bool,
     ended: bool,
@@ -352,14 +352,14 @@ struct Reading<'a> {
 
 impl std::fmt::Debug for Reading<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reading").field("log", self.log).field("number", &self.number).finish()
+        f.debug_struct("Reading").field("log", self.log).field("read", &self.read).finish()
     }
 }
 
 impl<'a> Reading<'a> {
     fn new(at: usize, log: &'a Log) -> Self {
         let rest = Vec::new();
-        Self { at, log, source: None, rest, number: 0, skipping: false, ended: false }
+        Self { at, log, source: None, rest, read: 0, skipping: false, ended: false }
     }
 
     /// The next block in this memory; the memory back at the log's end.
@@ -379,11 +379,12 @@ impl<'a> Reading<'a> {
             if read == 0 {
                 (self.ended, self.source) = (true, None);
             }
+            let from = self.read - before as u64;
+            self.read += read as u64;
             let text = self.cut(&memory[..before + read]);
             if !text.is_empty() {
-                self.number += 1;
-                let (log, number) = (self.at, self.number);
-                return Ok(Ok(Block { log, memory, text, number }));
+                let (log, at) = (self.at, from + text.start as u64);
+                return Ok(Ok(Block { log, memory, text, at }));
             }
         }
         Ok(Err(memory))

@@ -48,7 +48,8 @@ impl<'a> Ranges<'a> {
             }
             let text = self.lines(start, &mut memory)?;
             if !text.is_empty() {
-                return Ok(Ok(Block { log: self.log, memory, text, number }));
+                let at = start.saturating_sub(1) + text.start as u64;
+                return Ok(Ok(Block { log: self.log, memory, text, at }));
             }
         }
     }

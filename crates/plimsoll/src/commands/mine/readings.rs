@@ -17,9 +17,8 @@ use crate::terminal::signals::{stop_on_signal, stopped};
 
 /// Threads that read lines at most.
 const MOST_THREADS: usize = 8;
-/// Numbers of lines that a block has at most, and blocks a log: requests of one instant keep their order by them.
-const LINES_OF_A_BLOCK: u64 = 1 << 22;
-const BLOCKS_OF_A_LOG: u64 = 1 << 22;
+/// Bytes that a log has at most: requests of one instant keep their order by the places of their lines.
+const BYTES_OF_A_LOG: u64 = 1 << 44;
 /// How often progress is shown.
 const SHOWN_EVERY: Duration = Duration::from_millis(200);
 
@@ -63,8 +62,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
 
 /// The place of a block's first line among all lines of the logs.
 fn order(block: &Block) -> u64 {
-    let number = block.log as u64 * BLOCKS_OF_A_LOG + block.number;
-    number.saturating_mul(LINES_OF_A_BLOCK)
+    (block.log as u64).saturating_mul(BYTES_OF_A_LOG).saturating_add(block.at)
 }
 
 /// Half a log has another peak and other users than all of it: it makes no workload.
