@@ -20,13 +20,12 @@ use crate::driver::Options;
 use crate::linger::Lingering;
 use crate::skip::{Came, ROOM, Skip};
 use crate::yielding::Yielding;
-use batch::{Batch, LEAST_READ};
-use queue::Queued;
-
 use crate::{
     BlobId, Close, ConnId, Event, Failure, Handed, Handler, Net, Operation, Peer, Route, Taken,
     clock, socket,
 };
+use batch::{Batch, LEAST_READ};
+use queue::Queued;
 
 /// Bytes copied at once.
 const READ_BYTES: usize = 64 * 1024;

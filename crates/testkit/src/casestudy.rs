@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -28,6 +28,9 @@ pub struct Built {
 #[derive(Debug)]
 pub struct Server {
     child: Child,
+    /// Kept open: a server that writes to a closed pipe dies, and its log with it.
+    #[expect(dead_code, reason = "only to be kept open")]
+    stdout: BufReader<ChildStdout>,
     /// `127.0.0.1:PORT`.
     pub address: String,
 }
@@ -89,14 +92,15 @@ impl Built {
             command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
         let mut line = String::new();
         let stdout = child.stdout.take().ok_or("no output")?;
-        let read = BufReader::new(stdout).read_line(&mut line);
+        let mut stdout = BufReader::new(stdout);
+        let read = stdout.read_line(&mut line);
         let address = line.find("127.0.0.1:").map(|at| {
             line[at..]
                 .chars()
                 .take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ':'))
                 .collect()
         });
-        let mut server = Server { child, address: String::new() };
+        let mut server = Server { child, stdout, address: String::new() };
         server.address = address.ok_or_else(|| format!("it said {line:?} ({read:?})"))?;
         Ok(server)
     }

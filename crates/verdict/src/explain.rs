@@ -20,6 +20,7 @@ mod proxy;
 mod rules;
 mod server;
 mod statement;
+mod workers;
 mod written;
 
 use std::collections::BTreeSet;

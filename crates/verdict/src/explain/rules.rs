@@ -1,7 +1,8 @@
 //! The table of rules, in the order of the documentation: the generator first, since it silences the rest.
 
 use super::{
-    Rule, connections, contention, database, dependency, generator, network, profile, proxy, server,
+    Rule, connections, contention, database, dependency, generator, network, profile, proxy,
+    server, workers,
 };
 
 /// Every rule.
@@ -252,7 +253,7 @@ pub const RULES: &[Rule] = &[
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
         experiment: "Start twice as many and run it again: QPS follows.",
-        check: server::too_few_workers,
+        check: workers::too_few_workers,
     },
     Rule {
         code: "server.too_many_workers",

@@ -1,0 +1,95 @@
+//! The rule about servers with too few workers: requests or connections wait, and processors are idle.
+
+use model::Role;
+use model::finding::Confidence::High;
+use model::units::SECOND;
+
+use super::facts::{Facts, Server};
+use super::server::each;
+use super::{Cause, Outcome, THE_TARGETS};
+use crate::figures::{grouped, percent};
+
+/// Connections that must wait to be accepted on average, and the share of its processors that a server may use
+/// meanwhile, for it to have too few workers.
+const WAITING: (f64, f64) = (1.0, 0.5);
+
+/// The share of the requests on their way that must lie unread, and the share of a core that the busiest thread may use
+/// meanwhile: one that is busy reads late for another reason.
+const UNREAD: (f64, f64) = (0.2, 0.85);
+/// The part of the most that a sample showed which must lie unread on average: what stands still at times leaves many
+/// unread at times.
+const ALWAYS: f64 = 0.5;
+/// Processors that a server uses whose threads pass an interpreter's lock around: they read late for that.
+const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
+
+/// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
+fn is_idle(server: &Server<'_>, used: f64) -> bool {
+    let taken = match server.source.mean("process.queued_ns") {
+        Some(queued) => queued / SECOND as f64 >= WAITING.1,
+        None => server.host_busy().is_some_and(|busy| busy >= UNREAD.1),
+    };
+    used < WAITING.1 && !taken
+}
+
+/// Requests that have come in on open connections and that no worker reads, while the processors are idle.
+fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
+    if [Role::Db, Role::Cache].contains(&server.source.role) {
+        return None;
+    }
+    let unread = server.source.figure("process.unread")?;
+    let (used, in_flight) = (server.used()?, facts.in_flight()?);
+    let busiest = server.source.mean("process.thread_share").unwrap_or(0.0);
+    let many = unread.mean >= WAITING.0 && unread.mean >= UNREAD.0 * in_flight;
+    let always = unread.mean >= ALWAYS * unread.max;
+    let one = server.cores().is_some_and(|cores| INTERPRETER.contains(&cores));
+    let idle = is_idle(server, used) && busiest < UNREAD.1 && !one;
+    Some((many && always && idle && facts.is_bound_by_responses()).then(|| {
+        let sentence = format!(
+            "The server has too few workers: {} requests lie unread on its connections, and its processors are idle.",
+            grouped(unread.mean, 0)
+        );
+        Cause::new(High, &server.source.name, sentence)
+            .weighing(0.7)
+            .with(format!(
+                "{} connections on average, up to {}, held something that no worker had read, with {} requests on their way",
+                grouped(unread.mean, 1),
+                grouped(unread.max, 0),
+                grouped(in_flight, 1)
+            ))
+            .with(format!("it used {} of its processors", percent(used)))
+    }))
+}
+
+pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
+    let ports: Vec<&str> =
+        facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
+    // On the generator's machine it is known who listens there: others on it may be idle.
+    let known = facts.servers.iter().any(|server| server.source.name == THE_TARGETS);
+    let is_another =
+        |server: &Server<'_>| known && server.here && server.source.name != THE_TARGETS;
+    each(facts, "neither listeners nor processors of a server were watched", |server| {
+        if let Some(Some(cause)) = unread(facts, server) {
+            return Some(Some(cause));
+        }
+        let host = server.host.filter(|_| !is_another(server))?;
+        let used = server.used()?;
+        let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
+        let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
+        let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+        let found = queue.mean >= WAITING.0 && is_idle(server, used);
+        Some(found.then(|| {
+            let sentence = format!(
+                "The server has too few workers: {} connections wait to be accepted, and its processors are idle.",
+                grouped(queue.mean, 0)
+            );
+            let cause = Cause::new(High, &server.source.name, sentence).weighing(0.7);
+            cause
+                .with(format!(
+                    "{} connections waited at {at} on average, up to {}",
+                    grouped(queue.mean, 1),
+                    grouped(queue.max, 0)
+                ))
+                .with(format!("it used {} of its processors", percent(used)))
+        }))
+    })
+}
