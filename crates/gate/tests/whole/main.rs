@@ -41,6 +41,18 @@ fn start(folder: &TempDir, text: &str) -> Gateway {
     Gateway::start(Setup { file: Some(file), ..Setup::default() }).expect("the gateway starts")
 }
 
+/// Starts a gateway with the same configuration, which is to take the running one over.
+fn take_over(folder: &TempDir) -> Result<Gateway, GatewayError> {
+    let file = Some(folder.path().join("gate.toml"));
+    Gateway::start(Setup { file, take_over: true, ..Setup::default() })
+}
+
+/// An address that nobody listens at.
+fn free_address() -> String {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    port.local_addr().expect("an address").to_string()
+}
+
 fn store(folder: &TempDir) -> Store {
     Store::open(&folder.path().join("gate.db")).expect("the store opens")
 }
@@ -127,15 +139,10 @@ fn quotas_outlive_a_restart_whatever_usage_is_written_to() {
 fn quotas_outlive_a_gateway_that_is_taken_over() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let key = key(&folder);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = port.local_addr().expect("an address").to_string();
-    drop(port);
-    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
     let earlier = start(&folder, &text);
     assert_eq!([0; 2].map(|_| status(&earlier, Some(&key))), [200, 200]);
-    let file = Some(folder.path().join("gate.toml"));
-    let setup = Setup { file, take_over: true, ..Setup::default() };
-    let later = Gateway::start(setup).expect("it takes over");
+    let later = take_over(&folder).expect("it takes over");
     assert!(soon(|| earlier.is_replaced()));
     assert_eq!(earlier.drain(), Vec::<String>::new());
     thread::sleep(Duration::from_millis(500));
@@ -147,24 +154,17 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
 fn quotas_outlive_two_take_overs_within_a_drain() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let key = key(&folder);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = port.local_addr().expect("an address").to_string();
-    drop(port);
-    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address);
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
     let first = start(&folder, &text);
     let mut slow = RawClient::connect(first.addresses()[0]);
     let long = format!("GET /delay/3s HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n");
     slow.send(long.as_bytes());
     let in_flight = |gateway: &Gateway| gateway.control().state().ceiling.in_flight() > 0.0;
     assert!(soon(|| in_flight(&first)));
-    let take_over = || {
-        let file = Some(folder.path().join("gate.toml"));
-        Gateway::start(Setup { file, take_over: true, ..Setup::default() }).expect("it takes over")
-    };
-    let second = take_over();
+    let second = take_over(&folder).expect("it takes over");
     assert!(soon(|| first.is_replaced()));
     let draining = thread::spawn(|| first.drain());
-    let third = take_over();
+    let third = take_over(&folder).expect("it takes over");
     assert!(soon(|| second.is_replaced()));
     assert_eq!(second.drain(), Vec::<String>::new());
     assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
@@ -312,10 +312,8 @@ fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
         door
     });
     let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &address.to_string());
-    let file = folder.path().join("gate.toml");
-    fs::write(&file, text).expect("the file is written");
-    let setup = Setup { file: Some(file), take_over: true, ..Setup::default() };
-    let refused = Gateway::start(setup).expect_err("the other one goes on");
+    fs::write(folder.path().join("gate.toml"), text).expect("the file is written");
+    let refused = take_over(&folder).expect_err("the other one goes on");
     assert!(refused.to_string().contains("goes on"), "{refused}");
     drop(impatient.join().expect("a door"));
 }
