@@ -136,8 +136,8 @@ fn swapped() {
         let line =
             format!("run {} {flags} -t 1 -d {seconds}s --format json -q", url(&server, "/healthz"));
         let mut tried = Vec::new();
-        // The more of it is resident, the more it needs not to be killed at once; and how much that is varies.
-        let ended = (0..3).flat_map(|_| 14..=26).find_map(|mib| {
+        // How much it needs varies. From much to little: with too little it takes many seconds to begin.
+        let ended = (0..3).flat_map(|_| (14..=26).rev()).find_map(|mib| {
             let Some(group) = Group::with_memory(mib << 20) else {
                 eprintln!("skipped: no control group with a limit on memory can be made here");
                 return Some(None);
