@@ -197,7 +197,7 @@ impl ResponseKind {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ResponseChange {
-    /// What it is: other responses came from an instant on, or some of them came far faster.
+    /// What it is: other responses came from an instant on, or beside the usual ones.
     pub how: Changed,
     /// The endpoint's name; absent for a load of one request.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,7 +206,7 @@ pub struct ResponseChange {
     pub since_ns: Nanos,
     /// What came first, or what most responses are.
     pub before: ResponseKind,
-    /// What came then, or what the fast ones are.
+    /// What came then, or beside them.
     pub after: ResponseKind,
     /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came.
     pub share: f64,
@@ -223,6 +223,8 @@ pub enum Changed {
     Faster,
     /// Two kinds of responses took turns, each for many responses.
     Turns,
+    /// Responses of the same status had two media types.
+    Mixed,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! status, media type and how the body begins; where one request is sent again and again, by the words of
 //! the body, if it is one of few, by its length, and by whether they take turns as well (`turns`). Bodies that
 //! differ from response to response, mixes that stay as they are and lists that grow are all usual, so a
-//! change is reported only where it cannot be one of those.
+//! change is reported only where it cannot be one of those. Two media types of one status are none of them.
 
 mod turns;
 
@@ -55,12 +55,16 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     let looks = Looks::of(kinds, if one_request { |look| look } else { Look::plain });
     let of_looks = looks.changed_for_good(SUBSTANTIAL);
     if of_looks.is_some() || !one_request {
-        return of_looks.or_else(|| Looks::of(kinds, Look::plain).changed_for_good(NEW));
+        let plain = || Looks::of(kinds, Look::plain);
+        return of_looks
+            .or_else(|| plain().changed_for_good(NEW))
+            .or_else(|| Looks::of(kinds, Look::typed).are_mixed());
     }
     let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
     let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
     let of_times = || looks.faster().or_else(|| looks.take_turns());
-    of_lengths.or_else(of_times).or_else(|| {
+    let of_types = || Looks::of(kinds, Look::typed).are_mixed();
+    of_lengths.or_else(of_times).or_else(of_types).or_else(|| {
         // Words that are new among others are data, but where all were the same.
         let worded = (looks.all.len() == 2).then(|| looks.changed_for_good(NEW)).flatten();
         worded.or_else(|| Looks::of(kinds, Look::plain).changed_for_good(NEW))
@@ -187,6 +191,30 @@ impl Looks {
         let usual = others.max_by_key(|series| series.responses)?;
         found.then(|| fast.beside(usual, Changed::Faster, share))
     }
+
+    /// Two media types of one status: a page of errors beside what is usual. Of a page and something else the page is
+    /// taken for the unusual one, else what is rarer.
+    fn are_mixed(&self) -> Option<ResponseChange> {
+        let all = sum(self.all.iter().map(|series| series.responses));
+        let is_page = |series: &&Series| {
+            let name = series.shown.media_type.as_deref().unwrap_or_default();
+            name.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("text/html"))
+        };
+        let share = |series: &Series| series.responses as f64 / all.max(1) as f64;
+        let named = self.all.iter().filter(|series| {
+            series.look.media_type > 0 && series.responses >= ENOUGH && share(series) >= NEW
+        });
+        let mut named: Vec<&Series> = named.collect();
+        named.sort_by_key(|series| (is_page(series), std::cmp::Reverse(series.responses)));
+        named.iter().find_map(|usual| {
+            let others = named.iter().filter(|other| {
+                other.look.status == usual.look.status
+                    && other.look.media_type != usual.look.media_type
+            });
+            let other = others.max_by_key(|other| (is_page(other), other.responses))?;
+            Some(other.beside(usual, Changed::Mixed, share(other)))
+        })
+    }
 }
 
 impl Series {
@@ -256,9 +284,14 @@ impl Series {
     }
 }
 
-/// Whether so much of what came since is new that it is another server's, rather than something that began to happen.
+/// Whether so much is of another kind that it is another server's, or no response of the API's, rather than something
+/// that began to happen. Different requests for one endpoint may have responses of different media types.
 pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
-    change.how != Changed::ForGood || change.share >= SUBSTANTIAL
+    match change.how {
+        Changed::ForGood => change.share >= SUBSTANTIAL,
+        Changed::Faster | Changed::Turns => true,
+        Changed::Mixed => change.endpoint.is_none(),
+    }
 }
 
 /// Whether nothing but their words and lengths distinguishes kinds.

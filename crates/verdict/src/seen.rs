@@ -4,7 +4,7 @@
 //! Within one run `changes` looks, with the instants at hand; here only what each run lists is.
 
 use model::interval::begins;
-use model::kinds::{Changed, ResponseKind};
+use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL, is_substantial};
@@ -19,22 +19,39 @@ pub struct Seen(Vec<ResponseKind>);
 
 impl Seen {
     /// Takes in the next run. If its responses changed for good, within it or since those before it, what
-    /// they were and became, in words; the run is `INVALID` then.
+    /// they were and became, in words; the run is `INVALID` then. What such a run's responses were is not usual in later
+    /// ones.
     pub fn changed(&mut self, run: &mut Run) -> Option<String> {
         let mut changes = run.response_changes.iter();
         let within = changes.find(|one| one.how == Changed::ForGood && is_substantial(one));
         let within = within.map(|change| (change.before.clone(), change.after.clone()));
         let since = self.replaced(&run.response_kinds);
-        let room = MOST.saturating_sub(self.0.len());
-        self.0.extend(run.response_kinds.iter().take(room).cloned());
-        let words = |(before, after): (ResponseKind, ResponseKind)| {
-            let (before, after) = (kind_in_words(&before), kind_in_words(&after));
+        let words = |before: &ResponseKind, after: &ResponseKind| {
+            let (before, after) = (kind_in_words(before), kind_in_words(after));
             format!("the responses changed: {before} became {after}")
         };
-        if within.is_some() {
-            return within.map(words);
+        if let Some((before, after)) = &within {
+            return Some(words(before, after));
         }
-        let words = since.map(words)?;
+        let Some((before, after, share)) = since else {
+            if !run.response_changes.iter().any(is_substantial) {
+                let room = MOST.saturating_sub(self.0.len());
+                self.0.extend(run.response_kinds.iter().take(room).cloned());
+            }
+            return None;
+        };
+        let words = words(&before, &after);
+        let (how, endpoint) =
+            (Changed::ForGood, run.plan.mix.endpoints.get(after.endpoint as usize));
+        let endpoint = endpoint.map(|endpoint| endpoint.name.clone());
+        run.response_changes.push(ResponseChange {
+            how,
+            endpoint,
+            since_ns: 0,
+            before,
+            after,
+            share,
+        });
         let code = ReasonCode::ResponsesChanged;
         let advice = RULES.iter().find(|rule| rule.code == code).map_or("", |rule| rule.advice);
         let text = format!("since the run before, {words}. {advice}");
@@ -44,9 +61,9 @@ impl Seen {
         Some(words)
     }
 
-    /// Of an endpoint of whose responses a part looks like none before: what most were, and the most of
-    /// those.
-    fn replaced(&self, kinds: &[ResponseKind]) -> Option<(ResponseKind, ResponseKind)> {
+    /// Of an endpoint of whose responses a part looks like none before: what most were, the most of those, and their
+    /// share.
+    fn replaced(&self, kinds: &[ResponseKind]) -> Option<(ResponseKind, ResponseKind, f64)> {
         kinds.iter().map(|kind| kind.endpoint).find_map(|endpoint| {
             let of_endpoint = |kind: &&ResponseKind| kind.endpoint == endpoint;
             let before: Vec<&ResponseKind> = self.0.iter().filter(of_endpoint).collect();
@@ -58,7 +75,7 @@ impl Seen {
                 && share >= SUBSTANTIAL
                 && known * share >= MISSED;
             let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| certain)?;
-            Some(((*most).clone(), new().max_by_key(|kind| kind.responses)?.clone()))
+            Some(((*most).clone(), new().max_by_key(|kind| kind.responses)?.clone(), share))
         })
     }
 }
@@ -112,6 +129,24 @@ mod tests {
         let sentence = seen.changed(&mut changed).unwrap();
         assert_eq!(changed.validity.verdict, Verdict::Invalid);
         assert!(sentence.contains("became 200, text/html of 9 bytes `Database"), "{sentence}");
+    }
+
+    #[test]
+    fn what_came_with_a_change_is_not_usual_afterwards() {
+        let json = |responses| kind(0, "application/json", "{", responses);
+        let page = |responses| kind(0, "text/html", "Database connection failed", responses);
+        let mut seen = Seen::default();
+        assert_eq!(seen.changed(&mut run(&[json(1_000)])), None);
+        for _ in 0..2 {
+            let mut many = run(&[json(100), page(900)]);
+            assert!(seen.changed(&mut many).is_some());
+            assert!((many.response_changes[0].share - 0.9).abs() < 1e-9);
+        }
+        let mut mixed = run(&[json(900), page(100)]);
+        mixed.response_changes =
+            vec![ResponseChange { how: Changed::Mixed, share: 0.1, ..ResponseChange::default() }];
+        assert_eq!(seen.changed(&mut mixed), None, "said of the run itself");
+        assert!(seen.changed(&mut run(&[json(100), page(900)])).is_some());
     }
 
     #[test]

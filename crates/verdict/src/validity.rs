@@ -217,13 +217,15 @@ pub const RULES: &[Rule] = &[
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
-                    changes than in a mix; or {RARE} or more did so again and again. Or, from \
+                    changes than in a mix; or {RARE} or more did so again and again; or, where one \
+                    request is sent again and again, {NEW} or more had the same status as the rest \
+                    and another media type. Or, from \
                     some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then. Bodies of the same length are told apart \
                     by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
                       error page with a good status. A note where only the last holds: something \
-                      began to happen",
+                      began to happen; and where different requests to one endpoint had two media types",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
         brief: "a new kind of response began: --details shows both",

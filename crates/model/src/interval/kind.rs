@@ -38,6 +38,12 @@ impl Look {
     pub const fn plain(self) -> Self {
         Self { wording: 0, ..self }
     }
+
+    /// Its status and media type alone.
+    #[must_use]
+    pub const fn typed(self) -> Self {
+        Self { begins: 0, ..self.plain() }
+    }
 }
 
 /// A class for the length of a body: the binary digits of the number of its bytes.

@@ -1,9 +1,10 @@
-//! Whether a run of a search held: the objectives, and two guards beside them that keep a single
+//! Whether a run of a search held: the objectives, and guards beside them that keep a single
 //! threshold from being trusted.
 //!
-//! The guards: in an open loop what was due was sent and got its responses at the pace it came in; and
-//! attempts succeed, unless an objective demands that already. Errors are fast, and a server that sheds
-//! its load responds quickly to the rest: without them both would look like capacity.
+//! The guards: in an open loop what was due was sent and got its responses at the pace it came in; attempts
+//! succeed, unless an objective demands that already; and responses are of the kind that they are under less load.
+//! Errors are fast, whatever their status, and a server that sheds its load responds quickly to the rest: without
+//! the guards both would look like capacity.
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
 use model::units::show_duration;
@@ -12,6 +13,7 @@ use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 use super::asked::few_failed;
 use super::weighed::{Of, Weighed};
 use crate::blocks::Time;
+use crate::changes::is_substantial;
 use crate::objective::{Metric, Statistic};
 use crate::offered::at_cap;
 use crate::validity;
@@ -34,6 +36,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         weighed.push(success(run));
     }
     weighed.extend(answered(run));
+    weighed.extend(usual(run));
     weighed.sort_by(|a, b| excess(&b.margin).total_cmp(&excess(&a.margin)));
     let any = |outcome| weighed.iter().any(|weighed| weighed.margin.outcome == outcome);
     let broke: Vec<&Weighed> =
@@ -138,6 +141,20 @@ fn answered(run: &Run) -> Option<Weighed> {
     Some(Weighed { margin, of: Of::Pace, too_few: false })
 }
 
+/// The guard on what comes, where the server responds with something else than it does under less load, such as a page
+/// of errors with a good status: users get no response of the API's.
+fn usual(run: &Run) -> Option<Weighed> {
+    let mut reasons = run.validity.reasons.iter();
+    reasons.find(|reason| {
+        reason.code == ReasonCode::ResponsesChanged && reason.consequence == Verdict::Invalid
+    })?;
+    let changes = run.response_changes.iter().filter(|change| is_substantial(change));
+    let unusual = changes.max_by(|a, b| a.share.total_cmp(&b.share))?;
+    let value = 1.0 - unusual.share;
+    let margin = guard("usual responses", value, LEAST_SUCCESS, value >= LEAST_SUCCESS);
+    Some(Weighed { margin, of: Of::Usual, too_few: false })
+}
+
 fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
     let objective = format!("{name}>={}%", limit * 100.0);
     let outcome = if held { Outcome::Held } else { Outcome::Broke };
@@ -184,6 +201,9 @@ fn neighbours_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
 /// allows: it refused, reset, or responded with them. Failures within what is allowed do not
 /// shift the blame.
 fn failed_by_server(run: &Run, broke: &[&Weighed]) -> bool {
+    if broke.iter().any(|weighed| weighed.of == Of::Usual) {
+        return true;
+    }
     let errors = &run.totals.errors;
     let own = errors.total().saturating_sub(errors.timeout) as f64;
     let attempts = run.totals.attempts as f64;

@@ -27,6 +27,8 @@ pub enum Of {
     Course,
     /// The guard on the pace: what was due is sent, and gets its responses, as fast as it comes in.
     Pace,
+    /// The guard on what comes: responses like those of the lower levels.
+    Usual,
 }
 
 impl Of {

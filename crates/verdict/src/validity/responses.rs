@@ -229,7 +229,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let (changes, begun): (Vec<_>, Vec<_>) =
         run.response_changes.iter().partition(|change| is_substantial(change));
     let Some((first, others)) = changes.split_first() else { return new_kind(&begun) };
-    let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
+    let of = of_endpoint(first);
     let what = match first.how {
         Changed::ForGood if first.since_ns > 0 => {
             let (at, share) = (show_duration(first.since_ns), share(first.share));
@@ -249,6 +249,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
              many responses",
             share(first.share)
         ),
+        Changed::Mixed => mixed(first),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -257,7 +258,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
         Changed::ForGood => evidence,
-        Changed::Faster | Changed::Turns => evidence.replace(" became ", " and "),
+        Changed::Faster | Changed::Turns | Changed::Mixed => evidence.replace(" became ", " and "),
     };
     Some((Verdict::Invalid, evidence))
 }
@@ -266,20 +267,31 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
 /// explanation.
 fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
     let (first, others) = begun.split_first()?;
-    let of = first.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default();
+    let of = of_endpoint(first);
     let more = match others.len() {
         0 => String::new(),
         n => format!("; the same holds for {n} more endpoints"),
     };
-    let evidence = format!(
-        "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before: \
-         {} beside {}{more}",
-        show_duration(first.since_ns),
-        share(first.share),
-        kind(&first.after),
-        kind(&first.before)
-    );
-    Some((Verdict::Valid, evidence))
+    let what = match first.how {
+        Changed::Mixed => mixed(first),
+        _ => format!(
+            "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before",
+            show_duration(first.since_ns),
+            share(first.share)
+        ),
+    };
+    let (after, before) = (kind(&first.after), kind(&first.before));
+    Some((Verdict::Valid, format!("{what}: {after} beside {before}{more}")))
+}
+
+/// That responses had two media types, in words.
+fn mixed(change: &ResponseChange) -> String {
+    let (share, of) = (share(change.share), of_endpoint(change));
+    format!("{share} of the responses{of} had the same status as the others and another media type")
+}
+
+fn of_endpoint(change: &ResponseChange) -> String {
+    change.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default()
 }
 
 /// A kind of response in words.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::Launch;
-use model::capacity::{CapacitySearch, Judged, Purpose, SearchStep, Settings, Step};
+use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::units::MILLISECOND;
 use model::{LevelKind, Nanos};
 use observe::Source;
@@ -111,8 +111,10 @@ impl SearchRunner {
             }
             if let Some(changed) = seen.changed(&mut run) {
                 eprintln!("plimsoll: {}: {changed}", name(self.settings.kind, &step));
-                files.write_run(nth, &step, &run);
-                return Ok(End::Over(Ending::Changed));
+                if !may_be_by_load(record, &step) {
+                    files.write_run(nth, &step, &run);
+                    return Ok(End::Over(Ending::Changed));
+                }
             }
             let endpoints = Endpoint::all_of(&run).unwrap_or_default();
             if step.purpose != Purpose::Idle
@@ -140,6 +142,20 @@ impl SearchRunner {
             (u64::from(self.settings.connections), Some(step.level))
         };
         Shape { connections, rate_per_s, duration_ns: Some(step.window_ns), requests: None }
+    }
+}
+
+/// Whether responses other than before may be how the server fails under this much load; not at rest, nor where as much
+/// was carried before.
+fn may_be_by_load(record: &CapacitySearch, step: &Step) -> bool {
+    let levels = record.steps.iter().filter(|earlier| !earlier.step.purpose.is_closed_loop());
+    let mut held = levels.filter(|earlier| earlier.judged.outcome == Outcome::Held);
+    match step.purpose {
+        Purpose::Idle => false,
+        Purpose::Probe | Purpose::Saturated | Purpose::Overload => true,
+        Purpose::Search | Purpose::Hold | Purpose::Return => {
+            held.all(|earlier| earlier.step.level < step.level)
+        }
     }
 }
 

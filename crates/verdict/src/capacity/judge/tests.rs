@@ -51,6 +51,32 @@ fn a_pace_that_holds_below_its_limit_says_why() {
 }
 
 #[test]
+fn a_page_of_errors_with_a_good_status_breaks_a_level() {
+    use model::kinds::{Changed, ResponseChange};
+    let mut run = open();
+    let mixed = ResponseChange { how: Changed::Mixed, share: 0.66, ..ResponseChange::default() };
+    run.response_changes = vec![mixed];
+    assert_eq!(judged(&run).outcome, Outcome::Held, "a note, where requests differ");
+    run.validity = Validity::of(vec![
+        Reason {
+            code: ReasonCode::ResponsesChanged,
+            consequence: Verdict::Invalid,
+            text: "66 % had another media type".into(),
+        },
+        Reason {
+            code: ReasonCode::ConnectionsExhausted,
+            consequence: Verdict::LowerBound,
+            text: "all connections were in use".into(),
+        },
+    ]);
+    let judged = judged(&run);
+    assert_eq!(judged.outcome, Outcome::Broke, "{judged:?}");
+    let first = &judged.margins[0];
+    assert_eq!(first.objective, "usual responses>=99%");
+    assert!((first.value - 0.34).abs() < 1e-9);
+}
+
+#[test]
 fn fast_errors_are_no_capacity() {
     let mut run = open();
     run.rates.success_ratio = Some(0.5);
