@@ -34,6 +34,8 @@ const LENGTHS_APART: (f64, u64) = (1.25, 8);
 const ROUNDS: u64 = 10;
 /// How many times faster one kind must be than the rest.
 pub(crate) const FASTER: f64 = 5.0;
+/// Stands for the media type of responses without a body.
+const EMPTY: u32 = u32::MAX;
 /// Share of the responses from which on a faster kind is reported.
 pub(crate) const FASTER_SHARE: f64 = 0.01;
 
@@ -52,23 +54,33 @@ pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange
 /// Of kinds in the order of their first responses.
 fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     // Of different requests each may have a wording of its own.
-    let looks = Looks::of(kinds, if one_request { |look| look } else { Look::plain });
+    let looks = Looks::of(kinds, if one_request { |tally| tally.look } else { plain });
     let of_looks = looks.changed_for_good(SUBSTANTIAL);
     if of_looks.is_some() || !one_request {
-        let plain = || Looks::of(kinds, Look::plain);
         return of_looks
-            .or_else(|| plain().changed_for_good(NEW))
-            .or_else(|| Looks::of(kinds, Look::typed).are_mixed());
+            .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
+            .or_else(|| Looks::of(kinds, typed).are_mixed());
     }
     let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
     let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
     let of_times = || looks.faster().or_else(|| looks.take_turns());
-    let of_types = || Looks::of(kinds, Look::typed).are_mixed();
+    let of_types = || Looks::of(kinds, typed).are_mixed();
     of_lengths.or_else(of_times).or_else(of_types).or_else(|| {
         // Words that are new among others are data, but where all were the same.
         let worded = (looks.all.len() == 2).then(|| looks.changed_for_good(NEW)).flatten();
-        worded.or_else(|| Looks::of(kinds, Look::plain).changed_for_good(NEW))
+        worded.or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
     })
+}
+
+/// The look of a kind, whatever its wording.
+fn plain(tally: &KindTally) -> Look {
+    tally.look.plain()
+}
+
+/// Its status and media type; having no body is a type of its own.
+fn typed(tally: &KindTally) -> Look {
+    let look = tally.look.typed();
+    if tally.most_bytes == 0 { Look { media_type: EMPTY, ..look } } else { look }
 }
 
 /// An endpoint's responses by what they look like, whatever their length.
@@ -91,11 +103,11 @@ struct Series {
 }
 
 impl Looks {
-    fn of(kinds: &[&Kind], look_of: fn(Look) -> Look) -> Self {
+    fn of(kinds: &[&Kind], look_of: fn(&KindTally) -> Look) -> Self {
         let cells = kinds.iter().map(|kind| kind.cells.len()).max().unwrap_or(0);
         let mut all: Vec<Series> = Vec::new();
         for kind in kinds {
-            let look = look_of(kind.all.look);
+            let look = look_of(&kind.all);
             match all.iter_mut().find(|series| series.look == look) {
                 Some(series) => series.add(kind),
                 None => all.push(Series::of(look, kind, cells)),
@@ -192,13 +204,14 @@ impl Looks {
         found.then(|| fast.beside(usual, Changed::Faster, share))
     }
 
-    /// Two media types of one status: a page of errors beside what is usual. Of a page and something else the page is
-    /// taken for the unusual one, else what is rarer.
+    /// Two media types of one status, or responses with a body and without one: a page of errors, or nothing, beside
+    /// what is usual. A page or an empty response is taken for the unusual one, else what is rarer.
     fn are_mixed(&self) -> Option<ResponseChange> {
         let all = sum(self.all.iter().map(|series| series.responses));
         let is_page = |series: &&Series| {
             let name = series.shown.media_type.as_deref().unwrap_or_default();
-            name.split(';').next().is_some_and(|name| name.trim().eq_ignore_ascii_case("text/html"))
+            let name = name.split(';').next().unwrap_or_default().trim();
+            series.look.media_type == EMPTY || name.eq_ignore_ascii_case("text/html")
         };
         let share = |series: &Series| series.responses as f64 / all.max(1) as f64;
         let named = self.all.iter().filter(|series| {

@@ -4,7 +4,7 @@ use model::capacity::{CapacitySearch, Outcome, Purpose, SearchStep};
 use model::{LevelKind, Reason, ReasonCode, Ruling, Run, Sweep, Verdict};
 
 use crate::capacity::judge::QUEUED;
-use crate::gone::{gone, gone_for_good};
+use crate::gone::{gone, gone_for_good, is_counted_by_available};
 use crate::objective::levels::holds;
 use crate::offered::shortfall;
 
@@ -166,7 +166,9 @@ fn absence_borne(run: &Run) -> bool {
         .any(|held| held.objective.starts_with("available") && held.ruling != Ruling::Inconclusive);
     let reasons = run.validity.reasons.iter();
     let mut against = reasons.filter(|reason| reason.consequence == Verdict::Invalid);
-    asked && against.all(|reason| reason.code == ReasonCode::ServerGone)
+    asked
+        && is_counted_by_available(run)
+        && against.all(|reason| reason.code == ReasonCode::ServerGone)
 }
 
 /// Whether a figure at this level is believable: `VALID`, or a lower bound. At a fixed rate a
@@ -223,7 +225,8 @@ mod tests {
     }
 
     use model::sweep::Level;
-    use model::{Abort, Curve, Judgement, LevelKind, Validity};
+    use model::units::SECOND;
+    use model::{Abort, Curve, ErrorClass, Judgement, LevelKind, Presence, Silence, Validity};
 
     use super::*;
     use fixture::sound::{closed, open};
@@ -300,6 +303,37 @@ mod tests {
             let swept = sweep(LevelKind::Concurrency, vec![closed(), run]);
             assert_eq!(exit_code_of_sweep(&swept), expected, "{code:?} {consequence:?}");
         }
+    }
+
+    #[test]
+    fn an_objective_that_counts_errors_as_responses_bears_none() {
+        let silence = Silence {
+            unseen_ns: 0,
+            from_ns: 2 * SECOND,
+            to_ns: 4 * SECOND,
+            last_failed_ns: Some(4 * SECOND),
+            failed_slots: 100,
+            ended: true,
+        };
+        let mut run = ruled(judged(closed(), Verdict::Invalid), &[Ruling::Pass]);
+        run.objectives[0].objective = "available>=99%".into();
+        run.validity.reasons = vec![Reason {
+            code: ReasonCode::ServerGone,
+            consequence: Verdict::Invalid,
+            text: String::new(),
+        }];
+        let silences = vec![silence];
+        run.presence =
+            Some(Presence { user_ns: 1, down_ns: 0, cut_ns: 0, failing_ns: 0, silences });
+        let (mut refused, mut errors) = (run.clone(), run);
+        refused.totals.errors.add(ErrorClass::Connect, 200);
+        errors.totals.errors.add(ErrorClass::Status, 200);
+        errors.totals.statuses.insert(502, 200);
+        for run in [&mut refused, &mut errors] {
+            run.totals.succeeded = run.totals.attempts.saturating_sub(200);
+        }
+        assert_eq!(exit_code(&refused), DONE);
+        assert_eq!(exit_code(&errors), NOT_BELIEVABLE);
     }
 
     fn ruled(mut run: Run, rulings: &[Ruling]) -> Run {

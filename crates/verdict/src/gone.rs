@@ -51,6 +51,8 @@ pub struct Gone {
     pub at_end: bool,
     /// Connections that were cut off at once, where the others were served.
     pub at_once: Option<AtOnce>,
+    /// The status of the errors that it responded with meanwhile, if it did.
+    pub status: Option<u16>,
     /// In whose words: `Connection refused (os error 111)`, or that no response came.
     pub words: String,
 }
@@ -131,8 +133,24 @@ pub fn gone(run: &Run) -> Option<Gone> {
         away_ns: found.iter().map(|silence| silence.duration_ns()).fold(0, Nanos::saturating_add),
         at_end: last.is_some(),
         at_once,
+        status: server_error(run),
         words: words(run),
     })
+}
+
+/// Whether an objective on `available` says how much of the absence is borne: it counts errors as responses, so that it
+/// says nothing of a server that responded with errors.
+pub(crate) fn is_counted_by_available(run: &Run) -> bool {
+    gone(run).is_none_or(|gone| gone.status.is_none())
+}
+
+/// The commonest server error, where no other failure is as common.
+fn server_error(run: &Run) -> Option<u16> {
+    let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
+    let commonest = errors.map(|(_, count)| count).max().unwrap_or(0);
+    let statuses = run.totals.statuses.iter().filter(|(status, _)| **status >= 500);
+    let (status, &count) = statuses.max_by_key(|(_, count)| **count)?;
+    (count > commonest).then_some(*status)
 }
 
 /// The server is gone as the run ends: nobody was served any more, and others need not try.
@@ -268,16 +286,11 @@ fn cut_at_once(run: &Run) -> Option<AtOnce> {
 
 /// What attempts failed by, in the words of the commonest failure.
 fn words(run: &Run) -> String {
-    let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
-    let commonest = errors.max_by_key(|&(_, count)| count);
-    let statuses = run.totals.statuses.iter().filter(|(status, _)| **status >= 500);
-    let status = statuses.max_by_key(|(_, count)| **count);
-    if let Some((status, &count)) = status
-        && commonest.is_none_or(|(_, other)| count > other)
-    {
-        return format!("it answered {status}");
+    if let Some(status) = server_error(run) {
+        return format!("all it sent were errors, mostly of status {status}");
     }
-    match commonest {
+    let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
+    match errors.max_by_key(|&(_, count)| count) {
         None | Some((ErrorClass::Timeout, _)) => "no response at all".to_owned(),
         Some((class, _)) => match run.totals.error_samples.get(class.name()) {
             Some(sample) => sample.clone(),
@@ -291,7 +304,13 @@ fn answered(class: ErrorClass) -> bool {
 }
 
 /// How much of the load had no server, in words.
-pub(crate) fn lost_in_words(run: &Run) -> String {
+pub(crate) fn lost_in_words(run: &Run, gone: &Gone) -> String {
+    if gone.status.is_some() {
+        let success = share(run.rates.success_ratio.unwrap_or(0.0));
+        return format!(
+            "success was {success} (`available` counts errors as responses, `success` does not)"
+        );
+    }
     let whose = match run.plan.rate_per_s {
         Some(_) => "of the arrivals",
         None => "of its users' time",

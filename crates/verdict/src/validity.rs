@@ -22,7 +22,7 @@ mod way;
 mod window;
 
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for};
-pub(crate) use responses::kind as kind_in_words;
+pub use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
 pub(crate) use way::local_ports;
@@ -219,7 +219,7 @@ pub const RULES: &[Rule] = &[
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
                     changes than in a mix; or {RARE} or more did so again and again; or, where one \
                     request is sent again and again, {NEW} or more had the same status as the rest \
-                    and another media type. Or, from \
+                    and another media type, or no body. Or, from \
                     some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then. Bodies of the same length are told apart \
                     by their first words while there are few different ones",

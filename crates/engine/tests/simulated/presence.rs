@@ -66,7 +66,7 @@ fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
         (
             "slow 503s",
             Box::new(after(HALF, || Some(Reply { after: SECOND, ..Reply::bytes(ERROR) }))),
-            "it answered 503",
+            "mostly of status 503",
             0.53,
         ),
         (

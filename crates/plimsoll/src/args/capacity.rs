@@ -52,8 +52,8 @@ pub struct CapacityArgs {
     /// 'success>=99%']
     #[arg(long, value_name = "OBJECTIVE")]
     pub slo: Vec<String>,
-    /// Daily users the workload stands for, so that the capacity is printed in daily users too [default: the file's
-    /// daily_users, which `mine` writes]
+    /// Daily users the workload stands for, so that the capacity is printed in daily users too, if the file does not say
+    /// so itself (daily_users, which `mine` writes)
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub dau_now: Option<u64>,
     /// Maximum number of connections

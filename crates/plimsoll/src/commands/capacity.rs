@@ -127,9 +127,15 @@ fn arrivals(input: &mut LoadInput, kind: LevelKind, default: Arrivals) -> Option
     (kind == LevelKind::Rate).then_some(setting.value)
 }
 
-/// The users that the load is of: as the flag or the workload file says, and the rate that the file gives them.
+/// The users that the load is of: as the workload file says, or else the flag, and the rate that the file gives them.
 fn users_of_load(args: &CapacityArgs, input: &LoadInput) -> Result<Option<UsersOfLoad>, Failure> {
-    let Some(daily_users) = args.dau_now.or(input.daily_users()) else { return Ok(None) };
+    let Some(daily_users) = input.daily_users().or(args.dau_now) else { return Ok(None) };
+    if let Some(other) = args.dau_now.filter(|now| *now != daily_users) {
+        eprintln!(
+            "plimsoll: the rates of the workload file are those of {daily_users} daily users (its daily_users), and are \
+             counted as such: --dau-now {other} changes nothing"
+        );
+    }
     match input.rate_of_file().filter(|rate| *rate > 0.0) {
         Some(scaled) if daily_users > 0 && !args.closed => {
             let rate_per_s = scaled / args.load.scale.unwrap_or(1.0);

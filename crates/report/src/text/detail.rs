@@ -1,11 +1,12 @@
 //! The sections between wrk's block and the verdict.
 
 use model::Dip;
+use model::kinds::ResponseKind;
 use model::plan::{Load, Plan};
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::UNEVEN;
+use verdict::validity::{UNEVEN, kind_in_words};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -16,6 +17,8 @@ use crate::latencies::{
 
 /// Width of the names on the left.
 pub(super) const NAME: usize = 13;
+/// Kinds of responses shown at most.
+const KINDS: usize = 4;
 
 /// Every section, each with an empty line before the next.
 pub(super) fn sections(run: &Run, style: Style) -> String {
@@ -24,6 +27,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         latencies(run, style),
         mix::section(run, style),
         statuses(run, style),
+        kinds(run, style),
         errors(run, style),
         dips(run, style),
         spectrum::section(run, style),
@@ -234,6 +238,28 @@ fn statuses(run: &Run, style: Style) -> Option<String> {
         grid.row([status.to_string(), count(n), share_of(n, run.totals.requests)]);
     }
     Some(named(style, "Status", &lines(&grid)))
+}
+
+/// What came, where one request had responses of several kinds: the commonest of them.
+fn kinds(run: &Run, style: Style) -> Option<String> {
+    let mut kinds: Vec<_> = run.response_kinds.iter().collect();
+    if !run.plan.mix.is_empty() || kinds.len() < 2 {
+        return None;
+    }
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.responses));
+    let room = style.columns.saturating_sub(NAME);
+    let line = |kind: &&ResponseKind| {
+        let words = format!("{} {}", count(kind.responses), kind_in_words(kind));
+        clean(&words, room)
+    };
+    let mut lines: Vec<String> = kinds.iter().take(KINDS).map(line).collect();
+    if kinds.len() > KINDS {
+        lines.push(format!(
+            "{} more in run.json (answer_kinds)",
+            counted(kinds.len() as u64 - KINDS as u64, "kind")
+        ));
+    }
+    Some(named(style, "Kinds", &lines))
 }
 
 fn errors(run: &Run, style: Style) -> Option<String> {

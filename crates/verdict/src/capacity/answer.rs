@@ -8,6 +8,7 @@ use model::loadline::{
 use model::plan::Today;
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
 
+use super::judge::usual_responses;
 use super::{Asked, Fed, Search, reverse, saturated, step};
 
 /// What a search knows by now.
@@ -105,10 +106,15 @@ fn broke_inside(search: &Search, level: f64, high: f64) -> Vec<f64> {
 /// The objective that broke first above the capacity, with its value on either side.
 fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
     let broke = above.judged.margins.iter().find(|margin| margin.outcome == Outcome::Broke)?;
-    let held = below.judged.margin(&broke.objective)?;
+    let held = match below.judged.margin(&broke.objective) {
+        Some(margin) => margin.value,
+        // That all responses are of the usual kind is listed only where it is not so.
+        None if broke.objective == usual_responses() => 1.0,
+        None => return None,
+    };
     Some(LimitedBy {
         objective: broke.objective.clone(),
-        below: ValueAt { level: below.step.level, value: held.value },
+        below: ValueAt { level: below.step.level, value: held },
         above: ValueAt { level: above.step.level, value: broke.value },
     })
 }

@@ -14,6 +14,7 @@ use super::asked::few_failed;
 use super::weighed::{Of, Weighed};
 use crate::blocks::Time;
 use crate::changes::is_substantial;
+use crate::gone::is_counted_by_available;
 use crate::objective::{Metric, Statistic};
 use crate::offered::at_cap;
 use crate::validity;
@@ -22,6 +23,8 @@ use crate::validity;
 pub const LEAST_SUCCESS: f64 = 0.99;
 /// Share of the requests due whose responses must arrive inside the window.
 pub const LEAST_RESPONDED: f64 = 0.99;
+/// The guard on what comes.
+const USUAL: &str = "usual responses";
 /// Mean service time over that at rest from which on a server that took every connection is taken
 /// to queue inside the server.
 pub const QUEUED: f64 = 3.0;
@@ -49,7 +52,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         () if blamed.is_some() => Outcome::Generator,
         () if any(Outcome::Broke) => Outcome::Broke,
         () if any(Outcome::Unclear) || run.interrupted => Outcome::Unclear,
-        () if invalid.any(|reason| !still_holds(reason, &weighed)) => Outcome::Unclear,
+        () if invalid.any(|reason| !still_holds(run, reason, &weighed)) => Outcome::Unclear,
         () => Outcome::Held,
     };
     let neighbours = if outcome == Outcome::Broke { neighbours_fault(run, &broke) } else { None };
@@ -74,11 +77,12 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
 
 /// Whether a level holds although its run is INVALID: requests that left late were only made slower by
 /// it, and an absence of the server is borne where an objective says how much of it is.
-fn still_holds(reason: &Reason, weighed: &[Weighed]) -> bool {
+fn still_holds(run: &Run, reason: &Reason, weighed: &[Weighed]) -> bool {
     match reason.code {
         ReasonCode::LateSends | ReasonCode::ObservedLate => true,
         ReasonCode::ServerGone => {
-            weighed.iter().any(|weighed| weighed.of == Of::Load(Metric::Available))
+            is_counted_by_available(run)
+                && weighed.iter().any(|weighed| weighed.of == Of::Load(Metric::Available))
         }
         _ => false,
     }
@@ -151,12 +155,22 @@ fn usual(run: &Run) -> Option<Weighed> {
     let changes = run.response_changes.iter().filter(|change| is_substantial(change));
     let unusual = changes.max_by(|a, b| a.share.total_cmp(&b.share))?;
     let value = 1.0 - unusual.share;
-    let margin = guard("usual responses", value, LEAST_SUCCESS, value >= LEAST_SUCCESS);
+    let held = value >= LEAST_SUCCESS;
+    let margin = guard(USUAL, value, LEAST_SUCCESS, held);
     Some(Weighed { margin, of: Of::Usual, too_few: false })
 }
 
+/// The guard on what comes, as an objective.
+pub(super) fn usual_responses() -> String {
+    at_least(USUAL, LEAST_SUCCESS)
+}
+
+fn at_least(name: &str, limit: f64) -> String {
+    format!("{name}>={}%", limit * 100.0)
+}
+
 fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
-    let objective = format!("{name}>={}%", limit * 100.0);
+    let objective = at_least(name, limit);
     let outcome = if held { Outcome::Held } else { Outcome::Broke };
     Margin { objective, value, limit, unit: Unit::Ratio, outcome, why: None }
 }

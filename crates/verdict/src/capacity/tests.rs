@@ -491,6 +491,30 @@ fn a_level_that_broke_beside_other_programs_is_tried_again() {
 }
 
 #[test]
+fn a_level_that_counts_for_nothing_is_not_called_untried() {
+    let found = |budget_ns: u64, busy: &dyn Fn(f64) -> bool| {
+        let (mut serve, mut settings) = (exact(1e9), settings(LevelKind::Rate));
+        settings.budget_ns = budget_ns;
+        search(settings, |step| match busy(step.level) {
+            true => Judged { disturbed: true, ..judged(Outcome::Broke, step.level, 5e8) },
+            false => serve(step),
+        })
+        .0
+    };
+    let why = |search: &Search| words::why_not_more(search, &search.answer().unwrap());
+    let budget_ns = settings(LevelKind::Rate).budget_ns;
+    let quiet = found(budget_ns, &|_| false);
+    let first = quiet.levels().next().unwrap().step.level;
+    // It ends before a level above the first is tried again.
+    let short = (1..60).map(|n| found(n * budget_ns / 60, &|level| level > first));
+    let doubtful = short.filter(|search| search.answer().is_some()).find(|search| {
+        search.levels().any(|fed| fed.judged.disturbed) && search.answer().unwrap().at_least()
+    });
+    let why = why(&doubtful.expect("a search that ended in doubt"));
+    assert!(why.contains("broke while other programs"), "{why}");
+}
+
+#[test]
 fn a_hold_that_broke_beside_other_programs_is_repeated_at_its_level() {
     let (quiet, _) = search(settings(LevelKind::Rate), exact(12_400.0));
     let hold = quiet.levels().position(|fed| fed.step.purpose == Purpose::Hold).unwrap();

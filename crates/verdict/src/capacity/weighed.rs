@@ -47,7 +47,7 @@ impl Of {
     pub(super) fn metric(self) -> Option<Metric> {
         match self {
             Self::Load(metric) | Self::Endpoint(metric) => Some(metric),
-            Self::Course | Self::Pace => None,
+            Self::Course | Self::Pace | Self::Usual => None,
         }
     }
 }

@@ -68,19 +68,19 @@ fn bound(search: &Search, answer: &Answer) -> Option<String> {
     })
 }
 
-/// How many levels broke while other programs took the processors, and what became of them.
+/// How many steps broke while other programs took the processors, and what became of them.
 fn disturbed(search: &Search) -> Option<String> {
     let disturbed = search.levels().filter(|fed| fed.judged.disturbed).count();
     let doubtful = search.levels().filter(|fed| search.is_doubtful(fed)).count();
-    let levels = search.levels().count();
-    let again = match disturbed - doubtful {
-        0 => "none of them counts".to_owned(),
-        counted => format!("{counted} of them broke again, and count"),
+    let steps = search.levels().count();
+    let count = match disturbed - doubtful {
+        0 => "none of them does".to_owned(),
+        counted => format!("{counted} of them do"),
     };
     (disturbed > 0).then(|| {
         format!(
-            "{disturbed} of {levels} levels broke while other programs took the processors, and were tried again: {again}. Stop the \
-             other programs for a narrower answer"
+            "{disturbed} of {steps} steps broke while other programs took the processors. Such a step counts where its level or \
+             a lower one broke once more: {count}. Stop the other programs for a narrower answer"
         )
     })
 }
@@ -305,8 +305,20 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
         }
         None => match super::onward::reached(search).filter(|_| answer.at_least()) {
             Some(ceiling) => format!("nothing above {} was allowed", level_of(kind, ceiling)),
-            None => "nothing above it was tried".to_owned(),
+            None => nothing_known_above(search, answer),
         },
+    }
+}
+
+/// That no level above the answer says anything, and why, where one was tried.
+fn nothing_known_above(search: &Search, answer: &Answer) -> String {
+    let tried = search.levels().filter(|fed| fed.step.level > answer.level);
+    let lowest = tried.min_by(|a, b| a.step.level.total_cmp(&b.step.level));
+    let Some(fed) = lowest else { return "nothing above it was tried".to_owned() };
+    let at = level_of(search.settings().kind, fed.step.level);
+    match fed.judged.disturbed {
+        true => format!("{at} broke while other programs took the processors, which may be why"),
+        false => format!("{at} was tried, and tells nothing: {}", by(&fed.judged)),
     }
 }
 

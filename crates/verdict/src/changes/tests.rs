@@ -229,6 +229,13 @@ fn two_media_types_of_one_request_are_never_usual() {
         assert_eq!(several.len(), usize::from(seen), "{several:?}");
     }
     let mut draws = Draws(9);
+    let kinds = run(10, 500, |_| match draws.below(2) {
+        0 => of(200, 1, 0, 0, MILLISECOND),
+        _ => of(200, 1, b'{', 15, MILLISECOND),
+    });
+    let change = found(&kinds).expect("half of them empty");
+    assert_eq!((change.how, change.after.most_bytes), (Changed::Mixed, 0));
+    let mut draws = Draws(9);
     let moved = of(302, 2, b'<', 900, MILLISECOND);
     let kinds = run(10, 500, |_| if draws.below(3) == 0 { moved } else { JSON });
     assert_eq!(found(&kinds), None, "another status");

@@ -1,7 +1,7 @@
 //! What is said where no cause was found: that nothing was at its limit, or what to watch to know more.
 
 use model::finding::Confidence;
-use model::{Finding, ReasonCode};
+use model::{Finding, ReasonCode, Role};
 
 use super::facts::{Facts, busy};
 use super::server::room;
@@ -60,7 +60,7 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
         evidence_for: troubles,
         evidence_against: evidence,
         fix: what_to_watch(facts),
-        experiment: "Run the same load again with what is missing watched.".to_owned(),
+        experiment: "Run the same load again with what is missing watched or profiled.".to_owned(),
         ..Finding::default()
     }
 }
@@ -177,12 +177,33 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
 }
 
 fn what_to_watch(facts: &Facts<'_>) -> String {
-    match facts.servers.is_empty() {
-        true => format!("{}.", capital(Facts::how_to_watch())),
-        false => "Watch the server's processes (local:pid=PID), and what it waits for: its proxy \
-                  (proxy=nginx:URL,log=FILE), its database (db=postgres://… or db=mysql://…) and its cache \
-                  (cache=redis://…)."
-            .to_owned(),
+    if facts.servers.is_empty() {
+        return format!("{}.", capital(Facts::how_to_watch()));
+    }
+    let watched = |role| facts.servers.iter().any(|server| server.source.role == role);
+    let processes =
+        facts.servers.iter().any(|server| server.source.figure("process.cpu_ns").is_some());
+    let missing: Vec<&str> = [
+        (processes, "the server's processes (app=local:pid=PID)"),
+        (watched(Role::Proxy), "its proxy (proxy=nginx:URL,log=FILE)"),
+        (facts.databases().count() > 0, "its database (db=postgres://… or db=mysql://…)"),
+        (watched(Role::Cache), "its cache (cache=redis://…)"),
+    ]
+    .into_iter()
+    .filter_map(|(watched, what)| (!watched).then_some(what))
+    .collect();
+    match missing.split_last() {
+        None => {
+            "Profile the server (plimsoll profile --help): where its time goes is in no counter."
+                .to_owned()
+        }
+        Some((last, [])) => format!("Watch {last}, if there is one."),
+        Some((last, others)) => {
+            format!(
+                "Watch what the server needs and was not watched: {} or {last}.",
+                others.join(", ")
+            )
+        }
     }
 }
 

@@ -237,8 +237,8 @@ pub const RULES: &[Rule] = &[
                     kernel drops what comes, and clients try again after 1 s, 2 s, 4 s",
         evidence: "ListenOverflows or ListenDrops of the server's machine grow by 10 or more and by 0.1 % of the \
                    connections or more",
-        fix: "Raise the queue: sysctl -w net.core.somaxconn=4096 and the server's own backlog (listen 80 backlog=4096), and \
-              let the server accept faster (more workers, reuseport).",
+        fix: "Raise the server's own backlog (listen 80 backlog=4096), and the kernel's limit where that is lower (sysctl \
+              net.core.somaxconn), and let the server accept faster (more workers, reuseport).",
         experiment: "Run it again with a longer backlog: the times of 1 s go.",
         check: server::accept_queue,
     },

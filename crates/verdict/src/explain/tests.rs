@@ -231,6 +231,15 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
     let finding = &explain(&run).findings[0];
     assert_eq!(finding.code, "unknown");
     assert!(finding.sentence.contains("stopped answering 2s into the window"), "{finding:?}");
+    // What is watched already is not asked for.
+    assert!(
+        finding.fix.contains("proxy=nginx") && finding.fix.contains("db=postgres"),
+        "{finding:?}"
+    );
+    let sources = &mut run.observed.as_mut().unwrap().sources;
+    sources.push(source("front", Role::Proxy, "local:name=nginx", machine(0.1)));
+    let fix = &explain(&run).findings[0].fix;
+    assert!(!fix.contains("proxy=nginx") && fix.contains("db=postgres"), "{fix}");
 }
 
 #[test]

@@ -19,5 +19,5 @@ pub(super) fn server_gone(run: &Run) -> Option<Finding> {
     let away = gone.away_ns as f64 / run.totals.duration_ns.max(1) as f64;
     let moment = gone.silence.is_some() && !gone.at_end && away < MOMENT;
     let consequence = if moment { Verdict::Valid } else { Verdict::Invalid };
-    Some((consequence, format!("{}; {}", gone.sentence(run), lost_in_words(run))))
+    Some((consequence, format!("{}; {}", gone.sentence(run), lost_in_words(run, &gone))))
 }

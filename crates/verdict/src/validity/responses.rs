@@ -287,7 +287,11 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
 /// That responses had two media types, in words.
 fn mixed(change: &ResponseChange) -> String {
     let (share, of) = (share(change.share), of_endpoint(change));
-    format!("{share} of the responses{of} had the same status as the others and another media type")
+    let other = match change.after.most_bytes {
+        0 => "no body",
+        _ => "another media type",
+    };
+    format!("{share} of the responses{of} had the same status as the others and {other}")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {
@@ -295,7 +299,7 @@ fn of_endpoint(change: &ResponseChange) -> String {
 }
 
 /// A kind of response in words.
-pub(crate) fn kind(kind: &ResponseKind) -> String {
+pub fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {
         (least, most) if least == most => format!("{} bytes", grouped(most as f64, 0)),
         (least, most) => {
