@@ -115,6 +115,16 @@ impl Plan {
         Schedule { end_ns: by_time.min(by_count), ..schedule }
     }
 
+    /// Of an open loop of single requests that ends by count: the instant before which all of them are due. Absent in other
+    /// loads: their window ends with the last arrival, or later requests are due when they are sent; and where a
+    /// trace says when they are due, which results do not hold.
+    pub fn all_due_ns(&self) -> Option<Nanos> {
+        let known = self.requests.is_some() && self.mix.flows.is_empty() && self.recorded.is_none();
+        let end_ns = self.schedule(self.rate_per_s.filter(|_| known)?).end_ns;
+        let by_time = self.duration_ns.map_or(Nanos::MAX, |d| self.warmup_ns.saturating_add(d));
+        (end_ns < by_time).then_some(end_ns)
+    }
+
     /// What the arrivals follow instead of a steady rate.
     fn shape(&self) -> Option<Shape> {
         if let Some(dues) = &self.recorded {

@@ -1,7 +1,6 @@
 //! Whether what was offered was sent: arrivals that were left out, connections that were all in use.
 
 use model::Run;
-use model::units::SECOND;
 
 /// Share of arrivals that may go unsent.
 pub(crate) const SHORTFALL: f64 = 0.001;
@@ -17,10 +16,10 @@ pub(crate) fn open_loop(run: &Run) -> bool {
 /// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
 /// can be in the workers' hands as the window ends.
 pub(crate) fn shortfall(run: &Run) -> Option<f64> {
-    let window_s = run.totals.duration_ns as f64 / SECOND as f64;
-    let unsent = (run.rates.offered_per_s - run.rates.achieved_per_s) * window_s;
-    let allowed = (SHORTFALL * run.totals.attempts as f64).max(f64::from(run.plan.threads));
-    (open_loop(run) && run.rates.offered_per_s > 0.0 && unsent > allowed).then_some(unsent)
+    let (offered, attempts) = (run.rates.offered_per_s, run.totals.attempts as f64);
+    let unsent = (1.0 - run.rates.achieved_per_s / offered) * attempts;
+    let allowed = (SHORTFALL * attempts).max(f64::from(run.plan.threads));
+    (open_loop(run) && offered > 0.0 && unsent > allowed).then_some(unsent)
 }
 
 /// Whether as many requests were in flight at once as may be.

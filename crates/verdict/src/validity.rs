@@ -137,7 +137,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::AchievedBelowOffered,
-        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window, \
+        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window (of \
+                    one that ends by count (-n): by when the last was due), \
                     although connections were free",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note when the \
                       generator had time left and the server did not let {TURNED_AWAY} of the \

@@ -16,6 +16,8 @@ use crate::latencies::{
 
 /// Width of the names on the left.
 pub(super) const NAME: usize = 13;
+/// The part of what was offered that is as good as all of it.
+const WHOLE: f64 = 0.99;
 
 /// Every section, each with an empty line before the next.
 pub(super) fn sections(run: &Run, style: Style) -> String {
@@ -57,7 +59,7 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         rate(rates.offered_per_s),
         rate(rates.achieved_per_s),
         rate(rates.requests_per_s),
-        rates_over(run)
+        qps_over(run)
     );
     let lines = [
         ("Load", load_of(run)),
@@ -165,16 +167,15 @@ pub(crate) fn load_of(run: &Run) -> String {
     }
 }
 
-/// What the rates of an open loop are over where that is not the time in which its requests were due: the window of a run
-/// by count alone lasts until the last response.
-pub(crate) fn rates_over(run: &Run) -> String {
-    let plan = &run.plan;
-    let by_count = plan.requests.is_some() && plan.duration_ns.is_none() && !run.interrupted;
-    match plan.rate_per_s {
-        Some(planned) if by_count && run.rates.offered_per_s < planned => {
-            format!(", over {} until the last response", show_duration(run.totals.duration_ns))
-        }
-        _ => String::new(),
+/// What the QPS of an open loop is over where that is longer than the time in which its requests were due: the window of a
+/// run that ends by count lasts until the last response.
+pub(crate) fn qps_over(run: &Run) -> String {
+    let (plan, rates) = (&run.plan, &run.rates);
+    let by_count = plan.requests.is_some() && plan.rate_per_s.is_some() && !run.interrupted;
+    if by_count && rates.requests_per_s < WHOLE * rates.offered_per_s {
+        format!(" over {} until the last response", show_duration(run.totals.duration_ns))
+    } else {
+        String::new()
     }
 }
 

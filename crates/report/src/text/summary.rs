@@ -125,8 +125,11 @@ fn load(run: &Run, style: Style) -> String {
     let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load_of(run)));
     let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
     let as_planned = |planned| offered == rate(planned) && achieved == offered;
-    if plan.rate_per_s.is_some_and(|planned| !as_planned(planned)) {
-        let over = detail::rates_over(run);
+    let over = match detail::qps_over(run) {
+        over if over.is_empty() => over,
+        over => format!(", QPS {}{over}", rate(run.rates.requests_per_s)),
+    };
+    if plan.rate_per_s.is_some_and(|planned| !as_planned(planned) || !over.is_empty()) {
         out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s{over}"));
     }
     out += &latencies(run, style);
@@ -319,10 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_a_run_by_count_say_that_they_reach_to_the_last_response() {
+    fn the_qps_of_a_run_by_count_says_that_it_reaches_to_the_last_response() {
         let mut run = fixture::sound::open();
         let planned = run.plan.rate_per_s.expect("an open loop");
-        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned / 2.0, planned / 2.0);
+        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned, planned);
+        run.rates.requests_per_s = planned / 2.0;
         run.totals.duration_ns = 199_000_000;
         let words = "over 199ms until the last response";
         let said = |run: &Run| {

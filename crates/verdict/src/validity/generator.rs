@@ -129,11 +129,12 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
         None => "connections were free",
     };
     let evidence = format!(
-        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent in the window, and {why}",
+        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent {}, and {why}",
         share(run.rates.achieved_per_s / run.rates.offered_per_s),
         rate(run.rates.offered_per_s),
         rate(run.rates.achieved_per_s),
-        grouped(unsent, 0)
+        grouped(unsent, 0),
+        in_time(run)
     );
     let verdict = if turned_away.is_some() { Verdict::Valid } else { Verdict::LowerBound };
     Some((verdict, evidence))
@@ -148,11 +149,12 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{} of {} arrivals ({}) found no free connection and were not sent in the window: {} of {} \
+        "{} of {} arrivals ({}) found no free connection and were not sent {}: {} of {} \
          requests were in flight, waiting took {} at p99",
         grouped(unsent, 0),
         grouped(run.totals.attempts as f64, 0),
         share(unsent / run.totals.attempts as f64),
+        in_time(run),
         grouped(f64::from(run.concurrency.in_flight_max), 0),
         grouped(f64::from(run.plan.inflight_cap()), 0),
         show_duration(run.wait_ns.p99)
@@ -163,6 +165,11 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }
+}
+
+/// By when arrivals are to leave: a window that ends by count waits for the last one, however late it leaves.
+fn in_time(run: &Run) -> &'static str {
+    if run.plan.requests.is_some() { "when they were due" } else { "in the window" }
 }
 
 /// A closed loop whose users were held back by `--max-inflight`: its level is not what it seems.
