@@ -63,8 +63,8 @@ pub struct Run {
     /// How the users, that is the connections, were served; absent where that was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Users>,
-    /// done - due: what a user who arrived on time waited. Attempts that timed out or were dropped
-    /// unsent count with the time they had waited.
+    /// done - due: what a user who arrived on time waited. Attempts that timed out, or were dropped unsent after waiting
+    /// for longer than the time-out, count with the time they had waited; those dropped at the window's end do not count.
     pub response_ns: Summary,
     /// done - sent: what server and network took.
     pub service_ns: Summary,

@@ -11,6 +11,7 @@
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
+//! | any | response | undecided where it may be missed by arrivals that the window's end dropped | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
@@ -20,7 +21,8 @@ use model::{ErrorClass, ReasonCode, Run, Verdict};
 use super::figures::{Figures, Spread};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
-use crate::figures::rate;
+use crate::figures::{grouped, rate};
+use crate::offered::SHORTFALL;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;
@@ -32,7 +34,10 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
         Verdict::LowerBound => lower_bound(run, figures, bound, met),
         Verdict::Valid => None,
     };
-    undecided.or_else(|| if met { None } else { too_little_asked(run, figures, bound) })
+    undecided.or_else(|| match met {
+        true => left_out(figures, bound),
+        false => too_little_asked(run, figures, bound),
+    })
 }
 
 /// Why the run says too little of the server's own trend, if so.
@@ -128,6 +133,33 @@ fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: boo
         _ => share,
     };
     !bound.relation.holds(value, bound.limit.value())
+}
+
+/// Arrivals that the window's end dropped, where they may miss an objective that the others meet: they have no response
+/// time, and came behind all that had to wait.
+fn left_out(figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let (untimed, timed) = (figures.untimed as f64, figures.response.summary.count as f64);
+    if untimed == 0.0 || !bound.relation.is_upper() {
+        return None;
+    }
+    let all = untimed + timed;
+    let met = match statistic {
+        Statistic::Percentile(percentile) => {
+            let times = figures.response.latencies.recorded();
+            let within =
+                times.filter(|&(ns, _)| bound.relation.holds(ns as f64, bound.limit.value()));
+            within.map(|(_, n)| n as f64).sum::<f64>() >= percentile.share() * all
+        }
+        // A few are in the workers' hands as the window ends.
+        Statistic::Mean | Statistic::Max => untimed <= SHORTFALL * all,
+    };
+    (!met).then(|| {
+        format!(
+            "{} arrivals were dropped unsent as the window ended: how long they would have waited is in no response time",
+            grouped(untimed, 0)
+        )
+    })
 }
 
 /// A throughput that is missed because no more was asked for.

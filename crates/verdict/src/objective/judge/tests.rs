@@ -442,3 +442,28 @@ fn hostile_figures_do_not_panic() {
         }
     }
 }
+
+/// A saturated server, and connections for a fifth of the arrivals: those dropped at the window's end have no response time.
+#[test]
+fn arrivals_that_the_end_dropped_meet_no_objective() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = sound(20);
+    run.plan.rate_per_s = Some(5000.0);
+    for (dropped, objective, ruling, needle) in [
+        (0, "p99<60ms", Pass, ""),
+        (80_000, "p99<60ms", Inconclusive, "80,000 arrivals were dropped"),
+        (80_000, "p10<60ms", Pass, ""),
+        (80_000, "mean<60ms", Inconclusive, "dropped"),
+        (80_000, "max<60ms", Inconclusive, "dropped"),
+        (80_000, "service.p99<60ms", Pass, ""),
+        // Within the percent that p99 leaves, and what is in a worker's hands.
+        (100, "p99<60ms", Pass, ""),
+        (10, "mean<60ms", Pass, ""),
+    ] {
+        run.totals.unsent = dropped;
+        run.totals.attempts = run.totals.requests + dropped;
+        rules(&run, objective, ruling, needle);
+    }
+    let ruling = judged(&run, "p99<10ms").ruling;
+    assert_eq!(ruling, Ruling::Fail, "what is missed anyhow");
+}
