@@ -146,6 +146,14 @@ impl Run {
         self.rates.requests_per_s * share.min(1.0)
     }
 
+    /// Connections opened for each attempt of a closed loop, beside those that stand from the start: opening them is in
+    /// no latency there, since a request is due when it is sent. 0 in an open loop.
+    pub fn opened_each(&self) -> f64 {
+        let opened = self.totals.connects.saturating_sub(self.plan.connections.into());
+        let each = opened as f64 / self.totals.attempts.max(1) as f64;
+        if self.plan.rate_per_s.is_some() { 0.0 } else { each.min(1.0) }
+    }
+
     /// A histogram of the run by name.
     ///
     /// # Errors

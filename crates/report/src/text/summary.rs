@@ -22,6 +22,8 @@ use crate::latencies::{handshakes, response_is_service};
 const LONGEST: usize = 1000;
 /// Classes of errors, and endpoints, that have a line of their own.
 const MOST: usize = 4;
+/// Connections opened for each attempt from which on connecting has a line.
+const OFTEN: f64 = 0.1;
 /// Percentiles shown, by name.
 const SHOWN: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
 
@@ -146,10 +148,15 @@ fn load(run: &Run, style: Style) -> String {
 
 /// Response time, and service time where it is another.
 fn latencies(run: &Run, style: Style) -> String {
-    let rows: &[(&str, &Summary)] = match response_is_service(run) {
-        true => &[("Service time", &run.service_ns)],
-        false => &[("Response time", &run.response_ns), ("Service time", &run.service_ns)],
+    let mut rows: Vec<(&str, &Summary)> = match response_is_service(run) {
+        true => vec![("Service time", &run.service_ns)],
+        false => vec![("Response time", &run.response_ns), ("Service time", &run.service_ns)],
     };
+    // Users of a closed loop wait for it before the time that is kept of their requests begins.
+    if run.opened_each() >= OFTEN {
+        rows.push(("Connecting", &run.connect_ns));
+        rows.push(("Handshake", &run.tls_ns));
+    }
     let mut rows = rows.iter().filter(|(_, summary)| summary.count > 0).peekable();
     if rows.peek().is_none() {
         return String::new();
@@ -337,6 +344,21 @@ mod tests {
         assert_eq!(said(&run), (0, false), "of the planned window");
         (run.plan.duration_ns, run.plan.requests) = (None, Some(100));
         assert_eq!(said(&run), (2, true));
+    }
+
+    #[test]
+    fn connecting_has_a_line_where_no_latency_of_a_closed_loop_holds_it() {
+        let mut run = fixture::sound::closed();
+        run.connect_ns = Summary { count: 9, p50: 1_010_000_000, ..run.service_ns };
+        assert!(!summary(&run, at(80)).contains("Connecting"), "{}", summary(&run, at(80)));
+        run.totals.connects = run.totals.attempts;
+        assert!(
+            summary(&run, at(80)).contains("Connecting      1.01s"),
+            "{}",
+            summary(&run, at(80))
+        );
+        run.plan.rate_per_s = Some(10.0);
+        assert!(!summary(&run, at(80)).contains("Connecting"), "it is part of response time");
     }
 
     fn unwrapped(text: &str) -> String {

@@ -12,20 +12,24 @@
 //! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
 //! | any | response | undecided where it may be missed by arrivals that the window's end dropped | decided |
+//! | any, in a closed loop | response | undecided where it may be missed with the time of connecting | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
+use model::units::show_duration;
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
 use super::figures::{Figures, Spread};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
-use crate::figures::{grouped, rate};
+use crate::figures::{grouped, percent, rate};
 use crate::offered::SHORTFALL;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;
+/// Connections opened for each attempt from which on users wait for them.
+const SOME_OPENED: f64 = 0.01;
 
 /// Why a ruling on `bound` cannot stand, if it cannot.
 pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<String> {
@@ -35,7 +39,7 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
         Verdict::Valid => None,
     };
     undecided.or_else(|| match met {
-        true => left_out(figures, bound),
+        true => left_out(figures, bound).or_else(|| connecting(run, figures, bound)),
         false => too_little_asked(run, figures, bound),
     })
 }
@@ -158,6 +162,31 @@ fn left_out(figures: &Figures, bound: Bound) -> Option<String> {
         format!(
             "{} arrivals were dropped unsent as the window ended: how long they would have waited is in no response time",
             grouped(untimed, 0)
+        )
+    })
+}
+
+/// Connecting, which is in no latency of a closed loop: where it may miss an objective that the rest meets.
+fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let each = run.opened_each();
+    let value = figures.measure(bound.metric, bound.limit)?.value;
+    let (connect, tls) = (&run.connect_ns, &run.tls_ns);
+    let (took, affects) = match statistic {
+        Statistic::Mean => (each * (connect.mean as f64 + tls.mean as f64), each >= SOME_OPENED),
+        Statistic::Percentile(percentile) => {
+            (connect.p99 as f64 + tls.p99 as f64, each > 1.0 - percentile.share())
+        }
+        Statistic::Max => (connect.max as f64 + tls.max as f64, each >= SOME_OPENED),
+    };
+    let missed =
+        bound.relation.is_upper() && !bound.relation.holds(value + took, bound.limit.value());
+    (affects && missed).then(|| {
+        format!(
+            "{} of the requests opened a connection first, which took up to {} (p99) and is in no latency of a closed loop: \
+             with it this may be missed; an open loop (-R) counts it",
+            percent(each),
+            show_duration(connect.p99.saturating_add(tls.p99))
         )
     })
 }

@@ -1,7 +1,7 @@
 use model::units::MILLISECOND;
 use model::{
-    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Tally,
-    Validity, Verdict,
+    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Summary,
+    Tally, Validity, Verdict,
 };
 
 use super::*;
@@ -466,4 +466,28 @@ fn arrivals_that_the_end_dropped_meet_no_objective() {
     }
     let ruling = judged(&run, "p99<10ms").ruling;
     assert_eq!(ruling, Ruling::Fail, "what is missed anyhow");
+}
+
+/// A listener with a short queue: users of a closed loop wait a second for each connection, and then 10 ms.
+#[test]
+fn what_connecting_takes_is_not_met() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = sound(20);
+    run.connect_ns = Summary { count: 1, mean: SECOND, p99: SECOND, max: SECOND, ..run.service_ns };
+    for (opened, objective, ruling) in [
+        (0, "p99<60ms", Pass),
+        // Not enough of them for that percentile.
+        (100, "p99<60ms", Pass),
+        (20_000, "p99<60ms", Inconclusive),
+        (20_000, "mean<60ms", Inconclusive),
+        (20_000, "max<60ms", Inconclusive),
+        (20_000, "p99<3s", Pass),
+        (20_000, "service.p99<60ms", Pass),
+    ] {
+        run.totals.connects = u64::from(run.plan.connections) + opened;
+        let needle = if ruling == Inconclusive { "is in no latency of a closed loop" } else { "" };
+        rules(&run, objective, ruling, needle);
+    }
+    run.plan.rate_per_s = Some(1000.0);
+    rules(&run, "p99<60ms", Pass, "");
 }
