@@ -302,7 +302,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::GeneratorPaused,
-        condition: "a worker neither ran nor waited for events or a processor for {SHARE} of the \
+        condition: "a worker neither ran nor waited for events or a processor, or the whole process \
+                    did not run though it had a processor, for {SHARE} of the \
                     window or more; or for {SEEN} at a time, and that is {SUBSTANTIAL} or more \
                     of the longest response; or it waited {PAGED} times a second or more for \
                     memory that was read from disk. Either the worker was stopped, its machine \
