@@ -342,15 +342,18 @@ pub const RULES: &[Rule] = &[
         condition: "the beginning of the window was worse than its second half by more than the \
                     run's own noise (warm-up inside the window); or QPS or median response time \
                     moved by {MOVED} or more throughout the window (the level never settled); or one \
-                    of them became worse at some instant and stayed so. Looked at are at least \
+                    of them became worse at some instant and stayed so; or {MISSING} of the load or \
+                    more was not there on average because it grew in the window (--ramp); or a \
+                    window that ends by count (-n) waited for {WAITED} of its time or more for \
+                    the last responses, when {MOST_CAME} had come. Looked at are at least \
                     {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",
-        advice: "Exclude the warm-up (--warmup), and measure longer until the figures settle.",
+        advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup and measure longer (-d)",
-        check: steady::not_steady,
+        check: steady::not_settled,
     },
     Rule {
         code: ReasonCode::Dips,

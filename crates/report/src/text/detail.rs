@@ -201,6 +201,9 @@ pub(crate) fn load(plan: &Plan) -> String {
     if plan.warmup_ns > 0 {
         words += &format!(" after {} of warm-up", exact_duration(plan.warmup_ns));
     }
+    if plan.ramp_ns > 0 {
+        words += &format!(", growing for {}", exact_duration(plan.ramp_ns));
+    }
     words
 }
 
