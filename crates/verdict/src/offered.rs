@@ -22,7 +22,15 @@ pub(crate) fn shortfall(run: &Run) -> Option<f64> {
     (open_loop(run) && offered > 0.0 && unsent > allowed).then_some(unsent)
 }
 
-/// Whether as many requests were in flight at once as may be.
+/// Whether as many requests were in flight at once as may be, or sessions held all connections.
 pub(crate) fn at_cap(run: &Run) -> bool {
-    f64::from(run.concurrency.in_flight_max) >= AT_CAP * f64::from(run.plan.inflight_cap())
+    let in_flight = f64::from(run.concurrency.in_flight_max);
+    in_flight >= AT_CAP * f64::from(run.plan.inflight_cap()) || sessions_hold(run)
+}
+
+/// Whether sessions of an open loop held all connections at some time: each keeps its own while it thinks, when nothing of
+/// it is in flight, and a further one is opened only where none is free.
+pub(crate) fn sessions_hold(run: &Run) -> bool {
+    let held = f64::from(run.concurrency.open_max) >= AT_CAP * f64::from(run.plan.connections);
+    open_loop(run) && !run.plan.mix.flows.is_empty() && held
 }
