@@ -140,9 +140,10 @@ fn what_a_count_offers_is_over_the_time_in_which_it_is_due() {
     let load = open(100.0, 60).with(|plan| (plan.duration_ns, plan.requests) = (None, Some(50)));
     let of = |reply_ns: Nanos, connections: u32| {
         let load = load.clone().with(|plan| plan.connections = connections);
-        let serve =
-            |world: &_| scripted(world, &load.request, |_| Some(Reply::ok_after(reply_ns))).0;
-        drive(&load, serve).run
+        let outcome = drive(&load, |world| {
+            scripted(world, &load.request, |_| Some(Reply::ok_after(reply_ns))).0
+        });
+        outcome.run
     };
     let quick = of(MILLISECOND, 60);
     let rates = |run: &model::Run| {
