@@ -6,7 +6,7 @@
 //! |---|---|---|---|
 //! | `INVALID` | any | undecided | undecided, but for success and errors where the server's own failures are what makes it invalid |
 //! | `LOWER_BOUND` | `qps` | decided: the server carries at least this | undecided: it may carry more |
-//! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided: by Little's law a faster generator makes it shorter | as any latency |
+//! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided where users / QPS meets it too: by Little's law it can be no longer with a faster generator | as any latency |
 //! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
@@ -17,7 +17,7 @@
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
-use model::units::show_duration;
+use model::units::{SECOND, show_duration};
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
 use super::figures::{Figures, Spread};
@@ -72,7 +72,9 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
         codes(run, Verdict::LowerBound).all(|code| code == ReasonCode::ConnectionsExhausted);
     let decided = match (bound.metric, met) {
         (Metric::Qps, met) => met,
-        (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
+        (Metric::Latency(Time::Response, Statistic::Mean), true) => {
+            meets_by_law(run, figures, bound)
+        }
         (Metric::Available, met) => met || connections_alone,
         (_, true) => false,
         (Metric::Served, false) => connections_alone,
@@ -97,10 +99,16 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     }
 }
 
-/// A closed loop whose users do nothing but ask: Little's law ties its mean to its throughput.
-fn unpaced(run: &Run) -> bool {
+/// Whether the mean of a closed loop whose users do nothing but ask is met however fast the generator is. Part of each
+/// user's time is the generator's, and with a faster one more requests stand before the server at once; but Little's law
+/// ties users, throughput and mean, and the throughput is at least this. Of one endpoint it says nothing.
+fn meets_by_law(run: &Run, figures: &Figures, bound: Bound) -> bool {
     let plan = &run.plan;
-    plan.rate_per_s.is_none() && plan.pace_ns.is_none() && plan.think_ns.is_none()
+    let unpaced = plan.rate_per_s.is_none() && plan.pace_ns.is_none() && plan.think_ns.is_none();
+    let whole = figures.attempts == run.totals.attempts;
+    let users = f64::from(plan.connections) * f64::from(plan.pipeline);
+    let longest_ns = users / figures.requests_per_s.max(f64::MIN_POSITIVE) * SECOND as f64;
+    unpaced && whole && bound.relation.holds(longest_ns, bound.limit.value())
 }
 
 fn service_misses(figures: &Figures, bound: Bound, statistic: Statistic) -> bool {
@@ -199,7 +207,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
     if run.plan.think_ns.is_some() {
         return Some("the users' think time sets the pace: use more users (-c)".to_owned());
     }
-    let seconds = figures.duration_ns as f64 / model::units::SECOND as f64;
+    let seconds = figures.duration_ns as f64 / SECOND as f64;
     let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
         (Some(_), _) => (figures.attempts as f64 / seconds, "-R"),
         (None, Some(pace_ns)) if pace_ns > 0 => {

@@ -491,3 +491,20 @@ fn what_connecting_takes_is_not_met() {
     run.plan.rate_per_s = Some(1000.0);
     rules(&run, "p99<60ms", Pass, "");
 }
+
+/// 64 users of a script that takes a worker's whole time: each waits longer for its turn than for the server, before which a
+/// faster generator would let them stand.
+#[test]
+fn a_mean_is_met_by_little_s_law_or_not() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = doubtful(Verdict::LowerBound, &[ReasonCode::WorkersSaturated]);
+    // 1,000/s at a mean of 10 ms.
+    for (users, objective, ruling) in
+        [(10, "mean<20ms", Pass), (64, "mean<20ms", Inconclusive), (64, "mean<65ms", Pass)]
+    {
+        run.plan.connections = users;
+        rules(&run, objective, ruling, if ruling == Inconclusive { "saw less" } else { "" });
+    }
+    (run.plan.connections, run.plan.think_ns) = (10, Some(1));
+    rules(&run, "mean<20ms", Inconclusive, "saw less");
+}
