@@ -17,6 +17,8 @@ use net::clock;
 const BEAT: Nanos = 5 * MILLISECOND;
 /// What it may oversleep without having been stopped.
 const LEAST: Nanos = 5 * MILLISECOND;
+/// Where the kernel tells how long a thread waited.
+const WAITS: &str = "/proc/self/schedstat";
 /// Beats after which is read how long the thread has waited for a processor, at the latest: what it waited since the
 /// last reading is taken off what it overslept.
 const READ_EVERY: u32 = 8;
@@ -45,11 +47,13 @@ pub(super) struct Stops {
 }
 
 impl Pulse {
-    /// Begins. Without a thread nothing is known.
+    /// Begins. Without a thread nothing is known, nor where the kernel does not tell how long one waited for a processor.
     pub(super) fn start() -> Self {
         let beating = Arc::new(Beating::default());
         let own = Arc::clone(&beating);
-        let thread = thread::Builder::new().name("pulse".to_owned()).spawn(move || beat(&own)).ok();
+        let told = std::fs::metadata(WAITS).is_ok();
+        let begin = |beats: thread::Builder| beats.spawn(move || beat(&own)).ok();
+        let thread = told.then(|| thread::Builder::new().name("pulse".to_owned())).and_then(begin);
         Self { beating, thread }
     }
 
