@@ -171,6 +171,7 @@ fn a_load_that_grows_in_the_window_is_told() {
     let grown = |ramp_s: u64, warmup_s: u64| {
         let mut run = closed();
         (run.plan.ramp_ns, run.plan.warmup_ns) = (ramp_s * SECOND, warmup_s * SECOND);
+        went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0));
         run
     };
     let (verdict, text) = not_steady(&grown(8, 0)).expect("it grows for most of the window");
@@ -188,15 +189,7 @@ fn a_load_that_grows_in_the_window_is_told() {
 fn a_count_that_waits_for_its_last_response_says_so() {
     // A thousand responses in a second, and one that took 29 s more.
     let mut run = closed();
-    run.timeline = (0..30)
-        .map(|at| model::timeline::Point {
-            start_ns: at * SECOND,
-            duration_ns: SECOND,
-            phase: "window".into(),
-            requests_per_s: [1000.0, 0.0][usize::from(at > 0)],
-            ..run.timeline[0].clone()
-        })
-        .collect();
+    went(&mut run, |at| (if at == 0 { 1000.0 } else { 0.0 }, 2.0));
     run.totals.duration_ns = 30 * SECOND;
     assert_eq!(not_steady(&run).map(|(_, text)| text.contains("-n")), None);
     run.plan.requests = Some(1001);

@@ -90,7 +90,7 @@ fn what_is_no_starvation_is_not_named() {
         ("everybody left: the server is gone", closed(), |run| {
             let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
             run.users = Some(Users { left: 100, left_waits, ..users(100) });
-            super::presence::dead(run, 12);
+            presence::dead(run, 12);
         }),
         ("everybody left: no files are", closed(), |run| {
             let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
