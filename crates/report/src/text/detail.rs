@@ -1,7 +1,7 @@
 //! The sections between wrk's block and the verdict.
 
 use model::Dip;
-use model::plan::{Load, Plan};
+use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
@@ -181,10 +181,11 @@ pub(crate) fn qps_over(run: &Run) -> String {
 
 /// What set the pace, in words.
 pub(crate) fn load(plan: &Plan) -> String {
-    let mut words = match plan.load() {
-        Load::Closed { .. } => "closed loop".to_owned(),
-        Load::Open(schedule) => {
-            format!("open loop, {}/s {}", rate(schedule.rate_per_s), schedule.arrivals.name())
+    let mut words = match plan.rate_per_s {
+        None => "closed loop".to_owned(),
+        Some(rate_per_s) => {
+            let arrivals = plan.arrivals.unwrap_or_default();
+            format!("open loop, {}/s {}", rate(rate_per_s), arrivals.name())
         }
     };
     for (name, span_ns) in [("paced", plan.pace_ns), ("thinking", plan.think_ns)] {
