@@ -25,6 +25,8 @@ pub use entry::{IntervalBuffers, WorkerInterval};
 
 /// Length of a throughput sample: wrk takes its `Req/Sec` samples at this step.
 const STEP: Nanos = 100 * MILLISECOND;
+/// How long the last requests of an open loop that ends by count may take to leave.
+const LEAVES_WITHIN: Nanos = 10 * MILLISECOND;
 
 /// A worker's counts of the interval that is open.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub(crate) struct Recorder {
     open_loop: bool,
     window_start: Nanos,
     window_end: Nanos,
+    /// What leaves from here on leaves later than it should; never, where a window ends by time.
+    all_sent: Nanos,
     phase: Phase,
     index: u32,
     start: Nanos,
@@ -92,6 +96,7 @@ impl Recorder {
             open_loop,
             window_start: warmup,
             window_end,
+            all_sent: Nanos::MAX,
             phase,
             index: 0,
             start: 0,
@@ -116,6 +121,12 @@ impl Recorder {
             (self.logs_attempts, self.attempts, self.flow_of) =
                 (true, AttemptLog::with_room(), flow_of(mix));
         }
+        self
+    }
+
+    /// All requests are due before `end`.
+    pub(crate) fn all_due(mut self, end: Option<Nanos>) -> Self {
+        self.all_sent = end.map_or(Nanos::MAX, |end| end.saturating_add(LEAVES_WITHIN));
         self
     }
 
@@ -180,6 +191,7 @@ impl Recorder {
     pub(crate) fn launched(&mut self, flight: InFlight) {
         self.under_way += 1;
         self.tally.sent += 1;
+        self.tally.sent_after += u64::from(flight.sent >= self.all_sent);
         self.measured += u64::from(self.measures(flight.due));
     }
 

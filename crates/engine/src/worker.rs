@@ -335,7 +335,7 @@ fn inflight_cap(job: &Job, slots: u16) -> u32 {
 fn recorder(plan: &Plan) -> Recorder {
     let window_end =
         plan.duration_ns.map_or(Nanos::MAX, |duration| plan.warmup_ns.saturating_add(duration));
-    Recorder::new(matches!(plan.load(), Load::Open(_)), plan.warmup_ns, window_end)
+    Recorder::new(plan.rate_per_s.is_some(), plan.warmup_ns, window_end).all_due(plan.all_due_ns())
 }
 
 /// The slot of the recorder during calls of the source, if those may never return.

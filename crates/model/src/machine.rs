@@ -31,6 +31,13 @@ pub struct MachineUse {
     pub throttled_ns: Nanos,
     /// Periods of the quota in which that happened.
     pub throttled: u64,
+    /// Time in which this process as a whole did not run, though it would have had a processor: it was stopped, or its
+    /// machine was paused.
+    pub stopped_ns: Nanos,
+    /// How often.
+    pub stops: u64,
+    /// The longest time of these.
+    pub stopped_max_ns: Nanos,
     /// How far the wall clock moved against the monotonic one: forwards or backwards.
     pub stepped_ns: i64,
     /// How long the machine slept.
@@ -61,6 +68,13 @@ pub struct Machine {
     pub throttled_ns: Nanos,
     /// Periods of the quota in which that happened.
     pub throttled: u64,
+    /// Time in which the generator's process as a whole did not run, though it would have had a processor: it was
+    /// stopped, or its machine was paused.
+    pub stopped_ns: Nanos,
+    /// How often.
+    pub stops: u64,
+    /// The longest time of these.
+    pub stopped_max_ns: Nanos,
     /// The furthest that the wall clock stepped against the monotonic one in one interval.
     pub stepped_ns: i64,
     /// How long the machine slept inside the window.
@@ -86,6 +100,9 @@ impl MachineSum {
         sum.slept_ns = sum.slept_ns.saturating_add(interval.slept_ns);
         sum.throttled_ns = sum.throttled_ns.saturating_add(interval.throttled_ns);
         sum.throttled = sum.throttled.saturating_add(interval.throttled);
+        sum.stopped_ns = sum.stopped_ns.saturating_add(interval.stopped_ns);
+        sum.stops = sum.stops.saturating_add(interval.stops);
+        sum.stopped_max_ns = sum.stopped_max_ns.max(interval.stopped_max_ns);
         sum.shares_cores |= interval.shares_cores;
         if let Some(server_ns) = interval.server_ns {
             sum.server_ns = Some(sum.server_ns.unwrap_or(0).saturating_add(server_ns));
@@ -115,6 +132,9 @@ impl MachineSum {
             steal_ratio: ratio(sum.steal_ns),
             throttled_ns: sum.throttled_ns,
             throttled: sum.throttled,
+            stopped_ns: sum.stopped_ns,
+            stops: sum.stops,
+            stopped_max_ns: sum.stopped_max_ns,
             stepped_ns: sum.stepped_ns,
             slept_ns: sum.slept_ns,
             memory_available_bytes: sum.memory_available_bytes,
@@ -140,6 +160,9 @@ mod tests {
                 steal_ns: SECOND / 10,
                 throttled_ns: SECOND / 5,
                 throttled: 4,
+                stopped_ns: SECOND / 20,
+                stops: 2,
+                stopped_max_ns: SECOND / 25,
                 stepped_ns,
                 slept_ns: 0,
                 memory_available_bytes: Some(memory),
@@ -150,6 +173,8 @@ mod tests {
         assert_eq!((machine.steal_ratio, machine.stepped_ns), (0.05, -5));
         assert_eq!(machine.memory_available_bytes, Some(7));
         assert_eq!((machine.throttled_ns, machine.throttled), (2 * (SECOND / 5), 8));
+        let stops = (machine.stopped_ns, machine.stops, machine.stopped_max_ns);
+        assert_eq!(stops, (SECOND / 10, 4, SECOND / 25));
         assert_eq!(MachineSum::default().finish(2), None);
     }
 }

@@ -16,6 +16,10 @@ pub const EXPECT_FIRST: &str = "FIRST";
 /// Lanes of a schedule, unless set otherwise.
 pub const DEFAULT_LANES: u32 = 4096;
 
+/// Arrivals, lanes and rates of schedules whose end is worked out for results: as many as a command takes, and more.
+const MOST_DRAWN: (u64, u32) = (50_000_000, 1 << 16);
+const RATES: std::ops::RangeInclusive<f64> = 1e-6..=1e9;
+
 /// Everything about one run that shapes its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
@@ -113,6 +117,20 @@ impl Plan {
         let by_time = self.duration_ns.map_or(Nanos::MAX, |d| self.warmup_ns.saturating_add(d));
         let by_count = self.requests.map_or(Nanos::MAX, |n| schedule.end_after(self.warmup_ns, n));
         Schedule { end_ns: by_time.min(by_count), ..schedule }
+    }
+
+    /// Of an open loop of single requests that ends by count: the instant before which all of them are due. Absent in other
+    /// loads: their window ends with the last arrival, or later requests are due when they are sent; and where a
+    /// trace says when they are due, which results do not hold.
+    pub fn all_due_ns(&self) -> Option<Nanos> {
+        let known = self.mix.flows.is_empty() && self.recorded.is_none();
+        // A plan from elsewhere may claim anything, and each of its arrivals may have to be drawn.
+        let drawn = self.requests.is_some_and(|requests| requests <= MOST_DRAWN.0)
+            && self.lanes <= MOST_DRAWN.1;
+        let rate_per_s = self.rate_per_s.filter(|rate| known && drawn && RATES.contains(rate))?;
+        let end_ns = self.schedule(rate_per_s).end_ns;
+        let by_time = self.duration_ns.map_or(Nanos::MAX, |d| self.warmup_ns.saturating_add(d));
+        (end_ns < by_time).then_some(end_ns)
     }
 
     /// What the arrivals follow instead of a steady rate.
@@ -350,4 +368,35 @@ pub struct TlsPlan {
 
 const fn resumed_unasked() -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SECOND;
+
+    #[test]
+    fn a_count_says_when_all_is_due_and_a_hostile_one_takes_no_time() {
+        let text = r#"{"url":"http://h/","method":"GET","headers":[],"body_bytes":0,"connections":1,"threads":1,
+            "rate_per_s":100.0,"arrivals":"uniform","lanes":4096,"seed":1,"duration_ns":null,"requests":50,
+            "warmup_ns":1000000000,"ramp_ns":0,"timeout_ns":1,"pace_ns":null,"think_ns":null,"keepalive":true,
+            "pipeline":1,"max_inflight":1,"io":"epoll","spin":false,"granularity_ns":0,"addresses":[],"sources":[],
+            "tls":null,"success":"200-399"}"#;
+        let plan: Plan = serde_json::from_str(text).expect("a plan");
+        assert_eq!(plan.all_due_ns(), Some(SECOND + SECOND / 2));
+        let with = |change: fn(&mut Plan)| {
+            let mut plan = plan.clone();
+            change(&mut plan);
+            plan.all_due_ns()
+        };
+        assert_eq!(
+            with(|plan| plan.duration_ns = Some(SECOND / 4)),
+            None,
+            "its window ends before"
+        );
+        assert_eq!(with(|plan| plan.requests = None), None);
+        assert_eq!(with(|plan| plan.requests = Some(1 << 55)), None);
+        assert_eq!(with(|plan| plan.lanes = u32::MAX), None);
+        assert_eq!(with(|plan| plan.rate_per_s = Some(3e16)), None);
+    }
 }

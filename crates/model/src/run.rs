@@ -63,8 +63,8 @@ pub struct Run {
     /// How the users, that is the connections, were served; absent where that was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Users>,
-    /// done - due: what a user who arrived on time waited. Attempts that timed out or were dropped
-    /// unsent count with the time they had waited.
+    /// done - due: what a user who arrived on time waited. Attempts that timed out, or were dropped unsent after waiting
+    /// for longer than the time-out, count with the time they had waited; those dropped at the window's end do not count.
     pub response_ns: Summary,
     /// done - sent: what server and network took.
     pub service_ns: Summary,
@@ -144,6 +144,14 @@ impl Run {
     pub fn successes_per_s(&self) -> f64 {
         let share = self.totals.succeeded as f64 / self.totals.requests.max(1) as f64;
         self.rates.requests_per_s * share.min(1.0)
+    }
+
+    /// Connections opened for each attempt of a closed loop, beside those that stand from the start: opening them is in
+    /// no latency there, since a request is due when it is sent. 0 in an open loop.
+    pub fn opened_each(&self) -> f64 {
+        let opened = self.totals.connects.saturating_sub(self.plan.connections.into());
+        let each = opened as f64 / self.totals.attempts.max(1) as f64;
+        if self.plan.rate_per_s.is_some() { 0.0 } else { each.min(1.0) }
     }
 
     /// A histogram of the run by name.

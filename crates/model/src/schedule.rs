@@ -90,8 +90,8 @@ impl Schedule {
         Share::of(self, lanes)
     }
 
-    /// The instant before which exactly `requests` arrivals are due at or after `from_ns`: what
-    /// ends a run that is limited by count.
+    /// The instant before which exactly `requests` arrivals are due at or after `from_ns`: what ends a run that is limited
+    /// by count. Of evenly spaced ones that at which the next would be due.
     pub fn end_after(&self, from_ns: Nanos, requests: u64) -> Nanos {
         let due = self.share(0, 1).skip_while(|&due| due < from_ns);
         match (requests, self.arrivals) {
@@ -111,7 +111,8 @@ impl Schedule {
                 while self.due_at(first) < from_ns {
                     first += 1.0;
                 }
-                self.due_at(first + (requests - 1) as f64) + 1
+                let last_ns = self.due_at(first + (requests - 1) as f64);
+                self.due_at(first + requests as f64).max(last_ns + 1)
             }
         }
     }
@@ -373,6 +374,13 @@ mod tests {
                 assert_eq!(counted as u64, n, "{arrivals:?} from {from}");
             }
         }
+    }
+
+    #[test]
+    fn evenly_spaced_arrivals_by_count_take_the_time_that_their_rate_gives_them() {
+        let schedule = Schedule { end_ns: Nanos::MAX, ..schedule(Arrivals::Uniform, 100.0, 0) };
+        assert_eq!(schedule.end_after(0, 50), SECOND / 2);
+        assert_eq!(schedule.end_after(SECOND, 1), SECOND + SECOND / 100);
     }
 
     #[test]

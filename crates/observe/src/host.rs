@@ -2,6 +2,7 @@
 //! the sample with the reason, and the rest is read.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 
 use model::Sample;
 use rustix::io::Errno;
@@ -91,6 +92,7 @@ impl Host {
             quota(held, sample);
         }
         if elsewhere.is_some() {
+            sample.gauge("net.apart", 1.0);
             // What the kernel answers about these is of this process's network.
             return sample.miss("listen", ELSEWHERE);
         }
@@ -184,9 +186,13 @@ pub(crate) fn why(what: &str, error: &io::Error) -> String {
     }
 }
 
-/// Of these processes the first that has a network of its own, which is not this process's.
+/// Of these processes the first that has a network of its own, which is not this process's. A network is known by the
+/// number of a file that the kernel makes for each: `/proc/PID/ns/net` may not be read of other users' processes.
 pub(crate) fn elsewhere(pids: impl Iterator<Item = u32>) -> Option<u32> {
-    let network = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/net")).ok();
+    let network = |of: &str| {
+        let file = std::fs::metadata(format!("/proc/{of}/net/snmp")).ok()?;
+        Some((file.dev(), file.ino()))
+    };
     let own = network("self")?;
     let mut pids = pids;
     pids.find(|pid| network(&pid.to_string()).is_some_and(|network| network != own))
@@ -261,9 +267,38 @@ mod tests {
             return;
         }
         assert_eq!(there, Some(child.id()));
+        assert_eq!(sample.gauges["net.apart"], 1.0);
         assert!(sample.missing["listen"].contains("network of their own"), "{sample:?}");
         assert_eq!(sample.gauges["tcp.established"], 0.0, "nobody is there");
         assert!(!sample.gauges.contains_key("tcp.local_ports"), "{sample:?}");
+    }
+
+    #[test]
+    fn the_network_of_another_users_process_is_told_apart() {
+        let child = std::process::Command::new("unshare").args(["-n", "sleep", "60"]).spawn();
+        let Ok(mut child) = child else { return };
+        let (own, other) = (std::process::id(), child.id());
+        let apart = |pid: u32| elsewhere(std::iter::once(pid));
+        let there = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            apart(other).is_some()
+        });
+        // This thread alone becomes another user's; nobody else may read what is root's.
+        let seen = std::thread::spawn(move || {
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).ok()?;
+            let refused = std::fs::read_link(format!("/proc/{other}/ns/net")).is_err();
+            refused.then(|| (apart(own), apart(other)))
+        });
+        let seen = seen.join().expect("a thread");
+        let ended = child.try_wait().expect("a child").is_some();
+        let _ = child.kill();
+        let _ = child.wait();
+        // Neither may be allowed here.
+        if let Some(seen) = seen.filter(|_| !ended) {
+            assert!(there);
+            assert_eq!(seen, (None, Some(other)));
+        }
     }
 
     #[test]

@@ -74,8 +74,7 @@ impl Watcher {
             .iter()
             .enumerate()
             .filter_map(|(number, source)| {
-                let to =
-                    Sender { number, source: source.clone(), send: send.clone(), offset: None };
+                let to = Sender::new(number, source.clone(), send.clone());
                 let stop = Arc::clone(&stop);
                 // The quotas of a process that sends load are the generator's, and no server's beside it.
                 let own_groups = source.role == Role::Generator || !beside;
@@ -124,9 +123,15 @@ struct Sender {
     /// The greatest difference between the clock of the source's machine and this one's when a sample arrived: the
     /// one that was the least time on its way; since that clock was last set back.
     offset: Option<i64>,
+    /// When the last sample was taken, by the clock of the source's machine.
+    taken: Option<i64>,
 }
 
 impl Sender {
+    fn new(number: usize, source: Source, send: SyncSender<Reading>) -> Self {
+        Self { number, source, send, offset: None, taken: None }
+    }
+
     fn local(&mut self, sample: Sample, at_ns: Nanos) -> bool {
         self.put(sample, at_ns)
     }
@@ -137,7 +142,12 @@ impl Sender {
         if sample.error.is_some() {
             return self.put(sample, now_ns);
         }
-        let known = self.offset.filter(|offset| offset.saturating_sub(ahead) <= LONGEST_WAY_NS);
+        // Samples come in the order in which they were taken, so that a time before the last one's is of a clock that was
+        // set back.
+        let set_back =
+            self.taken.replace(sample.at_unix_ns).is_some_and(|last| sample.at_unix_ns < last);
+        let plausible = |offset: &i64| !set_back && offset.saturating_sub(ahead) <= LONGEST_WAY_NS;
+        let known = self.offset.filter(plausible);
         let offset = known.map_or(ahead, |offset| offset.max(ahead));
         self.offset = Some(offset);
         let on_its_way = u64::try_from(offset.saturating_sub(ahead)).unwrap_or(0);
@@ -234,18 +244,30 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_back_takes_no_sample_out_of_the_run() {
         let (send, readings) = sync_channel(8);
-        let mut to = Sender { number: 0, source: source(Kind::Local), send, offset: None };
+        let mut to = Sender::new(0, source(Kind::Local), send);
         let (second, hour) = (1_000_000_000, 3_600_000_000_000_i64);
         let before_ns = clock::now();
-        for at_unix_ns in [wall() + hour, wall() + hour, wall(), wall() - second] {
-            assert!(to.remote(Sample::new(at_unix_ns)));
+        // By an hour, and by less than a sample may be on its way.
+        for set_back in [-hour, -hour, 0, 10 * second, 10 * second] {
+            assert!(to.remote(Sample::new(wall() - set_back)));
         }
         let after_ns = clock::now();
         let taken: Vec<Nanos> = readings.try_iter().map(|reading| reading.at_ns).collect();
         let soon =
-            |at_ns: &Nanos| (before_ns.saturating_sub(20_000_000_000)..=after_ns).contains(at_ns);
-        assert!(taken.len() == 4 && taken.iter().all(soon), "{taken:?} since {before_ns}");
-        assert!(taken[3] <= after_ns - 1_000_000_000, "it was a second on its way");
+            |at_ns: &Nanos| (before_ns.saturating_sub(5_000_000_000)..=after_ns).contains(at_ns);
+        assert!(taken.len() == 5 && taken.iter().all(soon), "{taken:?} since {before_ns}");
+    }
+
+    #[test]
+    fn a_sample_that_is_long_on_its_way_was_taken_before() {
+        let (send, readings) = sync_channel(8);
+        let mut to = Sender::new(0, source(Kind::Local), send);
+        assert!(to.remote(Sample::new(wall())));
+        let late = Sample::new(wall());
+        thread::sleep(Duration::from_millis(400));
+        assert!(to.remote(late));
+        let taken: Vec<Nanos> = readings.try_iter().map(|reading| reading.at_ns).collect();
+        assert!(taken[1] <= clock::now() - 350_000_000, "it was 0.4 s on its way: {taken:?}");
     }
 
     #[test]

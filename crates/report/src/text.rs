@@ -17,8 +17,8 @@ use model::validity::Validity;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) use detail::{
-    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time,
-    rates_over, success, users, workers,
+    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time, qps_over,
+    success, users, workers,
 };
 pub use summary::summary;
 pub(crate) use validity::meaning;

@@ -24,8 +24,8 @@ const TOLERANCE: f64 = 1.05;
 /// What to read from a curve. Indices are into its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The highest QPS of a level that can be believed, ran to its end and where 90 % succeeded; the
-    /// lowest such level.
+    /// The highest QPS, counting what succeeded, of a level that can be believed, ran to its end and where 90 % succeeded;
+    /// the lowest such level.
     pub best: Option<usize>,
     /// The same among levels whose mean is within the objective.
     pub best_within: Option<usize>,
@@ -102,7 +102,8 @@ pub fn knee(curve: &Curve) -> Option<Knee> {
         return None;
     }
     let top = &curve.rows[best];
-    let at = curve.rows.iter().position(|row| sound(row) && row.qps >= AS_GOOD * top.qps)?;
+    let at =
+        curve.rows.iter().position(|row| sound(row) && carried(row) >= AS_GOOD * carried(top))?;
     let row = &curve.rows[at];
     Some(Knee {
         level: row.level,
@@ -124,7 +125,12 @@ fn best_within(curve: &Curve, objective_mean_ns: Nanos) -> Option<usize> {
 
 fn best(curve: &Curve, eligible: impl Fn(&CurveRow) -> bool) -> Option<usize> {
     let rows = curve.rows.iter().enumerate().filter(|(_, row)| sound(row) && eligible(row));
-    rows.reduce(|a, b| if a.1.qps >= b.1.qps { a } else { b }).map(|(at, _)| at)
+    rows.reduce(|a, b| if carried(a.1) >= carried(b.1) { a } else { b }).map(|(at, _)| at)
+}
+
+/// What succeeded of a level's QPS: one in ten that failed at once would else make it the best.
+fn carried(row: &CurveRow) -> f64 {
+    row.qps * row.success.unwrap_or(1.0)
 }
 
 fn sound(row: &CurveRow) -> bool {
@@ -209,11 +215,11 @@ fn concurrency(curve: &Curve, best: usize) -> String {
 
 /// Whether the best level is the last one run and well above all before.
 fn still_growing(rows: &[CurveRow], best: usize) -> bool {
-    let before = rows[..best].iter().filter(|row| sound(row)).map(|row| row.qps);
+    let before = rows[..best].iter().filter(|row| sound(row)).map(carried);
     // Levels above that are INVALID say nothing of the server, or that it had gone away.
     let last = rows.iter().rposition(known);
     Some(best) == last
-        && before.reduce(f64::max).is_some_and(|most| rows[best].qps >= GROWING * most)
+        && before.reduce(f64::max).is_some_and(|most| carried(&rows[best]) >= GROWING * most)
 }
 
 /// What happens past the best level: the first level that fails or falls, whichever comes first.

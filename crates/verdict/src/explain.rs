@@ -309,7 +309,8 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
             let effects =
                 EXPLAINS.iter().find(|(code, _)| code == cause).map(|(_, effects)| *effects);
             effects.is_some_and(|effects| effects.contains(&effect))
-                && (!OF_ONE.contains(cause) || is_one_server(at, place))
+                // Losses are of the way there, whoever drops what comes.
+                && (!OF_ONE.contains(cause) || effect == "network.loss" || is_one_server(at, place))
         };
         no_room == Some(effect) || places.iter().any(explains)
     };
@@ -324,8 +325,16 @@ fn drop_what_others_explain(facts: &Facts<'_>, found: &mut Vec<(usize, Cause)>) 
     });
 }
 
-/// Codes that are about one server's processes or one machine's memory, and explain nothing of another's.
-const OF_ONE: [&str; 3] = ["server.throttled", "server.single_thread", "server.memory"];
+/// Codes that are about one server's processes, its listener or its machine's memory, and explain nothing of another's.
+const OF_ONE: [&str; 7] = [
+    "server.throttled",
+    "server.single_thread",
+    "server.memory",
+    "server.files",
+    "server.accept_queue",
+    "proxy.access_log",
+    "proxy.worker_connections",
+];
 
 /// Whether two places may be one server: what listens at the target's address may be watched by another name too.
 fn is_one_server(one: &str, other: &str) -> bool {

@@ -1,7 +1,6 @@
 //! Whether what was offered was sent: arrivals that were left out, connections that were all in use.
 
 use model::Run;
-use model::units::SECOND;
 
 /// Share of arrivals that may go unsent.
 pub(crate) const SHORTFALL: f64 = 0.001;
@@ -17,13 +16,21 @@ pub(crate) fn open_loop(run: &Run) -> bool {
 /// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
 /// can be in the workers' hands as the window ends.
 pub(crate) fn shortfall(run: &Run) -> Option<f64> {
-    let window_s = run.totals.duration_ns as f64 / SECOND as f64;
-    let unsent = (run.rates.offered_per_s - run.rates.achieved_per_s) * window_s;
-    let allowed = (SHORTFALL * run.totals.attempts as f64).max(f64::from(run.plan.threads));
-    (open_loop(run) && run.rates.offered_per_s > 0.0 && unsent > allowed).then_some(unsent)
+    let (offered, attempts) = (run.rates.offered_per_s, run.totals.attempts as f64);
+    let unsent = (1.0 - run.rates.achieved_per_s / offered) * attempts;
+    let allowed = (SHORTFALL * attempts).max(f64::from(run.plan.threads));
+    (open_loop(run) && offered > 0.0 && unsent > allowed).then_some(unsent)
 }
 
-/// Whether as many requests were in flight at once as may be.
+/// Whether as many requests were in flight at once as may be, or sessions held all connections.
 pub(crate) fn at_cap(run: &Run) -> bool {
-    f64::from(run.concurrency.in_flight_max) >= AT_CAP * f64::from(run.plan.inflight_cap())
+    let in_flight = f64::from(run.concurrency.in_flight_max);
+    in_flight >= AT_CAP * f64::from(run.plan.inflight_cap()) || sessions_hold(run)
+}
+
+/// Whether sessions of an open loop held all connections at some time: each keeps its own while it thinks, when nothing of
+/// it is in flight, and a further one is opened only where none is free.
+pub(crate) fn sessions_hold(run: &Run) -> bool {
+    let held = f64::from(run.concurrency.open_max) >= AT_CAP * f64::from(run.plan.connections);
+    open_loop(run) && !run.plan.mix.flows.is_empty() && held
 }

@@ -137,7 +137,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::AchievedBelowOffered,
-        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window, \
+        condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window (of \
+                    one that ends by count (-n): by when the last was due), \
                     although connections were free",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note when the \
                       generator had time left and the server did not let {TURNED_AWAY} of the \
@@ -257,7 +258,7 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::KeepaliveRefused,
         condition: "the client asked for keep-alive, and the server closed a connection on more \
                     than {REFUSING} of the responses",
-        consequence: "a note: the figures include connecting",
+        consequence: "a note: QPS includes connecting, and latencies of a closed loop do not",
         advice: "Raise the server's limit on requests per connection, or measure with \
                  --no-keepalive on purpose.",
         brief: "the server closed connections: raise its limit",
@@ -303,7 +304,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::GeneratorPaused,
-        condition: "a worker neither ran nor waited for events or a processor for {SHARE} of the \
+        condition: "a worker neither ran nor waited for events or a processor, or the whole process \
+                    did not run though it had a processor, for {SHARE} of the \
                     window or more; or for {SEEN} at a time, and that is {SUBSTANTIAL} or more \
                     of the longest response; or it waited {PAGED} times a second or more for \
                     memory that was read from disk. Either the worker was stopped, its machine \
@@ -342,15 +344,18 @@ pub const RULES: &[Rule] = &[
         condition: "the beginning of the window was worse than its second half by more than the \
                     run's own noise (warm-up inside the window); or QPS or median response time \
                     moved by {MOVED} or more throughout the window (the level never settled); or one \
-                    of them became worse at some instant and stayed so. Looked at are at least \
+                    of them became worse at some instant and stayed so; or {MISSING} of the load or \
+                    more was not there on average because it grew in the window (--ramp); or a \
+                    window that ends by count (-n) waited for {WAITED} of its time or more for \
+                    the last responses, when {MOST_CAME} had come. Looked at are at least \
                     {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",
-        advice: "Exclude the warm-up (--warmup), and measure longer until the figures settle.",
+        advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup and measure longer (-d)",
-        check: steady::not_steady,
+        check: steady::not_settled,
     },
     Rule {
         code: ReasonCode::Dips,

@@ -133,3 +133,35 @@ fn a_ramp_sends_half_as_much() {
     let firsts: u64 = outcome.intervals[0].tally.succeeded;
     assert!(firsts.abs_diff(250) <= 2, "{firsts}");
 }
+
+/// The window of a run by count lasts until the last response; what was offered is over the time in which it was due.
+#[test]
+fn what_a_count_offers_is_over_the_time_in_which_it_is_due() {
+    let load = open(100.0, 60).with(|plan| (plan.duration_ns, plan.requests) = (None, Some(50)));
+    let of = |reply_ns: Nanos, connections: u32| {
+        let load = load.clone().with(|plan| plan.connections = connections);
+        let outcome = drive(&load, |world| {
+            scripted(world, &load.request, |_| Some(Reply::ok_after(reply_ns))).0
+        });
+        outcome.run
+    };
+    let quick = of(MILLISECOND, 60);
+    let rates = |run: &model::Run| {
+        [run.rates.offered_per_s, run.rates.achieved_per_s, run.rates.requests_per_s]
+            .map(f64::round)
+    };
+    assert_eq!(rates(&quick), [100.0, 100.0, 100.0], "49 gaps and a last response");
+    let slow = of(SECOND, 60);
+    assert_eq!(rates(&slow), [100.0, 100.0, 34.0], "50 in 0.49 s and one more");
+    for run in [&quick, &slow] {
+        let codes: Vec<_> = verdict::judge(run).reasons.iter().map(|reason| reason.code).collect();
+        assert!(!codes.contains(&model::ReasonCode::AchievedBelowOffered), "{codes:?}");
+        assert!(!codes.contains(&model::ReasonCode::ConnectionsExhausted), "{codes:?}");
+    }
+    // Two connections carry 20 a second: all are sent in the end, and most of them late.
+    let held = of(100 * MILLISECOND, 2);
+    assert_eq!((held.totals.succeeded, held.rates.offered_per_s), (50, 100.0));
+    assert!((20.0..=24.0).contains(&held.rates.achieved_per_s), "{:?}", held.rates);
+    let codes: Vec<_> = verdict::judge(&held).reasons.iter().map(|reason| reason.code).collect();
+    assert!(codes.contains(&model::ReasonCode::ConnectionsExhausted), "{codes:?}");
+}

@@ -13,6 +13,7 @@ use observe::proc::processors::{Throttled, busy_and_steal};
 use observe::server::Server;
 
 use super::environment::memory_available;
+use super::pulse::Pulse;
 
 /// Takes the readings, and keeps the last one to subtract from the next.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub struct Watch {
     cpus: Vec<usize>,
     server: Server,
     cgroups: Cgroups,
+    pulse: Pulse,
     before: Reading,
 }
 
@@ -42,7 +44,7 @@ impl Watch {
         let cpus = limits::allowed_cpus();
         let server = Server::find(&plan.addresses, &cpus);
         let (cgroups, before) = (Cgroups::of_this_process(), Reading::default());
-        let mut watch = Self { cpus, server, cgroups, before };
+        let mut watch = Self { cpus, server, cgroups, pulse: Pulse::start(), before };
         watch.restart();
         watch
     }
@@ -55,6 +57,7 @@ impl Watch {
     /// What went on until now is nobody's.
     pub fn restart(&mut self) {
         self.before = self.read();
+        self.pulse.take();
     }
 
     /// What went on since the last reading.
@@ -65,6 +68,7 @@ impl Watch {
         let elapsed_ns = since(before.monotonic_ns, now.monotonic_ns);
         let wall = now.wall_ns as i64 - before.wall_ns as i64;
         let boot_ns = since(before.boot_ns, now.boot_ns);
+        let stops = self.pulse.take();
         MachineUse {
             elapsed_ns,
             busy_ns: since(before.busy_ns, now.busy_ns),
@@ -73,6 +77,9 @@ impl Watch {
             server_ns: before.server_ns.zip(now.server_ns).map(|(a, b)| since(a, b)),
             steal_ns: since(before.steal_ns, now.steal_ns),
             throttled_ns: since(before.throttled.time_ns, now.throttled.time_ns),
+            stopped_ns: stops.sum_ns,
+            stops: stops.count,
+            stopped_max_ns: stops.longest_ns,
             throttled: now.throttled.periods.saturating_sub(before.throttled.periods),
             // The wall clock goes on in a machine that sleeps; that is not a step.
             stepped_ns: wall - boot_ns as i64,

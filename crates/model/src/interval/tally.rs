@@ -20,6 +20,9 @@ use crate::users::UserTally;
 pub struct Tally {
     /// Requests handed to the kernel.
     pub sent: u64,
+    /// Of these, requests of an open loop that ends by count which left when all of them had been due for a while.
+    #[serde(default)]
+    pub sent_after: u64,
     /// Attempts that succeeded.
     pub succeeded: u64,
     /// Attempts dropped before sending.
@@ -119,6 +122,7 @@ impl Tally {
     /// journal may claim any number.
     pub fn merge(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);
+        self.sent_after = self.sent_after.saturating_add(other.sent_after);
         self.succeeded = self.succeeded.saturating_add(other.succeeded);
         self.unsent = self.unsent.saturating_add(other.unsent);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);

@@ -79,6 +79,8 @@ impl RunBuilder {
         let RunHead { version, started_at, command, environment, plan } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;
+        let due_ns = plan.all_due_ns().map(|end_ns| end_ns.saturating_sub(plan.warmup_ns));
+        let due_ns = due_ns.filter(|&due_ns| !interrupted || due_ns <= totals.duration_ns);
         let (endpoints, flows) = mix.finish(&plan.mix, totals.attempts, totals.duration_ns);
         Run {
             schema: SCHEMA.to_owned(),
@@ -87,7 +89,7 @@ impl RunBuilder {
             command,
             environment,
             interrupted,
-            rates: sums.rates(plan.rate_per_s.is_some(), presence.sums()),
+            rates: sums.rates(plan.rate_per_s.is_some(), due_ns, presence.sums()),
             concurrency: sums.concurrency(plan.connections),
             users: sums.users.finish(),
             response_ns: sums.response.summary(),

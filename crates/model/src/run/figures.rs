@@ -63,11 +63,12 @@ pub struct Totals {
 /// Rates over the measured window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
-    /// Responses done inside the window / window.
+    /// Responses done inside the window / window. The window of a run that ends by count lasts until the last response.
     pub requests_per_s: f64,
-    /// Attempts due in the window / window.
+    /// Attempts due in the window / window; of an open loop that ends by count / the time in which they were due.
     pub offered_per_s: f64,
-    /// Requests handed to the kernel inside the window / window.
+    /// Requests handed to the kernel inside the window / window; of an open loop that ends by count, those handed over by
+    /// when all had been due, / that time.
     pub achieved_per_s: f64,
     /// Successes / attempts, 0..=1; absent without attempts. In a closed loop time counts as well: it is
     /// at most the share of the users' time that was spent neither without the server nor on responses that

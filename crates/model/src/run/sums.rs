@@ -16,6 +16,7 @@ pub(super) struct Sums {
     pub(super) totals: Totals,
     window_bytes_read: u64,
     sent: u64,
+    sent_after: u64,
     responses_done: u64,
     open: GaugeSum,
     in_flight: GaugeSum,
@@ -92,6 +93,7 @@ impl Sums {
         self.totals.duration_ns = self.totals.duration_ns.saturating_add(length_ns);
         self.window_bytes_read = self.window_bytes_read.saturating_add(tally.bytes_read);
         self.sent = self.sent.saturating_add(tally.sent);
+        self.sent_after = self.sent_after.saturating_add(tally.sent_after);
         self.responses_done = self.responses_done.saturating_add(tally.responses_done);
         self.open.append(&tally.open);
         self.in_flight.append(&tally.in_flight);
@@ -106,13 +108,17 @@ impl Sums {
         }
     }
 
-    fn per_second(&self, count: u64) -> f64 {
-        let seconds = self.totals.duration_ns as f64 / SECOND as f64;
-        if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
-    }
-
-    pub(super) fn rates(&self, open_loop: bool, presence: &PresenceTally) -> Rates {
+    /// The rates of a run. What is offered by count alone is due within `due_ns`, and the window lasts until the last
+    /// response, which may be much later or a little earlier.
+    pub(super) fn rates(
+        &self,
+        open_loop: bool,
+        due_ns: Option<Nanos>,
+        presence: &PresenceTally,
+    ) -> Rates {
         let (attempts, totals) = (self.totals.attempts, &self.totals);
+        let due_ns = due_ns.unwrap_or(totals.duration_ns);
+        let in_time = self.sent.saturating_sub(self.sent_after);
         let of_attempts = |n: u64| (attempts > 0).then(|| n as f64 / attempts as f64);
         let by_attempts = of_attempts(totals.succeeded);
         let success_ratio = match (by_attempts, presence.succeeding()) {
@@ -121,13 +127,13 @@ impl Sums {
         };
         let answered = if open_loop { of_attempts(totals.requests) } else { None };
         Rates {
-            requests_per_s: self.per_second(self.responses_done),
-            offered_per_s: self.per_second(attempts),
-            achieved_per_s: self.per_second(self.sent),
+            requests_per_s: per_second(self.responses_done, due_ns.max(totals.duration_ns)),
+            offered_per_s: per_second(attempts, due_ns),
+            achieved_per_s: per_second(in_time, due_ns),
             success_ratio,
             attempts_success_ratio: by_attempts.filter(|_| success_ratio != by_attempts),
             available_ratio: answered.or_else(|| presence.available()),
-            bytes_read_per_s: self.per_second(self.window_bytes_read),
+            bytes_read_per_s: per_second(self.window_bytes_read, totals.duration_ns),
         }
     }
 
@@ -164,4 +170,9 @@ impl Sums {
         let held = named.into_iter().filter(|(_, latencies)| latencies.count() > 0);
         held.map(|(name, latencies)| (name.to_owned(), latencies.to_base64())).collect()
     }
+}
+
+fn per_second(count: u64, over_ns: Nanos) -> f64 {
+    let seconds = over_ns as f64 / SECOND as f64;
+    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }

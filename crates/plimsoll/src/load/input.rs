@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
-use model::{Arriving, Mix, Nanos};
+use model::{Arriving, Mix, Nanos, Stages};
 use traffic::{Always, BodyLike, Expect, KeepsCookies, Supply};
 use wire::RequestParts;
 
@@ -77,6 +77,16 @@ pub struct LoadProfile {
     pub stages: Vec<Stage>,
     /// When arrivals are due, nanoseconds since the run's start.
     pub recorded: Option<Arc<[Nanos]>>,
+}
+
+impl LoadProfile {
+    /// When it ends, since the run's start.
+    fn ends_ns(&self) -> Option<Nanos> {
+        match &self.recorded {
+            Some(dues) => dues.last().map(|last| last.saturating_add(1)),
+            None => Stages::new(&self.stages).ok().map(|stages| stages.end_ns()),
+        }
+    }
 }
 
 /// What is sent at one level.
@@ -219,7 +229,11 @@ impl LoadInput {
                 }
             }
         }
-        Ok(ShapeSettings::of(flags, load))
+        let mut shape = ShapeSettings::of(flags, load);
+        if let Some(ends_ns) = self.profile().and_then(|profile| profile.ends_ns()) {
+            shape.end_with_profile(ends_ns, self.settings.warmup_ns.value)?;
+        }
+        Ok(shape)
     }
 
     /// The objectives that a workload file holds, as `--slo` takes them: those of an endpoint or a flow

@@ -201,6 +201,26 @@ impl ShapeSettings {
         Self { connections, rate_per_s, duration_ns, requests }
     }
 
+    /// Of a load whose profile ends at `ends_ns` after the run's start: warm-up is its first part, and the window ends with
+    /// it, unless another length was asked for. Else it would end with a time without load.
+    ///
+    /// # Errors
+    /// When nothing is left to measure.
+    pub fn end_with_profile(&mut self, ends_ns: Nanos, warmup_ns: Nanos) -> Result<(), Failure> {
+        if self.duration_ns.value != Some(ends_ns) || warmup_ns == 0 {
+            return Ok(());
+        }
+        if warmup_ns >= ends_ns {
+            return usage(format!(
+                "a warm-up of {} leaves nothing to measure of stages or a trace of {}",
+                exact_duration(warmup_ns),
+                exact_duration(ends_ns)
+            ));
+        }
+        self.duration_ns.value = Some(ends_ns - warmup_ns);
+        Ok(())
+    }
+
     /// The shape alone.
     pub fn shape(&self) -> Shape {
         Shape {
@@ -232,6 +252,24 @@ mod tests {
         assert_eq!(settings.seed, Setting { value: 9, origin: Origin::File });
         assert_eq!(settings.warmup_ns, Setting { value: 0, origin: Origin::Default });
         assert_eq!(settings.think_ns, Setting { value: None, origin: Origin::Default });
+    }
+
+    #[test]
+    fn a_window_ends_with_the_profile_of_the_load() {
+        let file = LoadSpec { duration: Some(Time(10)), ..LoadSpec::default() };
+        let ended = |ends_ns, warmup_ns| {
+            let mut shape = ShapeSettings::of(&ShapeArgs::default(), Some(&file));
+            shape.end_with_profile(ends_ns, warmup_ns).map(|()| shape.shape().duration_ns).ok()
+        };
+        assert_eq!(
+            (ended(10, 0), ended(10, 4), ended(10, 10)),
+            (Some(Some(10)), Some(Some(6)), None)
+        );
+        assert_eq!(
+            ended(7, 4),
+            Some(Some(10)),
+            "a trace that is shorter than the window asked for"
+        );
     }
 
     #[test]

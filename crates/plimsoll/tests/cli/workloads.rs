@@ -245,6 +245,10 @@ fn stages_and_traces_are_followed() {
     let run = json(&folder.plimsoll("run -q stages.yaml --format json"));
     // Half of a hundred in the ramp's second, fifty in the half second after it.
     assert_eq!(run["totals"]["attempts"], 100, "{run:#}");
+    // A warm-up is the profile's first part: behind its end there is no load to measure.
+    let run = json(&folder.plimsoll("run -q stages.yaml --warmup 500ms --format json"));
+    assert_eq!(run["totals"]["duration_ns"], 1_000_000_000_u64, "{run:#}");
+    folder.plimsoll("run -q stages.yaml --warmup 1500ms").refuses(2, "leaves nothing to measure");
     folder.put("times", "5\n5.1\n5.1\n5.4\n");
     folder.put("trace.yaml", file("trace: times"));
     let run = json(&folder.plimsoll("run -q trace.yaml --format json"));

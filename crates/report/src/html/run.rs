@@ -15,8 +15,8 @@ use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
-    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time,
-    rates_over, success, users, workers,
+    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time, qps_over,
+    success, users, workers,
 };
 
 /// The page of `run`.
@@ -155,7 +155,7 @@ fn details(run: &Run) -> Vec<(String, String)> {
                 rate(rates.offered_per_s),
                 rate(rates.achieved_per_s),
                 rate(rates.requests_per_s),
-                rates_over(run)
+                qps_over(run)
             ),
         ),
         fact("Concurrency", concurrency(run)),

@@ -2,7 +2,7 @@
 
 use model::Dip;
 use model::kinds::ResponseKind;
-use model::plan::{Load, Plan};
+use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
@@ -19,6 +19,8 @@ use crate::latencies::{
 pub(super) const NAME: usize = 13;
 /// Kinds of responses shown at most.
 const KINDS: usize = 4;
+/// The part of what was offered that is as good as all of it.
+const WHOLE: f64 = 0.99;
 
 /// Every section, each with an empty line before the next.
 pub(super) fn sections(run: &Run, style: Style) -> String {
@@ -61,7 +63,7 @@ fn overview(run: &Run, style: Style) -> Option<String> {
         rate(rates.offered_per_s),
         rate(rates.achieved_per_s),
         rate(rates.requests_per_s),
-        rates_over(run)
+        qps_over(run)
     );
     let lines = [
         ("Load", load_of(run)),
@@ -169,25 +171,25 @@ pub(crate) fn load_of(run: &Run) -> String {
     }
 }
 
-/// What the rates of an open loop are over where that is not the time in which its requests were due: the window of a run
-/// by count alone lasts until the last response.
-pub(crate) fn rates_over(run: &Run) -> String {
-    let plan = &run.plan;
-    let by_count = plan.requests.is_some() && plan.duration_ns.is_none() && !run.interrupted;
-    match plan.rate_per_s {
-        Some(planned) if by_count && run.rates.offered_per_s < planned => {
-            format!(", over {} until the last response", show_duration(run.totals.duration_ns))
-        }
-        _ => String::new(),
+/// What the QPS of an open loop is over where that is longer than the time in which its requests were due: the window of a
+/// run that ends by count lasts until the last response.
+pub(crate) fn qps_over(run: &Run) -> String {
+    let (plan, rates) = (&run.plan, &run.rates);
+    let by_count = plan.requests.is_some() && plan.rate_per_s.is_some() && !run.interrupted;
+    if by_count && rates.requests_per_s < WHOLE * rates.offered_per_s {
+        format!(" over {} until the last response", show_duration(run.totals.duration_ns))
+    } else {
+        String::new()
     }
 }
 
 /// What set the pace, in words.
 pub(crate) fn load(plan: &Plan) -> String {
-    let mut words = match plan.load() {
-        Load::Closed { .. } => "closed loop".to_owned(),
-        Load::Open(schedule) => {
-            format!("open loop, {}/s {}", rate(schedule.rate_per_s), schedule.arrivals.name())
+    let mut words = match plan.rate_per_s {
+        None => "closed loop".to_owned(),
+        Some(rate_per_s) => {
+            let arrivals = plan.arrivals.unwrap_or_default();
+            format!("open loop, {}/s {}", rate(rate_per_s), arrivals.name())
         }
     };
     for (name, span_ns) in [("paced", plan.pace_ns), ("thinking", plan.think_ns)] {
@@ -203,6 +205,9 @@ pub(crate) fn load(plan: &Plan) -> String {
     }
     if plan.warmup_ns > 0 {
         words += &format!(" after {} of warm-up", exact_duration(plan.warmup_ns));
+    }
+    if plan.ramp_ns > 0 {
+        words += &format!(", growing for {}", exact_duration(plan.ramp_ns));
     }
     words
 }

@@ -22,6 +22,8 @@ use crate::latencies::{handshakes, response_is_service};
 const LONGEST: usize = 1000;
 /// Classes of errors, and endpoints, that have a line of their own.
 const MOST: usize = 4;
+/// Connections opened for each attempt from which on connecting has a line.
+const OFTEN: f64 = 0.1;
 /// Percentiles shown, by name.
 const SHOWN: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
 
@@ -125,8 +127,11 @@ fn load(run: &Run, style: Style) -> String {
     let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load_of(run)));
     let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
     let as_planned = |planned| offered == rate(planned) && achieved == offered;
-    if plan.rate_per_s.is_some_and(|planned| !as_planned(planned)) {
-        let over = detail::rates_over(run);
+    let over = match detail::qps_over(run) {
+        over if over.is_empty() => over,
+        over => format!(", QPS {}{over}", rate(run.rates.requests_per_s)),
+    };
+    if plan.rate_per_s.is_some_and(|planned| !as_planned(planned) || !over.is_empty()) {
         out += &line(style, "Rates", &format!("offered {offered}/s, achieved {achieved}/s{over}"));
     }
     out += &latencies(run, style);
@@ -143,10 +148,15 @@ fn load(run: &Run, style: Style) -> String {
 
 /// Response time, and service time where it is another.
 fn latencies(run: &Run, style: Style) -> String {
-    let rows: &[(&str, &Summary)] = match response_is_service(run) {
-        true => &[("Service time", &run.service_ns)],
-        false => &[("Response time", &run.response_ns), ("Service time", &run.service_ns)],
+    let mut rows: Vec<(&str, &Summary)> = match response_is_service(run) {
+        true => vec![("Service time", &run.service_ns)],
+        false => vec![("Response time", &run.response_ns), ("Service time", &run.service_ns)],
     };
+    // Users of a closed loop wait for it before the time that is kept of their requests begins.
+    if run.opened_each() >= OFTEN {
+        rows.push(("Connecting", &run.connect_ns));
+        rows.push(("Handshake", &run.tls_ns));
+    }
     let mut rows = rows.iter().filter(|(_, summary)| summary.count > 0).peekable();
     if rows.peek().is_none() {
         return String::new();
@@ -319,10 +329,11 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_a_run_by_count_say_that_they_reach_to_the_last_response() {
+    fn the_qps_of_a_run_by_count_says_that_it_reaches_to_the_last_response() {
         let mut run = fixture::sound::open();
         let planned = run.plan.rate_per_s.expect("an open loop");
-        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned / 2.0, planned / 2.0);
+        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned, planned);
+        run.rates.requests_per_s = planned / 2.0;
         run.totals.duration_ns = 199_000_000;
         let words = "over 199ms until the last response";
         let said = |run: &Run| {
@@ -333,6 +344,21 @@ mod tests {
         assert_eq!(said(&run), (0, false), "of the planned window");
         (run.plan.duration_ns, run.plan.requests) = (None, Some(100));
         assert_eq!(said(&run), (2, true));
+    }
+
+    #[test]
+    fn connecting_has_a_line_where_no_latency_of_a_closed_loop_holds_it() {
+        let mut run = fixture::sound::closed();
+        run.connect_ns = Summary { count: 9, p50: 1_010_000_000, ..run.service_ns };
+        let line = |run: &Run| {
+            let text = summary(run, at(80));
+            text.lines().find(|line| line.starts_with("Connecting")).map(str::to_owned)
+        };
+        assert_eq!(line(&run), None, "each connection served many");
+        run.totals.connects = run.totals.attempts;
+        assert!(line(&run).is_some_and(|line| line.contains(" 1.01s ")), "{:?}", line(&run));
+        run.plan.rate_per_s = Some(10.0);
+        assert_eq!(line(&run), None, "it is part of response time");
     }
 
     fn unwrapped(text: &str) -> String {

@@ -245,3 +245,13 @@ fn a_level_that_cannot_be_believed_is_no_sign_of_falling_behind() {
                 average: its limit is higher.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, wanted);
 }
+
+/// One response in twelve failed, at once, and made room for more.
+#[test]
+fn failures_that_look_like_throughput_are_not_the_best() {
+    let curve =
+        closed(&[(8.0, 1000.0, 8.0, 1.0), (16.0, 1060.0, 15.0, 0.92), (32.0, 940.0, 34.0, 1.0)]);
+    let reading = read(&curve, OBJECTIVE);
+    assert_eq!((reading.best, best_row(&curve)), (Some(0), Some(0)), "{}", reading.sentence);
+    assert_eq!(reading.knee.map(|knee| knee.level), Some(8.0));
+}

@@ -134,7 +134,9 @@ fn opened(facts: &Facts<'_>, proxy: &Server<'_>) -> Option<(f64, f64)> {
     // A page of this machine tells nothing of it; the generator's own source does.
     let here = proxy.here || is_of_this_machine(proxy.source);
     let host = proxy.host.or_else(|| facts.generator().filter(|_| here))?;
-    let opened = host.mean("tcp.active_opens")? - if here { own_per_s } else { 0.0 };
+    // In a container, its network does not count what the generator opens.
+    let apart = proxy.source.figure("net.apart").is_some();
+    let opened = host.mean("tcp.active_opens")? - if here && !apart { own_per_s } else { 0.0 };
     // What it refuses by itself it passes to nobody.
     let passed = 1.0 - REFUSALS.map(|status| facts.status_share(status)).iter().sum::<f64>();
     Some((opened, opened / (facts.requests_per_s()? * passed.max(f64::MIN_POSITIVE))))

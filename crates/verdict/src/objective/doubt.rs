@@ -6,24 +6,30 @@
 //! |---|---|---|---|
 //! | `INVALID` | any | undecided | undecided, but for success and errors where the server's own failures are what makes it invalid |
 //! | `LOWER_BOUND` | `qps` | decided: the server carries at least this | undecided: it may carry more |
-//! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided: by Little's law a faster generator makes it shorter | as any latency |
+//! | `LOWER_BOUND` | mean, response, in a closed loop without pace or think time | decided where users / QPS meets it too: by Little's law it can be no longer with a faster generator | as any latency |
 //! | `LOWER_BOUND` | any latency | undecided: the server saw less than it was meant to | decided where connections alone were short and the service time misses it too; else undecided, as the generator's own time is in it |
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
+//! | any | response | undecided where it may be missed by arrivals that the window's end dropped | decided |
+//! | any, in a closed loop | response | undecided where it may be missed with the time of connecting | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
+use model::units::{SECOND, show_duration};
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
 use super::figures::{Figures, Spread};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
-use crate::figures::rate;
+use crate::figures::{grouped, percent, rate};
+use crate::offered::SHORTFALL;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;
+/// Connections opened for each attempt from which on users wait for them.
+const SOME_OPENED: f64 = 0.01;
 
 /// Why a ruling on `bound` cannot stand, if it cannot.
 pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<String> {
@@ -32,7 +38,10 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
         Verdict::LowerBound => lower_bound(run, figures, bound, met),
         Verdict::Valid => None,
     };
-    undecided.or_else(|| if met { None } else { too_little_asked(run, figures, bound) })
+    undecided.or_else(|| match met {
+        true => left_out(figures, bound).or_else(|| connecting(run, figures, bound)),
+        false => too_little_asked(run, figures, bound),
+    })
 }
 
 /// Why the run says too little of the server's own trend, if so.
@@ -63,7 +72,9 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
         codes(run, Verdict::LowerBound).all(|code| code == ReasonCode::ConnectionsExhausted);
     let decided = match (bound.metric, met) {
         (Metric::Qps, met) => met,
-        (Metric::Latency(Time::Response, Statistic::Mean), true) => unpaced(run),
+        (Metric::Latency(Time::Response, Statistic::Mean), true) => {
+            meets_by_law(run, figures, bound)
+        }
         (Metric::Available, met) => met || connections_alone,
         (_, true) => false,
         (Metric::Served, false) => connections_alone,
@@ -88,10 +99,16 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     }
 }
 
-/// A closed loop whose users do nothing but ask: Little's law ties its mean to its throughput.
-fn unpaced(run: &Run) -> bool {
+/// Whether the mean of a closed loop whose users do nothing but ask is met however fast the generator is. Part of each
+/// user's time is the generator's, and with a faster one more requests stand before the server at once; but Little's law
+/// ties users, throughput and mean, and the throughput is at least this. Of one endpoint it says nothing.
+fn meets_by_law(run: &Run, figures: &Figures, bound: Bound) -> bool {
     let plan = &run.plan;
-    plan.rate_per_s.is_none() && plan.pace_ns.is_none() && plan.think_ns.is_none()
+    let unpaced = plan.rate_per_s.is_none() && plan.pace_ns.is_none() && plan.think_ns.is_none();
+    let whole = figures.attempts == run.totals.attempts;
+    let users = f64::from(plan.connections) * f64::from(plan.pipeline);
+    let longest_ns = users / figures.requests_per_s.max(f64::MIN_POSITIVE) * SECOND as f64;
+    unpaced && whole && bound.relation.holds(longest_ns, bound.limit.value())
 }
 
 fn service_misses(figures: &Figures, bound: Bound, statistic: Statistic) -> bool {
@@ -130,6 +147,58 @@ fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: boo
     !bound.relation.holds(value, bound.limit.value())
 }
 
+/// Arrivals that the window's end dropped, where they may miss an objective that the others meet: they have no response
+/// time, and came behind all that had to wait.
+fn left_out(figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let (untimed, timed) = (figures.untimed as f64, figures.response.summary.count as f64);
+    if untimed == 0.0 || !bound.relation.is_upper() {
+        return None;
+    }
+    let all = untimed + timed;
+    let met = match statistic {
+        Statistic::Percentile(percentile) => {
+            let times = figures.response.latencies.recorded();
+            let within =
+                times.filter(|&(ns, _)| bound.relation.holds(ns as f64, bound.limit.value()));
+            within.map(|(_, n)| n as f64).sum::<f64>() >= percentile.share() * all
+        }
+        // A few are in the workers' hands as the window ends.
+        Statistic::Mean | Statistic::Max => untimed <= SHORTFALL * all,
+    };
+    (!met).then(|| {
+        format!(
+            "{} arrivals were dropped unsent as the window ended: how long they would have waited is in no response time",
+            grouped(untimed, 0)
+        )
+    })
+}
+
+/// Connecting, which is in no latency of a closed loop: where it may miss an objective that the rest meets.
+fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let each = run.opened_each();
+    let value = figures.measure(bound.metric, bound.limit)?.value;
+    let (connect, tls) = (&run.connect_ns, &run.tls_ns);
+    let (took, affects) = match statistic {
+        Statistic::Mean => (each * (connect.mean as f64 + tls.mean as f64), each >= SOME_OPENED),
+        Statistic::Percentile(percentile) => {
+            (connect.p99 as f64 + tls.p99 as f64, each > 1.0 - percentile.share())
+        }
+        Statistic::Max => (connect.max as f64 + tls.max as f64, each >= SOME_OPENED),
+    };
+    let missed =
+        bound.relation.is_upper() && !bound.relation.holds(value + took, bound.limit.value());
+    (affects && missed).then(|| {
+        format!(
+            "{} of the requests opened a connection first, which took up to {} (p99) and is in no latency of a closed loop: \
+             with it this may be missed; an open loop (-R) counts it",
+            percent(each),
+            show_duration(connect.p99.saturating_add(tls.p99))
+        )
+    })
+}
+
 /// A throughput that is missed because no more was asked for.
 fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     if bound.metric != Metric::Qps {
@@ -138,7 +207,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
     if run.plan.think_ns.is_some() {
         return Some("the users' think time sets the pace: use more users (-c)".to_owned());
     }
-    let seconds = figures.duration_ns as f64 / model::units::SECOND as f64;
+    let seconds = figures.duration_ns as f64 / SECOND as f64;
     let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
         (Some(_), _) => (figures.attempts as f64 / seconds, "-R"),
         (None, Some(pace_ns)) if pace_ns > 0 => {

@@ -31,6 +31,8 @@ pub struct Figures {
     pub duration_ns: Nanos,
     /// done - due.
     pub response: Times,
+    /// Arrivals that were dropped unsent when the window ended: how long they would have waited is in no distribution.
+    pub untimed: u64,
     /// done - sent.
     pub service: Times,
     /// The window's blocks; empty where none were kept, and then no interval can be given.
@@ -104,6 +106,12 @@ impl Figures {
             served: run.users.as_ref().and_then(model::Users::served_share),
             requests_per_s: run.rates.requests_per_s,
             duration_ns: run.totals.duration_ns,
+            untimed: untimed(
+                run.totals.unsent,
+                run.response_ns.count,
+                run.totals.requests,
+                run.totals.errors,
+            ),
             response: times(run.response_ns, "response")?,
             service: times(run.service_ns, "service")?,
             blocks: blocks::read(&run.blocks)?,
@@ -130,6 +138,12 @@ impl Figures {
             served: None,
             requests_per_s: endpoint.requests_per_s,
             duration_ns,
+            untimed: untimed(
+                endpoint.unsent,
+                endpoint.response_ns.count,
+                endpoint.requests,
+                endpoint.errors,
+            ),
             response: read(response, endpoint.response_ns)?,
             service: read(endpoint.service.as_deref().or(response), endpoint.service_ns)?,
             blocks: blocks::read(&endpoint.blocks)?,
@@ -235,6 +249,13 @@ impl Figures {
         }
         blocks
     }
+}
+
+/// Of the arrivals that were not sent, those without a response time: it is kept of what was answered, timed out, or had
+/// waited for longer than the time-out when it was dropped.
+fn untimed(unsent: u64, timed: u64, answered: u64, errors: ErrorCounts) -> u64 {
+    let sent = answered.saturating_add(errors.of(ErrorClass::Timeout));
+    unsent.saturating_sub(timed.saturating_sub(sent))
 }
 
 /// The share of the others.

@@ -7,7 +7,7 @@ use model::{Run, Verdict};
 use super::Finding;
 use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
-use crate::offered::{at_cap, open_loop, shortfall};
+use crate::offered::{at_cap, open_loop, sessions_hold, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
@@ -129,11 +129,12 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
         None => "connections were free",
     };
     let evidence = format!(
-        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent in the window, and {why}",
+        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent {}, and {why}",
         share(run.rates.achieved_per_s / run.rates.offered_per_s),
         rate(run.rates.offered_per_s),
         rate(run.rates.achieved_per_s),
-        grouped(unsent, 0)
+        grouped(unsent, 0),
+        in_time(run)
     );
     let verdict = if turned_away.is_some() { Verdict::Valid } else { Verdict::LowerBound };
     Some((verdict, evidence))
@@ -147,14 +148,24 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
     if !at_cap(run) {
         return None;
     }
+    let held = match sessions_hold(run) {
+        true => format!(
+            "sessions held {} of {} connections, which they keep while they think",
+            grouped(f64::from(run.concurrency.open_max), 0),
+            grouped(f64::from(run.plan.connections), 0)
+        ),
+        false => format!(
+            "{} of {} requests were in flight",
+            grouped(f64::from(run.concurrency.in_flight_max), 0),
+            grouped(f64::from(run.plan.inflight_cap()), 0)
+        ),
+    };
     let evidence = format!(
-        "{} of {} arrivals ({}) found no free connection and were not sent in the window: {} of {} \
-         requests were in flight, waiting took {} at p99",
+        "{} of {} arrivals ({}) found no free connection and were not sent {}: {held}, waiting took {} at p99",
         grouped(unsent, 0),
         grouped(run.totals.attempts as f64, 0),
         share(unsent / run.totals.attempts as f64),
-        grouped(f64::from(run.concurrency.in_flight_max), 0),
-        grouped(f64::from(run.plan.inflight_cap()), 0),
+        in_time(run),
         show_duration(run.wait_ns.p99)
     );
     match server_saturated(run) {
@@ -163,6 +174,11 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }
+}
+
+/// By when arrivals are to leave: a window that ends by count waits for the last one, however late it leaves.
+fn in_time(run: &Run) -> &'static str {
+    if run.plan.requests.is_some() { "when they were due" } else { "in the window" }
 }
 
 /// A closed loop whose users were held back by `--max-inflight`: its level is not what it seems.
@@ -183,6 +199,9 @@ fn users_held_back(run: &Run) -> Option<Finding> {
 
 /// How many connections the rate would take at the service time seen, by Little's law.
 pub(crate) fn connections_for(run: &Run) -> String {
+    if !run.plan.mix.flows.is_empty() {
+        return "the rate needs as many connections as sessions are under way at once".to_owned();
+    }
     let mean_s = run.service_ns.mean as f64 / SECOND as f64;
     let in_flight = (run.rates.offered_per_s * mean_s).ceil();
     let per_connection = f64::from(run.plan.pipeline.max(1));

@@ -1,7 +1,6 @@
 //! Rules about a generator that was not running: held back by a quota, stopped, paused with its
 //! machine, waiting for memory to be read back. What it measured meanwhile is its own doing.
 
-use model::run::WorkerShare;
 use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Machine, Run, Verdict};
 
@@ -81,7 +80,7 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         count: workers().map(|worker| worker.pauses as f64).sum::<f64>() / in_flight,
         longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
     };
-    let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst)).map(|verdict| {
+    let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst.paused_ratio)).map(|verdict| {
         let evidence = format!(
             "a worker was not running for {} of the window, {} at a time: it waited neither for \
              responses nor for a processor",
@@ -90,7 +89,28 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         );
         (verdict, evidence)
     });
-    stopped.or_else(|| paged(run))
+    let worse = |found: &Finding| stopped.as_ref().is_none_or(|known| found.0 > known.0);
+    as_a_whole(run).filter(worse).or(stopped).or_else(|| paged(run))
+}
+
+/// A generator that stood still with all its threads. While a worker waits for responses that does not show in it, and they
+/// may come meanwhile.
+fn as_a_whole(run: &Run) -> Option<Finding> {
+    let machine = run.generator.machine.filter(|machine| machine.stops > 0)?;
+    let share = machine.stopped_ns as f64 / (machine.sampled_ns as f64).max(1.0);
+    let gaps = Gaps {
+        share: share.min(1.0),
+        count: machine.stops as f64,
+        longest_ns: machine.stopped_max_ns,
+    };
+    let verdict = gaps.verdict(run).filter(|_| !by_quota(run, share))?;
+    let evidence = format!(
+        "the generator stood still with all its threads {} times, for {} of the window, {} at a time",
+        grouped(gaps.count, 0),
+        percent(gaps.share),
+        show_duration(gaps.longest_ns)
+    );
+    Some((verdict, evidence))
 }
 
 /// A worker whose memory was read back from disk again and again.
@@ -106,10 +126,8 @@ fn paged(run: &Run) -> Option<Finding> {
     })
 }
 
-/// Whether most of a worker's gaps may be what its quota cost, which another rule reports.
-fn by_quota(run: &Run, worker: &WorkerShare) -> bool {
+/// Whether most of a share that was lost may be what the quota cost, which another rule reports.
+fn by_quota(run: &Run, lost: f64) -> bool {
     let of = run.generator.machine.filter(|machine| machine.throttled > 0);
-    of.is_some_and(|machine| {
-        throttled(run).is_some() && quota(run, &machine).share >= worker.paused_ratio / 2.0
-    })
+    of.is_some_and(|machine| throttled(run).is_some() && quota(run, &machine).share >= lost / 2.0)
 }

@@ -29,6 +29,11 @@ pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
 const WARMS_NS: Nanos = SECOND / 2;
 /// Responses of a part of a second from which on they tell of its level.
 const ENOUGH_EACH: f64 = 30.0;
+/// Share of the load that was not there yet, on average over the window, that is worth a word.
+pub(super) const MISSING: f64 = 0.01;
+/// The share of the responses that had come, and that of the window that was spent on the others, where its end was awaited.
+pub(super) const MOST_CAME: f64 = 0.9;
+pub(super) const WAITED: f64 = 0.3;
 /// Share of its trend that throughput may lose in a dip without the objective `stable` failing.
 const WOBBLE: f64 = 0.10;
 
@@ -94,6 +99,55 @@ pub(super) fn not_steady(run: &Run) -> Option<Finding> {
     warming(run, &levels, qps, &p50)
         .or_else(|| never_settled(qps, &p50))
         .or_else(|| worsened(&levels, qps, &p50))
+}
+
+/// As [`not_steady`], or the load was not: what was measured is not what the server does with all of it.
+pub(super) fn not_settled(run: &Run) -> Option<Finding> {
+    not_steady(run).or_else(|| growing(run)).or_else(|| straggling(run))
+}
+
+/// The load grew inside the window.
+fn growing(run: &Run) -> Option<Finding> {
+    let (plan, window_ns) = (&run.plan, run.totals.duration_ns as f64);
+    let inside_ns = plan.ramp_ns.saturating_sub(plan.warmup_ns);
+    let missing =
+        (inside_ns as f64).powi(2) / (2.0 * plan.ramp_ns.max(1) as f64 * window_ns.max(1.0));
+    (plan.ramp_ns > 0 && missing >= MISSING).then(|| {
+        let evidence = format!(
+            "the load grew over the first {} of the window (--ramp), so that {} of it was there on average: QPS and \
+             latencies are of that",
+            show_duration(inside_ns),
+            percent((1.0 - missing).max(0.0))
+        );
+        (Verdict::Valid, evidence)
+    })
+}
+
+/// A window that ends by count waited for its last responses.
+fn straggling(run: &Run) -> Option<Finding> {
+    let window_ns = run.totals.duration_ns;
+    let points: Vec<&Point> = run.timeline.iter().filter(|point| point.phase == "window").collect();
+    let of = |point: &Point| point.requests_per_s * point.duration_ns as f64;
+    let all: f64 = points.iter().map(|point| of(point)).sum();
+    let mut so_far = 0.0;
+    let most = points.iter().find(|point| {
+        so_far += of(point);
+        so_far >= MOST_CAME * all
+    })?;
+    let since_ns =
+        most.start_ns.saturating_add(most.duration_ns).saturating_sub(points[0].start_ns);
+    let waited_ns = window_ns.saturating_sub(since_ns);
+    let counted = run.plan.requests.is_some() && !run.interrupted;
+    (counted && waited_ns >= SECOND && waited_ns as f64 >= WAITED * window_ns as f64).then(|| {
+        let evidence = format!(
+            "{} of the responses had come within the first {} of the window, which lasted for {} until the last one (-n): \
+             QPS is over all of it",
+            percent(MOST_CAME),
+            show_duration(since_ns),
+            show_duration(window_ns)
+        );
+        (Verdict::Valid, evidence)
+    })
 }
 
 /// A part of the window.

@@ -106,6 +106,9 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("FEWEST", steady::FEWEST.to_string()),
             ("SHORTEST", time(steady::SHORTEST_NS)),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
+            ("MISSING", share(steady::MISSING)),
+            ("MOST_CAME", share(steady::MOST_CAME)),
+            ("WAITED", share(steady::WAITED)),
         ],
         ReasonCode::SingleSource => {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]

@@ -187,13 +187,15 @@ fn mute(run: &Run, users: &Users) -> Option<Finding> {
     Some((Verdict::Invalid, evidence))
 }
 
-/// Users that were left without a response at the end; not where all were: then the server is gone.
+/// Users that were left without a response at the end; not where all were and the server is gone, or this machine had nothing left
+/// for them. A server that sends bytes is there, and may send them one by one.
 fn left(run: &Run, users: &Users) -> u64 {
     let long_ns = LONG_NS.max(TIMES_P90.saturating_mul(run.service_ns.p90));
     let long = users.left_waits.range(long_ns..).map(|(_, &n)| n).fold(0, u64::saturating_add);
     let chance = users.wanting() as f64 * unanswered_share(run).powi(FAILED_IN_A_ROW);
     let beyond_chance = long as f64 > chance + 10.0 * chance.sqrt();
-    if beyond_chance && long < users.served { long } else { 0 }
+    let told = long >= users.served && (gone(run).is_some() || !run.totals.limits.is_empty());
+    if beyond_chance && !told { long } else { 0 }
 }
 
 fn unanswered_share(run: &Run) -> f64 {

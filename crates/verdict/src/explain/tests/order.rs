@@ -139,3 +139,22 @@ fn a_machine_short_of_memory_does_not_explain_the_disk_of_another() {
     let one = watched(self::run(), with(machine(0.1), &[&swaps[..], &busy].concat()));
     assert_eq!(codes(&one), ["server.memory"], "what swaps keeps its disk busy");
 }
+
+#[test]
+fn files_of_one_server_that_are_used_up_explain_nothing_of_another() {
+    let core = SECOND as f64;
+    let two = |name: &str| {
+        let full = [("process.files", 1000.0), ("process.files_max", 1000.0)];
+        let idle = [
+            ("process.unread", 50.0),
+            ("process.cpus_allowed", 4.0),
+            ("process.cpu_ns", 0.2 * core),
+        ];
+        let mut run = watched(run(), full);
+        let other = source(name, Role::App, "exec:ssh app2 plimsoll watch --stdio", idle);
+        run.observed.as_mut().unwrap().sources.push(other);
+        codes(&run)
+    };
+    assert_eq!(two("app 2"), ["server.files", "server.too_few_workers"]);
+    assert_eq!(two("server"), ["server.files"], "the same by another name");
+}

@@ -91,3 +91,20 @@ fn who_waits_for_a_proxy_does_not_wait_for_what_is_idle_behind_it() {
     assert_eq!(found(3.8), ["server.cpu"]);
     assert_eq!(found(0.3), ["server.too_few_workers"], "by itself, once");
 }
+
+#[test]
+fn what_the_generator_opens_is_in_no_figure_of_a_proxy_with_a_network_of_its_own() {
+    let proxied = |apart: &[(&'static str, f64)]| {
+        let mut run = run();
+        run.totals.connects = 9_000;
+        let figures = with(machine(0.3), &[("tcp.active_opens", 990.0)]);
+        let sources = vec![
+            source("generator", Role::Generator, "local", machine(0.3)),
+            source("proxy", Role::Proxy, "local:name=nginx", with(figures, apart)),
+        ];
+        run.observed = Some(Observed { sources });
+        codes(&run).contains(&"proxy.upstream_keepalive".to_owned())
+    };
+    assert!(!proxied(&[]), "nine of ten are the generator's");
+    assert!(proxied(&[("net.apart", 1.0)]), "as in a container");
+}

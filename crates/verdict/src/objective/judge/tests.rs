@@ -1,7 +1,7 @@
 use model::units::MILLISECOND;
 use model::{
-    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Tally,
-    Validity, Verdict,
+    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Summary,
+    Tally, Validity, Verdict,
 };
 
 use super::*;
@@ -441,4 +441,70 @@ fn hostile_figures_do_not_panic() {
             assert!(!judgement.reason.is_empty(), "{judgement:#?}");
         }
     }
+}
+
+/// A saturated server, and connections for a fifth of the arrivals: those dropped at the window's end have no response time.
+#[test]
+fn arrivals_that_the_end_dropped_meet_no_objective() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = sound(20);
+    run.plan.rate_per_s = Some(5000.0);
+    for (dropped, objective, ruling, needle) in [
+        (0, "p99<60ms", Pass, ""),
+        (80_000, "p99<60ms", Inconclusive, "80,000 arrivals were dropped"),
+        (80_000, "p10<60ms", Pass, ""),
+        (80_000, "mean<60ms", Inconclusive, "dropped"),
+        (80_000, "max<60ms", Inconclusive, "dropped"),
+        (80_000, "service.p99<60ms", Pass, ""),
+        // Within the percent that p99 leaves, and what is in a worker's hands.
+        (100, "p99<60ms", Pass, ""),
+        (10, "mean<60ms", Pass, ""),
+    ] {
+        run.totals.unsent = dropped;
+        run.totals.attempts = run.totals.requests + dropped;
+        rules(&run, objective, ruling, needle);
+    }
+    let ruling = judged(&run, "p99<10ms").ruling;
+    assert_eq!(ruling, Ruling::Fail, "what is missed anyhow");
+}
+
+/// A listener with a short queue: users of a closed loop wait a second for each connection, and then 10 ms.
+#[test]
+fn what_connecting_takes_is_not_met() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = sound(20);
+    run.connect_ns = Summary { count: 1, mean: SECOND, p99: SECOND, max: SECOND, ..run.service_ns };
+    for (opened, objective, ruling) in [
+        (0, "p99<60ms", Pass),
+        // Not enough of them for that percentile.
+        (100, "p99<60ms", Pass),
+        (20_000, "p99<60ms", Inconclusive),
+        (20_000, "mean<60ms", Inconclusive),
+        (20_000, "max<60ms", Inconclusive),
+        (20_000, "p99<3s", Pass),
+        (20_000, "service.p99<60ms", Pass),
+    ] {
+        run.totals.connects = u64::from(run.plan.connections) + opened;
+        let needle = if ruling == Inconclusive { "is in no latency of a closed loop" } else { "" };
+        rules(&run, objective, ruling, needle);
+    }
+    run.plan.rate_per_s = Some(1000.0);
+    rules(&run, "p99<60ms", Pass, "");
+}
+
+/// 64 users of a script that takes a worker's whole time: each waits longer for its turn than for the server, before which a
+/// faster generator would let them stand.
+#[test]
+fn a_mean_is_met_by_little_s_law_or_not() {
+    use Ruling::{Inconclusive, Pass};
+    let mut run = doubtful(Verdict::LowerBound, &[ReasonCode::WorkersSaturated]);
+    // 1,000/s at a mean of 10 ms.
+    for (users, objective, ruling) in
+        [(10, "mean<20ms", Pass), (64, "mean<20ms", Inconclusive), (64, "mean<65ms", Pass)]
+    {
+        run.plan.connections = users;
+        rules(&run, objective, ruling, if ruling == Inconclusive { "saw less" } else { "" });
+    }
+    (run.plan.connections, run.plan.think_ns) = (10, Some(1));
+    rules(&run, "mean<20ms", Inconclusive, "saw less");
 }

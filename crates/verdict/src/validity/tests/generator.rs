@@ -244,3 +244,29 @@ fn users_held_back_by_the_cap_are_a_lower_bound() {
         "10 users were held to 2 requests at once (--max-inflight)",
     )]);
 }
+
+/// Sessions that think: hardly a request is in flight while they hold every connection.
+#[test]
+fn connections_that_sessions_hold_are_not_free() {
+    let holding = |connections: u32| {
+        let (mut run, sessions) = (open(), model::plan::FlowPlan::default());
+        run.plan.mix.flows = vec![sessions];
+        run.rates.achieved_per_s = 500.0;
+        (run.concurrency.open_max, run.concurrency.in_flight_max) = (connections, 2);
+        run
+    };
+    let (verdict, codes, text) = judged(holding(10), |_| ());
+    assert_eq!(
+        (verdict, &codes[..]),
+        (Verdict::LowerBound, &[ReasonCode::ConnectionsExhausted][..])
+    );
+    assert!(text.contains("sessions held 10 of 10 connections"), "{text}");
+    // All of them were sent, and waited: not for the generator.
+    let (verdict, codes, text) = judged(holding(10), |run| {
+        run.rates.achieved_per_s = 1000.0;
+        run.wait_ns = around(MILLISECOND, 10_000);
+    });
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![]), "{text}");
+    let (_, codes, text) = judged(holding(5), |_| ());
+    assert_eq!(codes, vec![ReasonCode::AchievedBelowOffered], "{text}");
+}

@@ -104,6 +104,33 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
     }
 }
 
+/// A generator of which all threads stood still while its workers waited, by their own account, for responses.
+#[test]
+fn a_generator_that_stood_still_while_it_waited_is_named() {
+    let stood = |run: &mut Run, share: f64, ms: u64| {
+        on(run, |machine| {
+            machine.stopped_ns = (share * 10.0 * SECOND as f64) as u64;
+            (machine.stops, machine.stopped_max_ns) =
+                (machine.stopped_ns / (ms * MILLISECOND), ms * MILLISECOND);
+        });
+    };
+    for run in [closed(), open()] {
+        for (share, verdict) in [(0.4, Verdict::Invalid), (0.03, Verdict::LowerBound)] {
+            let (found, codes, text) = judged(run.clone(), |run| stood(run, share, 30));
+            assert_eq!((found, codes), (verdict, vec![ReasonCode::GeneratorPaused]), "{text}");
+            assert!(text.contains("stood still with all its threads"), "{text}");
+        }
+        let (found, ..) = judged(run, |run| stood(run, 0.005, 6));
+        assert_eq!(found, Verdict::Valid);
+    }
+    let (_, codes, _) = judged(closed(), |run| {
+        held_back(run, 0.3, 60);
+        let machine = run.generator.machine.as_mut().unwrap();
+        (machine.stopped_ns, machine.stops) = (4 * SECOND, 60);
+    });
+    assert_eq!(codes, vec![ReasonCode::Throttled], "by the quota");
+}
+
 #[test]
 fn gaps_that_a_quota_explains_are_reported_once() {
     let (verdict, codes, _) = judged(closed(), |run| {

@@ -5,7 +5,7 @@ use model::{Presence, Silence};
 use super::*;
 
 /// A silence from 6 s to the end of 10 s in which attempts failed in `failed_slots` slots.
-fn dead(run: &mut Run, failed_slots: u32) {
+pub(super) fn dead(run: &mut Run, failed_slots: u32) {
     run.totals.errors.add(ErrorClass::Connect, 40);
     run.totals.attempts += 40;
     run.totals.error_samples.insert("connect".into(), "Connection refused".into());

@@ -165,3 +165,38 @@ fn short_windows_that_waver_or_hold_little_are_not_judged() {
     let one_bad_moment = sliced(|at| (4000.0, if at == 0 || at == 23 { 55.0 } else { 5.0 }));
     assert_eq!(not_steady(&one_bad_moment), None);
 }
+
+#[test]
+fn a_load_that_grows_in_the_window_is_told() {
+    let grown = |ramp_s: u64, warmup_s: u64| {
+        let mut run = closed();
+        (run.plan.ramp_ns, run.plan.warmup_ns) = (ramp_s * SECOND, warmup_s * SECOND);
+        went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0));
+        run
+    };
+    let (verdict, text) = not_steady(&grown(8, 0)).expect("it grows for most of the window");
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(
+        text.contains("the first 8.00s of the window (--ramp), so that 60.00 % of it"),
+        "{text}"
+    );
+    // Within the warm-up, and hardly beyond it.
+    assert_eq!((not_steady(&grown(8, 8)), not_steady(&grown(8, 7))), (None, None));
+    assert_eq!(stability(&grown(8, 0)), Stability::Stable, "the server was");
+}
+
+#[test]
+fn a_count_that_waits_for_its_last_response_says_so() {
+    // A thousand responses in a second, and one that took 29 s more.
+    let mut run = closed();
+    went(&mut run, |at| (if at == 0 { 1000.0 } else { 0.0 }, 2.0));
+    run.totals.duration_ns = 30 * SECOND;
+    assert_eq!(not_steady(&run).map(|(_, text)| text.contains("-n")), None);
+    run.plan.requests = Some(1001);
+    let (verdict, text) = not_steady(&run).expect("it waited");
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(
+        text.contains("within the first 1.00s of the window, which lasted for 30.0s"),
+        "{text}"
+    );
+}

@@ -68,7 +68,7 @@ fn uneven_service_is_a_note() {
 #[test]
 fn what_is_no_starvation_is_not_named() {
     type Spoil = fn(&mut Run);
-    let cases: [(&str, Run, Spoil); 7] = [
+    let cases: [(&str, Run, Spoil); 8] = [
         ("all served", closed(), |run| run.users = Some(users(100))),
         ("one reset at once", closed(), |run| run.users = Some(without(1, MILLISECOND))),
         ("slow server, ten seconds are not long", closed(), |run| {
@@ -90,6 +90,12 @@ fn what_is_no_starvation_is_not_named() {
         ("everybody left: the server is gone", closed(), |run| {
             let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
             run.users = Some(Users { left: 100, left_waits, ..users(100) });
+            presence::dead(run, 12);
+        }),
+        ("everybody left: no files are", closed(), |run| {
+            let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
+            run.users = Some(Users { left: 100, left_waits, ..users(100) });
+            run.totals.limits.insert("EMFILE".into(), 100);
         }),
         ("a ramp", closed(), |run| {
             run.plan.ramp_ns = SECOND;
@@ -100,4 +106,20 @@ fn what_is_no_starvation_is_not_named() {
         let (_, codes, text) = judged(run, spoil);
         assert!(!codes.contains(&ReasonCode::StarvedConnections), "{name}: {text}");
     }
+}
+
+/// Each of a server's users ends up with a response that comes byte by byte: it is there, and serves nobody any more.
+#[test]
+fn a_server_that_drips_to_everybody_is_not_called_sound() {
+    check(vec![(
+        "all of them to the end",
+        closed(),
+        |run| {
+            let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
+            run.users = Some(Users { left: 100, left_waits, ..users(100) });
+        },
+        Verdict::Invalid,
+        ReasonCode::StarvedConnections,
+        "100 of 100 users were served at first and then had no response for the last 5.00s or more",
+    )]);
 }

@@ -1,0 +1,117 @@
+//! Whether this process as a whole stood still: stopped by a signal, frozen with its group, or paused with its machine.
+//!
+//! A worker that waits for events cannot tell a stop from waiting unless it lasts for longer than the wait. A thread that
+//! does nothing but sleep for a known time can: what it oversleeps, and was not waiting for a processor, it could not run.
+//! It costs a wake-up each beat, some 0.1 % of a processor.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use model::Nanos;
+use model::units::MILLISECOND;
+use net::clock;
+
+/// How long the thread sleeps at a time.
+const BEAT: Nanos = 5 * MILLISECOND;
+/// What it may oversleep without having been stopped.
+const LEAST: Nanos = 5 * MILLISECOND;
+/// Where the kernel tells how long a thread waited.
+const WAITS: &str = "/proc/self/schedstat";
+/// Beats after which is read how long the thread has waited for a processor, at the latest: what it waited since the
+/// last reading is taken off what it overslept.
+const READ_EVERY: u32 = 8;
+
+/// Beats until it is dropped.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    beating: Arc<Beating>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Beating {
+    ended: AtomicBool,
+    stopped_ns: AtomicU64,
+    stops: AtomicU64,
+    longest_ns: AtomicU64,
+}
+
+/// Times in which the process stood still, since it was asked last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Stops {
+    pub(super) sum_ns: Nanos,
+    pub(super) count: u64,
+    pub(super) longest_ns: Nanos,
+}
+
+impl Pulse {
+    /// Begins. Without a thread nothing is known, nor where the kernel does not tell how long one waited for a processor.
+    pub(super) fn start() -> Self {
+        let beating = Arc::new(Beating::default());
+        let own = Arc::clone(&beating);
+        let told = std::fs::metadata(WAITS).is_ok();
+        let begin = |beats: thread::Builder| beats.spawn(move || beat(&own)).ok();
+        let thread = told.then(|| thread::Builder::new().name("pulse".to_owned())).and_then(begin);
+        Self { beating, thread }
+    }
+
+    /// What came since the last call.
+    pub(super) fn take(&self) -> Stops {
+        let Beating { stopped_ns, stops, longest_ns, .. } = &*self.beating;
+        let take = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
+        Stops { sum_ns: take(stopped_ns), count: take(stops), longest_ns: take(longest_ns) }
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.beating.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It ends at once.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn beat(to: &Beating) {
+    let (mut queued_ns, mut unread) = (clock::thread_queued(), 0);
+    loop {
+        let due_ns = clock::now().saturating_add(BEAT);
+        thread::park_timeout(Duration::from_nanos(BEAT));
+        if to.ended.load(Ordering::Relaxed) {
+            return;
+        }
+        let late_ns = clock::now().saturating_sub(due_ns);
+        unread += 1;
+        if late_ns < LEAST && unread < READ_EVERY {
+            continue;
+        }
+        let before_ns = std::mem::replace(&mut queued_ns, clock::thread_queued());
+        unread = 0;
+        if let Some(stopped_ns) = stopped(late_ns, queued_ns.saturating_sub(before_ns)) {
+            to.stopped_ns.fetch_add(stopped_ns, Ordering::Relaxed);
+            to.stops.fetch_add(1, Ordering::Relaxed);
+            to.longest_ns.fetch_max(stopped_ns, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How long the process stood still, if it did, where a thread woke so late and waited so long for a processor.
+fn stopped(late_ns: Nanos, queued_ns: Nanos) -> Option<Nanos> {
+    Some(late_ns.saturating_sub(queued_ns)).filter(|stopped_ns| *stopped_ns >= LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_processor_was_not_stopped() {
+        assert_eq!(stopped(40 * MILLISECOND, MILLISECOND), Some(39 * MILLISECOND));
+        assert_eq!(stopped(40 * MILLISECOND, 38 * MILLISECOND), None);
+        assert_eq!(stopped(MILLISECOND, 0), None);
+    }
+}

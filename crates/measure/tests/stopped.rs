@@ -1,0 +1,59 @@
+//! A generator that is stopped and goes on, again and again, while its workers wait.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::Launch;
+use measure::run;
+use model::units::{MILLISECOND, SECOND};
+use model::{Io, Plan, ReasonCode, Verdict};
+use net::Route;
+use target::{Options, Server};
+use traffic::Always;
+
+/// As `cpulimit` does it: less than a wait of the workers' at a time, so that none of them can know.
+#[test]
+fn short_stops_are_no_time_of_the_servers() {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let options = Options { listen, threads: Some(1), share_files: true, ..Options::default() };
+    let server = Server::start(options).expect("the server starts");
+    let plan = Plan {
+        connections: 2,
+        max_inflight: 2,
+        threads: 1,
+        requests: None,
+        duration_ns: Some(2 * SECOND),
+        warmup_ns: 0,
+        rate_per_s: None,
+        arrivals: None,
+        think_ns: Some(45 * MILLISECOND),
+        io: Io::Epoll,
+        ..fixture::plan()
+    };
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.addr());
+    let launch = Launch {
+        plan: Arc::new(plan.clone()),
+        sources: Arc::new(Always::new(request.as_bytes(), false)),
+        routes: [Route { to: server.addr().into(), from: None }].into(),
+        destinations: Arc::default(),
+        tls: None,
+        advice: |_| "",
+        io: net::Io::Epoll,
+        own_files: false,
+        stop: Arc::new(AtomicBool::new(false)),
+        stuck: Arc::default(),
+    };
+    let script = format!(
+        "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do kill -STOP {pid}; sleep 0.04; kill -CONT {pid}; sleep 0.04; done",
+        pid = std::process::id()
+    );
+    let mut stopper = Command::new("sh").args(["-c", &script]).spawn().expect("a shell");
+    let run = run(&launch, fixture::head(plan), &mut ()).expect("it can be carried out");
+    stopper.wait().expect("it ends");
+    let machine = run.generator.machine.expect("it was looked at");
+    assert!(machine.stops >= 10 && machine.stopped_ns >= 300 * MILLISECOND, "{machine:?}");
+    let paused = run.validity.reasons.iter().find(|r| r.code == ReasonCode::GeneratorPaused);
+    let paused = paused.unwrap_or_else(|| panic!("{:?}", run.validity));
+    assert_ne!(paused.consequence, Verdict::Valid, "{paused:?}");
+}
