@@ -75,6 +75,8 @@ pub(super) struct Exchange {
     /// The connection that carries it, and its server; `NONE` while there is none.
     pub(super) up: u32,
     pub(super) server: u32,
+    /// It is the one request that tries the server after its rest.
+    pub(super) on_trial: bool,
     pub(super) attempts_left: u32,
     pub(super) head_only: bool,
     pub(super) http10: bool,
@@ -124,6 +126,7 @@ impl Exchange {
             pool,
             up: NONE,
             server: NONE,
+            on_trial: false,
             attempts_left: 0,
             head_only: head.method == "HEAD",
             http10: head.version_minor == 0,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::retry::Budget;
 use super::up::NONE;
-use crate::health::{Health, ServerHealth};
+use crate::health::{Health, ServerHealth, Taken};
 use crate::policy::{Balance, Policy, Upstream};
 
 /// The upstreams of one worker. Numbers of pools and servers stay their own over policies.
@@ -139,16 +139,15 @@ impl Pools {
         self.of_policy[upstream as usize]
     }
 
-    /// The server for a request, other than `not`; [`NONE`] where all of them have as many connections as they
-    /// may. Where none is well, one of them is tried all the same.
-    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> u32 {
+    /// The server for a request, other than `not`, and whether the request tries it after its rest; [`NONE`] where all
+    /// of them have as many connections as they may. Where none is well, one of them is taken all the same.
+    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> (u32, bool) {
         let Pool { upstream, servers, turn, .. } = &mut self.pools[pool as usize];
         let most = upstream.connections_max;
         if let [only] = servers[..] {
-            let server = &self.servers[only as usize];
-            // For its state alone: there is no other to turn to.
-            let _ = server.health.take(now_ns);
-            return if server.has_room(most) { only } else { NONE };
+            // There is no other to turn to, whatever its state.
+            let room = self.servers[only as usize].has_room(most);
+            return (if room { only } else { NONE }, false);
         }
         *turn = (*turn + 1) % servers.len();
         let in_turn = (0..servers.len()).map(|step| servers[(*turn + step) % servers.len()]);
@@ -158,18 +157,21 @@ impl Pools {
             .clone()
             .filter(fits)
             .filter(|&number| self.servers[number as usize].health.is_well(now_ns));
-        let chosen = match upstream.balance {
-            Balance::RoundRobin => well.into_iter().next(),
-            Balance::LeastConnections => well.min_by_key(|&number| load(number)),
-        };
-        if let Some(chosen) =
-            chosen.filter(|&number| self.servers[number as usize].health.take(now_ns))
-        {
-            return chosen;
+        // Where another worker has just taken the one request that tries a server, the next best is looked for.
+        for _ in 0..servers.len() {
+            let chosen = match upstream.balance {
+                Balance::RoundRobin => well.clone().next(),
+                Balance::LeastConnections => well.clone().min_by_key(|&number| load(number)),
+            };
+            let Some(chosen) = chosen else { break };
+            match self.servers[chosen as usize].health.take(now_ns) {
+                Taken::No => {}
+                taken => return (chosen, taken == Taken::OnTrial),
+            }
         }
-        in_turn.clone().find(fits).or_else(|| in_turn.clone().next()).map_or(NONE, |number| {
-            if self.servers[number as usize].has_room(most) { number } else { NONE }
-        })
+        let any = in_turn.clone().find(fits).or_else(|| in_turn.clone().next());
+        let any = any.filter(|&number| self.servers[number as usize].has_room(most));
+        (any.unwrap_or(NONE), false)
     }
 }
 
@@ -203,34 +205,34 @@ mod tests {
     #[test]
     fn round_robin_takes_turns_and_leaves_out_who_is_unwell() {
         let (mut pools, _) = pools(&[1, 2, 3], Balance::RoundRobin);
-        let mut turns: Vec<u32> = (0..3).map(|_| pools.choose(0, NONE, 0)).collect();
+        let mut turns: Vec<u32> = (0..3).map(|_| pools.choose(0, NONE, 0).0).collect();
         turns.sort_unstable();
         assert_eq!(turns, [0, 1, 2]);
         let rule = pools.pools[0].upstream.passive;
         (0..rule.failures).for_each(|_| pools.servers[1].health.did_not_answer(&rule, 0));
-        assert!((0..9).all(|_| pools.choose(0, NONE, 1) != 1));
-        assert!((0..9).all(|_| pools.choose(0, 2, 1) == 0), "not the one that failed before");
+        assert!((0..9).all(|_| pools.choose(0, NONE, 1).0 != 1));
+        assert!((0..9).all(|_| pools.choose(0, 2, 1).0 == 0), "not the one that failed before");
     }
 
     #[test]
     fn least_connections_takes_the_idlest() {
         let (mut pools, _) = pools(&[1, 2], Balance::LeastConnections);
         pools.servers[0].health.begin();
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 1));
         pools.servers[1].health.begin();
         pools.servers[1].health.begin();
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 0));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 0));
     }
 
     #[test]
     fn full_servers_take_nothing() {
         let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
         pools.servers[0].open = 2;
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 1));
         pools.servers[1].open = 2;
-        assert_eq!(pools.choose(0, NONE, 0), NONE);
+        assert_eq!(pools.choose(0, NONE, 0).0, NONE);
         pools.servers[1].idle.push(7);
-        assert_eq!(pools.choose(0, NONE, 0), 1);
+        assert_eq!(pools.choose(0, NONE, 0).0, 1);
     }
 
     #[test]
@@ -240,7 +242,7 @@ mod tests {
         for server in 0..2 {
             (0..rule.failures).for_each(|_| pools.servers[server].health.did_not_answer(&rule, 0));
         }
-        assert_ne!(pools.choose(0, NONE, 1), NONE);
+        assert_ne!(pools.choose(0, NONE, 1).0, NONE);
     }
 
     #[test]
@@ -253,7 +255,7 @@ mod tests {
         let retired: Vec<bool> = pools.servers.iter().map(|server| server.retired).collect();
         assert_eq!(retired, [true, false, false]);
         assert_eq!(pools.servers[1].open, 1);
-        assert!((0..9).all(|_| pools.choose(0, NONE, 0) != 0));
+        assert!((0..9).all(|_| pools.choose(0, NONE, 0).0 != 0));
     }
 
     /// An upstream whose servers change with every policy, as a scaled one's do, and one whose name does.
@@ -263,7 +265,7 @@ mod tests {
         for round in 0..100u16 {
             let ports = [3 + 2 * round, 4 + 2 * round];
             pools.adopt(&Policy::open(upstream(&ports, Balance::RoundRobin)), &health);
-            let chosen: Vec<_> = (0..2).map(|_| pools.choose(0, NONE, 0)).collect();
+            let chosen: Vec<_> = (0..2).map(|_| pools.choose(0, NONE, 0).0).collect();
             let mut found: Vec<u16> =
                 chosen.iter().map(|&n| pools.servers[n as usize].socket.port()).collect();
             found.sort_unstable();
@@ -281,7 +283,7 @@ mod tests {
         pools.adopt(&Policy::open(other), &health);
         assert!(pools.servers[0].retired && health.view(0).len() == 2);
         // A request in flight may still turn to it.
-        assert_eq!(pools.choose(0, NONE, 0), 0);
+        assert_eq!(pools.choose(0, NONE, 0).0, 0);
         pools.servers[0].open = 0;
         pools.forget(0);
         assert_eq!(health.view(0).len(), 1);
