@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::retry::Budget;
 use super::up::NONE;
 use crate::health::{Health, ServerHealth, Taken};
-use crate::policy::{Balance, Policy, Upstream};
+use crate::policy::{Balance, Policy, Upstream, UpstreamAddress};
 
 /// The upstreams of one worker. Numbers of pools and servers stay their own over policies.
 #[derive(Debug, Default)]
@@ -34,6 +34,8 @@ pub(super) struct Pool {
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) socket: SocketAddr,
+    /// The name that it is checked against where it speaks TLS.
+    tls: Option<String>,
     pub(super) pool: u32,
     /// Its place in the upstream's list.
     pub(super) place: usize,
@@ -88,11 +90,13 @@ impl Pools {
         for (place, address) in upstream.addresses.iter().enumerate() {
             let health = health.of(&upstream.name, address.socket);
             let same = |server: &Server| {
-                server.retired && server.pool == pool && server.socket == address.socket
+                // A plain connection carries nothing for a server that speaks TLS now, or for one of another name.
+                let alike = server.socket == address.socket && server.tls == address.tls;
+                server.retired && server.pool == pool && alike
             };
             let number = match self.servers.iter().position(same) {
                 Some(number) => number,
-                None => self.new_server(address.socket, pool, Arc::clone(&health)),
+                None => self.new_server(address, pool, Arc::clone(&health)),
             };
             let server = &mut self.servers[number];
             (server.place, server.retired, server.health) = (place, false, health);
@@ -103,9 +107,15 @@ impl Pools {
 
     /// A server of its own, in a place that is free. Those of pools without an upstream keep theirs, since requests in
     /// flight may turn to them again.
-    fn new_server(&mut self, socket: SocketAddr, pool: u32, health: Arc<ServerHealth>) -> usize {
+    fn new_server(
+        &mut self,
+        address: &UpstreamAddress,
+        pool: u32,
+        health: Arc<ServerHealth>,
+    ) -> usize {
         let new = Server {
-            socket,
+            socket: address.socket,
+            tls: address.tls.clone(),
             pool,
             place: 0,
             health,
@@ -184,7 +194,6 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::UpstreamAddress;
 
     fn upstream(ports: &[u16], balance: Balance) -> Upstream {
         let address = |port: &u16| {
@@ -256,6 +265,23 @@ mod tests {
         assert_eq!(retired, [true, false, false]);
         assert_eq!(pools.servers[1].open, 1);
         assert!((0..9).all(|_| pools.choose(0, NONE, 0).0 != 0));
+    }
+
+    /// A connection that is open to a plain server is none to the same address by TLS, or under another name.
+    #[test]
+    fn a_server_that_speaks_tls_from_now_on_is_another() {
+        let (mut pools, health) = pools(&[1], Balance::RoundRobin);
+        for (round, tls) in [Some("a"), Some("b"), None].into_iter().enumerate() {
+            let before = pools.choose(0, NONE, 0).0;
+            pools.servers[before as usize].idle.push(round as u32);
+            pools.servers[before as usize].open = 1;
+            let mut upstream = upstream(&[1], Balance::RoundRobin);
+            upstream.addresses[0].tls = tls.map(str::to_owned);
+            pools.adopt(&Policy::open(upstream), &health);
+            let chosen = pools.choose(0, NONE, 0).0;
+            assert!(pools.servers[chosen as usize].idle.is_empty(), "{tls:?}");
+            assert!(pools.servers[before as usize].retired);
+        }
     }
 
     /// An upstream whose servers change with every policy, as a scaled one's do, and one whose name does.
