@@ -208,7 +208,7 @@ impl Worker {
 
     /// The connection of a shadow request has ended before its answer, or with it.
     pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<Up>) {
-        if up.parser.eof() == Eof::Complete {
+        if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
         self.mirror_failed(net, &mut up);

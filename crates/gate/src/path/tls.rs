@@ -114,13 +114,20 @@ impl Trust {
 #[derive(Debug)]
 pub(super) struct Tls {
     connection: Connection,
+    /// The peer has said that it sends no more (close_notify).
+    has_ended: bool,
 }
 
 impl Tls {
     fn of(mut connection: Connection) -> Self {
         // Everything written is taken out again at once, so the buffer needs no limit.
         connection.set_buffer_limit(None);
-        Self { connection }
+        Self { connection, has_ended: false }
+    }
+
+    /// Whether the peer has said that it sends no more: what ends without that may have been cut off by anybody.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Whether the handshake is still under way.
@@ -128,17 +135,19 @@ impl Tls {
         self.connection.is_handshaking()
     }
 
-    /// Takes received bytes and appends their plaintext to `plain`.
+    /// Takes received bytes and appends their plaintext to `plain`. What follows the peer's close_notify is passed over (RFC
+    /// 8446 section 6.1).
     ///
     /// # Errors
     /// When they are not TLS that is accepted; an alert for the peer is then in [`Self::outgoing`].
     pub(super) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
-        while !came.is_empty() {
+        while !came.is_empty() && !self.has_ended {
             if self.connection.read_tls(&mut came)? == 0 {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let state = self.connection.process_new_packets().map_err(io::Error::other)?;
             let there = state.plaintext_bytes_to_read() as u64;
+            self.has_ended = state.peer_has_closed();
             self.connection.reader().take(there).read_to_end(plain)?;
         }
         Ok(())
