@@ -12,6 +12,7 @@ mod named;
 mod notes;
 mod preflight;
 mod restart;
+mod shown;
 mod ticking;
 mod troubles;
 
@@ -25,9 +26,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 pub use control::{Control, Standing};
+use control::Beside;
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
+use shown::Shown;
 pub use restart::Reloaded;
 pub use troubles::Troubles;
 
@@ -96,12 +99,14 @@ impl Gateway {
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
         let io = given.io.or(setup.io);
+        let shown = Shown::of(&built.listeners, &listeners);
         let mut options = Options { listeners, workers: config.workers, io, log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, mut collector, reporter) =
-            Control::new(setup, &config, built, &store, (log.clone(), link.clone()))?;
+            Control::new(setup, &config, built, &store, beside)?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::loading::{Used, have_quotas, load, put};
+use super::loading::{Used, have_quotas, load, put, record_names};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
+use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError};
@@ -51,6 +52,14 @@ pub(super) struct Changing {
     former: Vec<Arc<Policy>>,
 }
 
+/// What runs beside a control.
+#[derive(Debug)]
+pub(super) struct Beside {
+    pub(super) log: Option<Arc<Writer>>,
+    pub(super) link: Option<Arc<Link>>,
+    pub(super) shown: Shown,
+}
+
 /// The control of a gateway.
 #[derive(Debug)]
 pub struct Control {
@@ -63,8 +72,7 @@ pub struct Control {
     pub(super) health: Arc<Health>,
     state: Arc<State>,
     usage: Reader,
-    log: Option<Arc<Writer>>,
-    link: Option<Arc<Link>>,
+    beside: Beside,
     changing: Mutex<Changing>,
     standing: Mutex<Standing>,
     /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
@@ -120,7 +128,7 @@ impl Control {
         config: &Config,
         built: Built,
         store_path: &Path,
-        (log, link): (Option<Arc<Writer>>, Option<Arc<Link>>),
+        beside: Beside,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
         let (_, text) = read(&setup)?;
         let file = setup.file.clone();
@@ -139,7 +147,7 @@ impl Control {
         let has_quotas = own_quotas || have_quotas(&settings.tiers);
         let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state))?;
-        let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
+        let used_before = Mutex::new(used.filter(|_| setup.take_over && beside.link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
@@ -167,8 +175,7 @@ impl Control {
             health: Arc::default(),
             state,
             usage: collector.reader(),
-            log,
-            link,
+            beside,
             changing: Mutex::new(Changing {
                 store,
                 seen,
@@ -209,6 +216,8 @@ impl Control {
         };
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
+        let file = self.setup.file.as_deref();
+        let shown = Shown::read(&config, &built, Written { text, file })?;
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings.tiers)?;
@@ -217,6 +226,7 @@ impl Control {
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
         changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
+        self.beside.shown.renew(&shown);
         self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {
             Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
@@ -245,7 +255,7 @@ impl Control {
         let unread = store.map(|error| format!("{error}: changes of keys are not followed"));
         let gone = troubles::of_store(&self.store_path, self.store_file);
         self.troubles.set("key store", gone.or(unread));
-        let log = self.log.as_ref().and_then(|log| log.error());
+        let log = self.log().and_then(|log| log.error());
         let log =
             log.map(|why| format!("access log {why}: its lines are lost, and counted as failed"));
         self.troubles.set("access log", log);
@@ -254,7 +264,7 @@ impl Control {
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
         self.troubles.set("load line", self.standing().misfit);
-        let alone = self.link.as_ref().and_then(|link| link.view().error);
+        let alone = self.link().and_then(|link| link.view().error);
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
         self.troubles.set("shared limits", alone);
@@ -414,24 +424,17 @@ impl Control {
 
     /// The access log, where there is one.
     pub fn log(&self) -> Option<&Writer> {
-        self.log.as_deref()
+        self.beside.log.as_deref()
     }
 
     /// The link to the server by which limits are shared, where they are.
     pub fn link(&self) -> Option<&Link> {
-        self.link.as_deref()
+        self.beside.link.as_deref()
     }
 
     /// The configuration in force as it was written; empty where flags are all there is.
     pub fn text(&self) -> String {
         self.changing().text.clone()
-    }
-
-    /// The files that a reload reads: the configuration, and the load line in force.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let line = read(&self.setup).ok().and_then(|(config, _)| config.loadline);
-        let line = line.map(|path| path.get_ref().clone());
-        self.setup.file.iter().cloned().chain(line).collect()
     }
 
     /// The file of keys and usage.
@@ -463,6 +466,10 @@ impl Control {
         text.len() == self.token.len() && differences == 0
     }
 
+    pub(super) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     pub(super) fn admin_address(&self) -> Option<std::net::SocketAddr> {
         self.admin
     }
@@ -474,13 +481,6 @@ impl Control {
     pub(super) fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Lets `keys add` know which tiers and routes there are.
-fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
-    let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
-    let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
-    store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
 fn seed() -> Result<u64, GatewayError> {

@@ -8,7 +8,7 @@ use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
-use crate::policy::{State, Tier};
+use crate::policy::{PolicySettings, State, Tier};
 use crate::usage::used_since;
 
 /// Puts all keys into the table. Whether one has a quota of its own.
@@ -20,6 +20,16 @@ pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
     };
     store.each_key(each).map_err(GatewayError::Store)?;
     Ok(has_quota)
+}
+
+/// Lets `keys add` know which tiers and routes there are.
+pub(super) fn record_names(
+    store: &Store,
+    settings: &PolicySettings,
+) -> Result<(), GatewayError> {
+    let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
+    store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
 /// Whether keys of these tiers have quotas.

@@ -4,18 +4,37 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use rustls::{
     ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
 };
 
-/// What TLS listeners show.
+/// What TLS listeners show. Clones show the same, also after it was renewed.
 #[derive(Debug, Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,
+    shown: Arc<Shown>,
+}
+
+/// The certificate that new connections are shown.
+#[derive(Debug)]
+struct Shown(RwLock<Arc<CertifiedKey>>);
+
+impl Shown {
+    fn now(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
 }
 
 impl Identity {
@@ -43,14 +62,22 @@ impl Identity {
             return Err(wanted(certificate, &"no certificate in it", "a certificate"));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
-        let mut config = config.map_err(|error| {
+        let pair = CertifiedKey::from_der(chain, key, &provider).map_err(|error| {
             format!("{} and its key do not go together: {error}", certificate.display())
         })?;
+        let shown = Arc::new(Shown(RwLock::new(Arc::new(pair))));
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?;
+        let mut config = config.with_no_client_auth().with_cert_resolver(Arc::clone(&shown) as _);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config) })
+        Ok(Self { config: Arc::new(config), shown })
+    }
+
+    /// Shows new connections what another identity shows. Those that stand go on.
+    pub fn renew(&self, other: &Self) {
+        let pair = other.shown.now();
+        *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = pair;
     }
 
     /// The gateway's side of a client's new connection.

@@ -3,6 +3,7 @@
 #[path = "../path/harness.rs"]
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
+mod renewed;
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

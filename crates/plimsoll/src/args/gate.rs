@@ -70,7 +70,7 @@ pub struct GateArgs {
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
-    /// Read the configuration and the load line again when their files change
+    /// Read the configuration again when it changes, or a load line, certificate, key or authority that it names
     #[arg(long)]
     pub watch: bool,
     /// Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and
