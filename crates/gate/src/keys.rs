@@ -6,6 +6,7 @@
 
 mod digest;
 mod record;
+mod rotation;
 mod store;
 mod table;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::loading::{Used, have_quotas, load, put, record_names};
+use super::loading::{Used, have_quotas, load, record_names};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
@@ -341,7 +341,7 @@ impl Control {
             for id in changes.iter().filter_map(|change| change.key) {
                 changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
-                    put(&self.state, &key);
+                    self.follow(&changing.store, &key)?;
                 }
             }
             // Where one of them cannot be read, all are read again: a revocation is not passed over.

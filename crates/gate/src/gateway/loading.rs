@@ -135,6 +135,37 @@ impl Control {
         Ok(())
     }
 
+    /// Puts a key into the table as the store has it. One that replaces another begins with what that has used here, which
+    /// may not all have been reported.
+    pub(super) fn follow(&self, store: &Store, key: &KeyRecord) -> Result<(), GatewayError> {
+        let state = self.state();
+        let is_new = state.keys.find(&key.digest).is_none();
+        let slot = put(state, key).filter(|_| is_new);
+        let Some(new) = slot.map(|slot| state.keys.entry(slot)) else { return Ok(()) };
+        let old = store.replaced_by(key.id).map_err(GatewayError::Store)?;
+        let Some(old) = old else { return Ok(()) };
+        let old = store.key(old).map_err(GatewayError::Store)?;
+        if let Some(old) = old.and_then(|old| state.keys.find(&old.digest)) {
+            let (old, day, month) =
+                (state.keys.entry(old), state.calendar.day(), state.calendar.month());
+            let (of_day, of_month) = (old.day.used(day), old.month.used(month));
+            new.day.raise(day, of_day);
+            new.month.raise(month, of_month);
+            let now = unix_s();
+            let since = first_of_month(now, &Periods::at(now));
+            if let Err(error) = store.raise_used(key.id, now, of_day, (since, of_month)) {
+                self.troubles()
+                    .say(format!("{error}: a restart forgets what key {} began with", key.id));
+            }
+        }
+        // What the store has of it is what the old one used.
+        let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Used { of_day, of_month, .. }) = &mut *before {
+            [of_day, of_month].map(|of| of.insert(key.id, u64::MAX));
+        }
+        Ok(())
+    }
+
     /// Whether something is to be added by [`Self::add_used`].
     pub(super) fn awaits_used(&self) -> bool {
         self.used_before.lock().unwrap_or_else(PoisonError::into_inner).is_some()

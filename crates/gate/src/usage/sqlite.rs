@@ -162,7 +162,11 @@ pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Resu
     read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+/// Whether a file has this table.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let query = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
     Ok(connection.query_row(query, [name], |row| row.get::<_, i64>(0))? > 0)
 }

@@ -174,6 +174,26 @@ fn quotas_outlive_two_take_overs_within_a_drain() {
     assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
 }
 
+/// A new key is no new quota, neither at once nor after a restart.
+#[test]
+fn a_rotated_key_goes_on_with_what_was_used() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let first = key(&folder);
+    let text = text(&folder, api.addr(), &quota(4));
+    let gateway = start(&folder, &text);
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&first))), [200, 200]);
+    let (second, id) = gateway.control().rotate_key(1, 0, "test").expect("it is rotated");
+    assert_eq!([&first, &second].map(|key| status(&gateway, Some(key))), [403, 200]);
+    // By another process, which does not know what was not reported.
+    let (third, _) = store(&folder).rotate(id, 0, &STAMP).expect("it is rotated");
+    gateway.control().follow_store().expect("it is read");
+    assert_eq!([&second, &third].map(|key| status(&gateway, Some(key))), [403, 200]);
+    assert_eq!(status(&gateway, Some(&third)), 429);
+    assert_eq!(gateway.drain(), Vec::<String>::new());
+    let gateway = start(&folder, &text);
+    assert_eq!(status(&gateway, Some(&third)), 429);
+}
+
 /// Keys of a tier that had no quota when the gateway began, and has one later.
 #[test]
 fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
