@@ -16,7 +16,7 @@ mod shown;
 mod ticking;
 mod troubles;
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -285,7 +285,8 @@ fn store_of(config: &Config) -> PathBuf {
     config.keys.store.as_ref().map_or_else(|| STORE.into(), |path| path.get_ref().clone())
 }
 
-/// The sockets of the gateway that is to be taken over, and that gateway.
+/// The sockets of the gateway that is to be taken over, for each listener those of its address, and that gateway. Addresses
+/// that it does not have are listened on anew; those that are no longer wanted end with it.
 fn given(
     setup: &Setup,
     built: &Built,
@@ -296,14 +297,20 @@ fn given(
     }
     let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
     let port = wanted.first().map_or(0, SocketAddr::port);
-    let (earlier, given) = Earlier::ask(&heir::place(store, port))?;
-    let found: Vec<SocketAddr> = given.listeners.iter().map(|(address, _)| *address).collect();
-    if found != wanted {
-        return Err(GatewayError::File(format!(
-            "the gateway that runs listens on {found:?}, and this one is to listen on {wanted:?}: they have to be the \
-             same, in the same order"
-        )));
-    }
+    let (earlier, mut given) = Earlier::ask(&heir::place(store, port))?;
+    let found = std::mem::take(&mut given.listeners);
+    let sockets = |address: &SocketAddr| {
+        let of = found.iter().find(|(other, _)| other == address);
+        (*address, of.map(|(_, sockets)| sockets.clone()).unwrap_or_default())
+    };
+    given.listeners = wanted.iter().map(sockets).collect();
+    let is_wanted = |socket: &TcpListener| {
+        let own = socket.local_addr().ok();
+        own.zip(built.admin).is_some_and(|(own, wanted)| {
+            own == wanted || wanted.port() == 0 && wanted.ip() == own.ip()
+        })
+    };
+    given.admin = given.admin.filter(is_wanted);
     Ok((Some(earlier), given))
 }
 

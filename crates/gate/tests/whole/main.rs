@@ -150,6 +150,36 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
 }
 
+/// A later gateway may listen elsewhere too, and leave an address: who is connected there is served to the end.
+#[test]
+fn a_later_gateway_has_listeners_of_its_own() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let [kept, left, new, admin, other_admin] = [0; 5].map(|_| free_address());
+    let text = |addresses: &[&String], admin: &str| {
+        let also = |address: &&String| format!("[[listen]]\naddress = \"{address}\"\n");
+        let more: String = addresses[1..].iter().map(also).collect();
+        text(&folder, api.addr(), &format!("{more}[admin]\naddress = \"{admin}\"\n"))
+            .replace("127.0.0.1:0", addresses[0])
+    };
+    let earlier = start(&folder, &text(&[&kept, &left], &admin));
+    let mut slow = RawClient::connect(left.parse().expect("an address"));
+    slow.send(b"GET /delay/1s HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(soon(|| earlier.control().state().ceiling.in_flight() > 0.0));
+    fs::write(folder.path().join("gate.toml"), text(&[&kept, &new], &other_admin)).expect("written");
+    let later = take_over(&folder).expect("it takes over");
+    assert!(soon(|| earlier.is_replaced()));
+    assert_eq!(earlier.drain(), Vec::<String>::new());
+    assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    let at = |address: &String| address.parse::<SocketAddr>().expect("an address");
+    assert_eq!(later.addresses(), [at(&kept), at(&new)]);
+    assert_eq!(later.admin_address(), Some(at(&other_admin)));
+    for address in [&kept, &new, &other_admin] {
+        RawClient::connect(at(address)).send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    std::net::TcpStream::connect(&left).expect_err("nobody listens there");
+    assert_eq!(status(&later, None), 200);
+}
+
 /// The gateway in the middle is taken over while the first still answers a request: the last one counts that too.
 #[test]
 fn quotas_outlive_two_take_overs_within_a_drain() {
