@@ -36,7 +36,9 @@ pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, STORE};
+use crate::config::{
+    AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE,
+};
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
@@ -397,11 +399,8 @@ fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).map_err(GatewayError::Thread)
 }
 
-/// The first address of a host and port.
-fn resolve(text: &str) -> Result<SocketAddr, String> {
-    match text.to_socket_addrs().map(|mut found| found.next()) {
-        Ok(Some(address)) => Ok(address),
-        Ok(None) => Err("the name has no address".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+/// The addresses of a host and port.
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
+    let found: Vec<_> = text.to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    if found.is_empty() { Err(NO_ADDRESS.to_owned()) } else { Ok(found) }
 }

@@ -90,7 +90,8 @@ pub struct UpstreamConfig {
     /// Its name.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
-    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`.
+    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`. A name stands for a server at each address that it
+    /// has, looked up at the start and at each reload.
     #[schemars(with = "Vec<String>")]
     pub servers: Spanned<Vec<Spanned<String>>>,
     /// `least-connections` (default) or `round-robin`.

@@ -83,8 +83,10 @@ mod tests {
         };
         change(&mut flags);
         let config = Config::from(flags);
-        let resolve =
-            |text: &str| text.parse::<std::net::SocketAddr>().map_err(|_| "no address".to_owned());
+        let resolve = |text: &str| match text.parse::<std::net::SocketAddr>() {
+            Ok(address) => Ok(vec![address]),
+            Err(error) => Err(error.to_string()),
+        };
         let built = Built::of(&config, "", None, &resolve).unwrap();
         Fixed::of(&config, &built)
     }

@@ -68,9 +68,12 @@ head_size = "16KiB"
 every = "1s"
 "#;
 
-fn resolve(text: &str) -> Result<SocketAddr, String> {
-    let text = text.replace("localhost", "127.0.0.9");
-    text.parse().map_err(|_| "is no address".to_owned())
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
+    let of = |text: &str| text.parse().map_err(|_| "is no address".to_owned());
+    match text.strip_prefix("both") {
+        Some(port) => ["127.0.0.8", "[::8]"].map(|host| of(&format!("{host}{port}"))).into_iter().collect(),
+        None => of(&text.replace("localhost", "127.0.0.9")).map(|address| vec![address]),
+    }
 }
 
 fn built(text: &str) -> Result<Built, ConfigError> {
@@ -105,6 +108,17 @@ fn every_part_is_read() {
     assert_eq!(policy.key_source.query, None);
     assert_eq!(policy.address.at_once, Some(20));
     assert_eq!((policy.client.head_ns, policy.client.head_bytes), (SECOND, 16 << 10));
+}
+
+#[test]
+fn a_name_stands_for_a_server_at_each_of_its_addresses() {
+    let text = WHOLE.replace("\"https://localhost\"", "\"https://both\"");
+    let Built { policy, .. } = built(&text).unwrap();
+    let shop = policy.upstreams[0].addresses.iter();
+    let servers: Vec<_> =
+        shop.map(|server| (server.socket.to_string(), server.tls.as_deref())).collect();
+    let expected = [("127.0.0.1:8080", None), ("127.0.0.8:443", Some("both")), ("[::8]:443", Some("both"))];
+    assert_eq!(servers, expected.map(|(socket, tls)| (socket.to_owned(), tls)));
 }
 
 /// With the first text of the whole configuration replaced by the second, the third is said.
