@@ -1,8 +1,9 @@
 //! A whole gateway: data path, control, reports and admin API, from start to stop.
 //!
 //! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
-//! what they share and carries out changes; `ticking` is the thread that keeps time.
+//! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
 
+mod changes;
 mod control;
 mod error;
 mod failing;
@@ -112,6 +113,7 @@ impl Gateway {
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
+        control.count_by(gate.reader());
         let admin = match control.admin_address() {
             Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
             None => None,

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
@@ -14,14 +14,11 @@ use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
-use crate::keys::{Keys, NewKey, Stamp, Store, StoreError, new_key};
-use crate::path::Trust;
+use crate::keys::{Keys, Stamp, Store, new_key};
+use crate::path::{PathCounts, PathReader, Trust};
 use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter};
-
-/// Changes that are read at once.
-const CHANGES_AT_ONCE: u32 = 1000;
 
 /// Where the ceiling stands.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,13 +36,13 @@ pub struct Standing {
 pub(super) struct Changing {
     pub(super) store: Store,
     /// Changes of the store up to this number were seen.
-    seen: u64,
+    pub(super) seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
     pub(super) settings: PolicySettings,
-    open: bool,
+    pub(super) open: bool,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
-    has_keys: bool,
+    pub(super) has_keys: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
     /// Policies that are no longer in force, and by which some thread may still go.
@@ -73,7 +70,8 @@ pub struct Control {
     state: Arc<State>,
     usage: Reader,
     beside: Beside,
-    changing: Mutex<Changing>,
+    path: OnceLock<PathReader>,
+    pub(super) changing: Mutex<Changing>,
     standing: Mutex<Standing>,
     /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
     /// tell each other.
@@ -176,6 +174,7 @@ impl Control {
             state,
             usage: collector.reader(),
             beside,
+            path: OnceLock::new(),
             changing: Mutex::new(Changing {
                 store,
                 seen,
@@ -270,92 +269,7 @@ impl Control {
         self.troubles.set("shared limits", alone);
     }
 
-    /// Makes a key, in force at once; it and its number.
-    ///
-    /// # Errors
-    /// When the store refuses it.
-    pub fn add_key(&self, new: &NewKey, by: &str) -> Result<(String, u64), GatewayError> {
-        self.change(|store| store.add(new, &Stamp { at_s: unix_s(), by }))
-    }
-
-    /// Ends a key at once.
-    ///
-    /// # Errors
-    /// When there is none in force with this number.
-    pub fn revoke_key(&self, id: u64, by: &str) -> Result<(), GatewayError> {
-        self.change(|store| store.revoke(id, &Stamp { at_s: unix_s(), by }))
-    }
-
-    /// Puts a new key in the place of one, which ends after `grace_s`.
-    ///
-    /// # Errors
-    /// When there is none in force with this number.
-    pub fn rotate_key(
-        &self,
-        id: u64,
-        grace_s: u32,
-        by: &str,
-    ) -> Result<(String, u64), GatewayError> {
-        self.change(|store| store.rotate(id, grace_s, &Stamp { at_s: unix_s(), by }))
-    }
-
-    fn change<T>(
-        &self,
-        make: impl FnOnce(&mut Store) -> Result<T, StoreError>,
-    ) -> Result<T, GatewayError> {
-        let mut changing = self.changing();
-        let made = make(&mut changing.store).map_err(GatewayError::Store)?;
-        self.take_in(&mut changing)?;
-        Ok(made)
-    }
-
-    /// Takes in what other processes changed in the store.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn follow_store(&self) -> Result<(), GatewayError> {
-        self.take_in(&mut self.changing())
-    }
-
-    /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
-    /// changes meanwhile, the next look does.
-    pub(super) fn look(&self) -> Result<(), GatewayError> {
-        let mut changing = match self.changing.try_lock() {
-            Ok(changing) => changing,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
-        self.forget_former(&mut changing);
-        self.take_in(&mut changing)
-    }
-
-    fn take_in(&self, changing: &mut Changing) -> Result<(), GatewayError> {
-        let last = changing.store.last_change().map_err(GatewayError::Store)?;
-        while changing.seen < last {
-            let changes = changing
-                .store
-                .changes_after(changing.seen, CHANGES_AT_ONCE)
-                .map_err(GatewayError::Store)?;
-            let Some(newest) = changes.last() else { break };
-            let newest = newest.number;
-            for id in changes.iter().filter_map(|change| change.key) {
-                changing.has_keys = true;
-                if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
-                    self.follow(&changing.store, &key)?;
-                }
-            }
-            // Where one of them cannot be read, all are read again: a revocation is not passed over.
-            changing.seen = newest;
-        }
-        let asks = self.current.get().0.asks_for_keys();
-        if !asks && !changing.open && changing.has_keys {
-            self.publish(changing)?;
-            self.troubles.say("the store has a key now: requests are asked for one".to_owned());
-        }
-        Ok(())
-    }
-
-    fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
+    pub(super) fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
         let mut settings = changing.settings.clone();
         let policy = self.policy_of(changing, &mut settings, changing.open)?;
         changing.settings = settings;
@@ -386,7 +300,7 @@ impl Control {
 
     /// Forgets the waits of former policies once more when nobody goes by them any longer: until a worker looks for another
     /// one, requests take by the old rates. So it does not matter how soon one policy follows another.
-    fn forget_former(&self, changing: &mut Changing) {
+    pub(super) fn forget_former(&self, changing: &mut Changing) {
         let policy = self.policy();
         changing.former.retain_mut(|before| {
             let in_use = Arc::get_mut(before).is_none();
@@ -420,6 +334,17 @@ impl Control {
     /// What was counted.
     pub fn usage(&self) -> &Reader {
         &self.usage
+    }
+
+    /// What the data path counted; nothing before it has started.
+    pub fn path(&self) -> PathCounts {
+        self.path.get().map(PathReader::counts).unwrap_or_default()
+    }
+
+    /// Takes what the data path counts from there, which is started later than this.
+    pub(super) fn count_by(&self, path: PathReader) {
+        // It is started once.
+        let _ = self.path.set(path);
     }
 
     /// The access log, where there is one.
