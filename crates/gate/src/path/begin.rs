@@ -228,7 +228,7 @@ impl Worker {
         let bytes_out = out.len();
         self.out = out;
         let now = net.taken_in().at;
-        self.log(client, Ending::early(refusal.status(), head.bytes, bytes_out), now);
+        self.log(client, Ending::refused(refusal, head.bytes, bytes_out), now);
         if keep_alive {
             Self::discard_body(client, now);
         } else {

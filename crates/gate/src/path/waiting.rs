@@ -67,7 +67,7 @@ impl Worker {
         self.send_client(net, client, &out);
         let bytes_out = out.len();
         self.out = out;
-        let ending = Ending::early(refusal.status(), exchange.bytes_in as usize, bytes_out);
+        let ending = Ending::refused(refusal, exchange.bytes_in as usize, bytes_out);
         self.log(client, ending, net.taken_in().at);
         if keep_alive {
             self.after_answer(net, client);

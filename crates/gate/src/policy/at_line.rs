@@ -31,7 +31,12 @@ impl Policy {
                 self.give_back_held(ticket);
                 self.give_back_used(ticket);
                 usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
-                Err(self.at_line(Refusal::of(Problem::AtLoadLine), wait_ns))
+                let refusal = Refusal {
+                    key: ticket.key,
+                    route: ticket.route,
+                    ..Refusal::of(Problem::AtLoadLine)
+                };
+                Err(self.at_line(refusal, wait_ns))
             }
         }
     }

@@ -35,7 +35,7 @@ impl Policy {
             Ok(ticket) => Decision::Forward(ticket),
             Err(refusal) => {
                 usage.refuse(asked.key, asked.route, refusal.problem, asked.cost_milli);
-                Decision::Refuse(refusal)
+                Decision::Refuse(Refusal { key: asked.key, route: asked.route, ..refusal })
             }
         }
     }
