@@ -96,6 +96,7 @@ pub(super) struct Exchange {
     pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
+    /// When its head had been read, or its client was told to send the body.
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
@@ -155,6 +156,13 @@ impl Exchange {
             tunnel: false,
             upstream_failed: false,
         }
+    }
+}
+
+impl Exchange {
+    /// Whether the client may be waiting for the upstream to say that it is to send its body.
+    pub(super) fn awaits_continue(&self) -> bool {
+        self.expects_continue && !self.interim && self.body_bytes == 0 && !self.read_whole
     }
 }
 

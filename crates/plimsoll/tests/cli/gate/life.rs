@@ -81,7 +81,7 @@ fn refusals_are_logged_with_their_key_and_route() {
     );
     folder.put("gate.toml", &config);
     let gate = Gate::start(&folder, "gate.toml");
-    let statuses = [&key, &key, ""].map(|key| {
+    let statuses = [key.as_str(), key.as_str(), ""].map(|key| {
         let header = format!("X-API-Key: {key}\r\n");
         gate.get("/healthz", if key.is_empty() { "" } else { &header }).status
     });
