@@ -32,7 +32,7 @@ pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
-    RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
+    RetryRule, Route, Timeouts, Upstream, UpstreamAddress, WEBSOCKET,
 };
 pub use shadowed::{Shadow, ShadowView, Shadowed};
 pub use state::State;

@@ -180,13 +180,23 @@ pub struct RouteConfig {
     /// Bounds on time.
     #[serde(default)]
     pub timeouts: TimeoutConfig,
-    /// Whether `Upgrade` may become a tunnel, such as for WebSocket (default yes).
-    pub upgrade: Option<bool>,
+    /// Whether `Upgrade` may become a tunnel: for WebSocket (default), for none (`false`), or for these protocols.
+    pub upgrade: Option<UpgradeConfig>,
     /// The longest body (default 64MiB).
     pub body: Option<Bytes>,
     /// Limits of all its requests together.
     #[serde(default)]
     pub limits: LimitConfig,
+}
+
+/// Which protocols may be changed to.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum UpgradeConfig {
+    /// WebSocket, or none.
+    Whether(bool),
+    /// These, such as `["websocket", "SPDY/3.1"]`. Other versions of HTTP are none: requests would pass the gateway in them.
+    Protocols(Vec<String>),
 }
 
 /// Another upstream that is sent some of a route's requests.

@@ -9,6 +9,8 @@ use crate::path::alike;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
+/// The protocol that may be changed to where nothing is said.
+pub const WEBSOCKET: &str = "websocket";
 
 /// A route: requests of one kind, and what is done with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +39,8 @@ pub struct Route {
     pub response_headers: HeaderRules,
     /// The `Host` sent upstream; the client's where absent.
     pub upstream_host: Option<String>,
-    /// Whether `Upgrade` may become a tunnel.
-    pub upgrade: bool,
+    /// Protocols that `Upgrade` may become a tunnel for, in lower case.
+    pub upgrade: Vec<String>,
     /// The longest body.
     pub body_max_bytes: u64,
     /// Whether no key is asked for here.
@@ -63,11 +65,17 @@ impl Route {
             request_headers: HeaderRules::default(),
             response_headers: HeaderRules::default(),
             upstream_host: None,
-            upgrade: true,
+            upgrade: vec![WEBSOCKET.to_owned()],
             body_max_bytes: 64 * MIB,
             public: false,
             limits: Limits::default(),
         }
+    }
+
+    /// Whether a request with this method and `Upgrade` may change protocols. WebSocket begins with GET (RFC 6455 section 4.1).
+    pub fn tunnels(&self, method: &str, protocol: &[u8]) -> bool {
+        let is = |known: &str| protocol.eq_ignore_ascii_case(known.as_bytes());
+        (method == "GET" || !is(WEBSOCKET)) && self.upgrade.iter().any(|known| is(known))
     }
 
     /// Whether it is for such requests.

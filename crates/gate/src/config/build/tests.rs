@@ -111,6 +111,22 @@ fn every_part_is_read() {
 }
 
 #[test]
+fn a_route_names_the_protocols_that_it_tunnels() {
+    let of = |written: &str| {
+        let public = format!("public = true\n{written}");
+        built(&WHOLE.replace("public = true", &public)).map(|built| built.policy.routes[1].upgrade.clone())
+    };
+    assert_eq!(of("").unwrap(), ["websocket"]);
+    assert_eq!(of("upgrade = true").unwrap(), ["websocket"]);
+    assert!(of("upgrade = false").unwrap().is_empty());
+    assert_eq!(of("upgrade = [\"WebSocket\", \"SPDY/3.1\"]").unwrap(), ["websocket", "spdy/3.1"]);
+    for wrong in ["h2c", "HTTP/2.0", "", "a b", "a/", "/1", "a/b/c"] {
+        let error = of(&format!("upgrade = [\"{wrong}\"]")).unwrap_err();
+        assert!(error.place.is_some() && error.what.contains("upgrade: "), "{error}");
+    }
+}
+
+#[test]
 fn a_name_stands_for_a_server_at_each_of_its_addresses() {
     let text = WHOLE.replace("\"https://localhost\"", "\"https://both\"");
     let Built { policy, .. } = built(&text).unwrap();
