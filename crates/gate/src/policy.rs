@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use build::{PolicySettings, TooManyNames};
 pub use current::Current;
-pub use limits_of::{Limits, Tier};
+pub use limits_of::{Limits, Quotas, Tier};
 pub(crate) use pattern::without_slash;
 pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
@@ -153,6 +153,7 @@ pub struct Policy {
     digester: Option<Digester>,
     client: ClientBounds,
     all: Limits,
+    all_quotas: Quotas,
     address: Limits,
     line: Option<Arc<Line>>,
     /// Before the same API, as configured.

@@ -23,5 +23,5 @@ pub use http::HttpSink;
 pub use json_lines::JsonLines;
 pub use local::{Hub, Local};
 pub(crate) use sqlite::has_table;
-pub use sqlite::{Period, Sqlite, UsageRow, read, used_since};
+pub use sqlite::{Period, Sqlite, UsageRow, read, used_by_route, used_since};
 pub use sum::Sum;

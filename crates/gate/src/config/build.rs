@@ -15,8 +15,8 @@ use super::place::ConfigError;
 use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Route, Tier, Upstream,
-    UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Quotas, Route, Tier,
+    Upstream, UpstreamAddress,
 };
 use crate::shared::Place;
 use crate::usage::HttpSink;
@@ -129,6 +129,7 @@ impl Built {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
         builder.no_admin_upstream(config, &upstreams, admin)?;
+        builder.no_quotas(&config.limits.address, "addresses are too many to be remembered for a day")?;
         let policy = PolicySettings {
             routes,
             upstreams,
@@ -137,6 +138,7 @@ impl Built {
             digester: None,
             client: builder.client(&config.client)?,
             all: builder.limits(&config.limits.all)?,
+            all_quotas: builder.quotas(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
             gateways: builder.gateways(config)?,
@@ -368,7 +370,9 @@ impl Builder<'_> {
             rate: written.rate,
             burst: written.burst.clone(),
             concurrency: written.concurrency.clone(),
+            ..LimitConfig::default()
         };
+        self.no_quotas(&written.together, "the keys of a tier have quotas, each its own")?;
         Ok(Tier {
             name: written.name.get_ref().clone(),
             priority: written.priority,
@@ -398,6 +402,22 @@ impl Builder<'_> {
             rate: written.rate.map(|rate| rate.with(burst)),
             at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
         })
+    }
+
+    fn quotas(&self, written: &LimitConfig) -> Result<Quotas, ConfigError> {
+        let quota = |written: &Option<Spanned<u64>>| match written {
+            Some(none) if *none.get_ref() == 0 => Err(self.wrong(none, "a quota is 1 or more")),
+            quota => Ok(quota.as_ref().map(|quota| *quota.get_ref())),
+        };
+        Ok(Quotas { day: quota(&written.per_day)?, month: quota(&written.per_month)? })
+    }
+
+    /// Refuses quotas of what has none.
+    fn no_quotas(&self, written: &LimitConfig, why: &str) -> Result<(), ConfigError> {
+        match written.per_day.as_ref().or(written.per_month.as_ref()) {
+            Some(quota) => Err(self.wrong(quota, format!("a quota is of a key, a route or all: {why}"))),
+            None => Ok(()),
+        }
     }
 
     fn access_log(&self, written: &AccessLogConfig) -> Result<Option<AccessLog>, ConfigError> {

@@ -264,6 +264,12 @@ pub struct LimitConfig {
     /// Requests in flight.
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
+    /// Requests in a day of UTC: of a route, or of all together.
+    #[schemars(with = "Option<u64>")]
+    pub per_day: Option<Spanned<u64>>,
+    /// Requests in a month of UTC: of a route, or of all together.
+    #[schemars(with = "Option<u64>")]
+    pub per_month: Option<Spanned<u64>>,
 }
 
 /// A tier.

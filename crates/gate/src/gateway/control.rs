@@ -142,9 +142,9 @@ impl Control {
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
-        let has_quotas = own_quotas || have_quotas(&settings.tiers);
+        let has_quotas = own_quotas || have_quotas(&settings);
         let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
-        used.iter().try_for_each(|used| used.begin(&store, &state))?;
+        used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
         let used_before = Mutex::new(used.filter(|_| setup.take_over && beside.link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
@@ -219,7 +219,7 @@ impl Control {
         let shown = Shown::read(&config, &built, Written { text, file })?;
         let mut changing = self.changing();
         let mut settings = built.policy;
-        self.know_used(&changing, &settings.tiers)?;
+        self.know_used(&changing, &settings)?;
         let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;

@@ -8,8 +8,8 @@ use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
-use crate::policy::{PolicySettings, State, Tier};
-use crate::usage::used_since;
+use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
+use crate::usage::{used_by_route, used_since};
 
 /// Puts all keys into the table. Whether one has a quota of its own.
 pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
@@ -32,23 +32,40 @@ pub(super) fn record_names(
     store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
-/// Whether keys of these tiers have quotas.
-pub(super) fn have_quotas(tiers: &[Tier]) -> bool {
-    tiers.iter().any(|tier| tier.day_quota.is_some() || tier.month_quota.is_some())
+/// Whether something is configured to have quotas.
+pub(super) fn have_quotas(settings: &PolicySettings) -> bool {
+    quotas(settings).next().is_some()
 }
 
-/// The names of tiers, with the quotas of their keys.
-fn quotas(tiers: &[Tier]) -> impl Iterator<Item = (&str, Option<u64>, Option<u64>)> {
-    tiers.iter().map(|tier| (tier.name.as_str(), tier.day_quota, tier.month_quota))
+/// What has quotas, and which: keys of tiers, routes, and all requests together.
+fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas)> {
+    let of_tier = |tier: &Tier| Quotas { day: tier.day_quota, month: tier.month_quota };
+    let tiers = settings.tiers.iter();
+    let tiers = tiers.map(move |tier| ("tier", tier.name.as_str(), of_tier(tier)));
+    let routes = settings.routes.iter().map(|route| ("route", route.name.as_str(), route.quotas));
+    let all = tiers.chain(routes).chain([("all", "", settings.all_quotas)]);
+    all.filter(|(_, _, quotas)| *quotas != Quotas::default())
 }
 
-/// Requests that were let through, by the number of their key, as the store knows them.
+/// Requests that were let through, by the number of their key and by the name of their route, as the store knows them.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,
     month: u32,
     of_day: BTreeMap<u64, u64>,
     of_month: BTreeMap<u64, u64>,
+    routes_of_day: BTreeMap<String, u64>,
+    routes_of_month: BTreeMap<String, u64>,
+}
+
+/// What came to counts since they were others; `same` says whether they are of the same time.
+fn less<K: Ord + Clone>(
+    now: &BTreeMap<K, u64>,
+    then: &BTreeMap<K, u64>,
+    same: bool,
+) -> BTreeMap<K, u64> {
+    let then = |name: &K| if same { then.get(name).copied().unwrap_or(0) } else { 0 };
+    now.iter().map(|(name, used)| (name.clone(), used.saturating_sub(then(name)))).collect()
 }
 
 impl Used {
@@ -58,12 +75,26 @@ impl Used {
         let periods = Periods::at(now);
         let day_from = now - 86_400 + i64::from(periods.day_left_s);
         let of = |since| used_since(path, since).map_err(GatewayError::File);
-        let of_month = of(first_of_month(now, &periods))?;
-        Ok(Self { day: periods.day, month: periods.month, of_day: of(day_from)?, of_month })
+        let of_routes = |since| used_by_route(path, since).map_err(GatewayError::File);
+        let month_from = first_of_month(now, &periods);
+        Ok(Self {
+            day: periods.day,
+            month: periods.month,
+            of_day: of(day_from)?,
+            of_month: of(month_from)?,
+            routes_of_day: of_routes(day_from)?,
+            routes_of_month: of_routes(month_from)?,
+        })
     }
 
-    /// Has keys begin with it.
-    pub(super) fn begin(&self, store: &Store, state: &State) -> Result<(), GatewayError> {
+    /// Has keys, these routes and all together begin with it.
+    pub(super) fn begin(
+        &self,
+        store: &Store,
+        state: &State,
+        routes: &[Route],
+    ) -> Result<(), GatewayError> {
+        self.each_route(state, routes, false);
         self.each(store, state, |entry, day, month| {
             entry.day.raise(self.day, day);
             entry.month.raise(self.month, month);
@@ -76,20 +107,33 @@ impl Used {
         before: &Self,
         store: &Store,
         state: &State,
+        routes: &[Route],
     ) -> Result<(), GatewayError> {
-        let less = |now: &BTreeMap<u64, u64>, then: &BTreeMap<u64, u64>, same: bool| {
-            let then = |id| if same { then.get(&id).copied().unwrap_or(0) } else { 0 };
-            now.iter().map(|(&id, &used)| (id, used.saturating_sub(then(id)))).collect()
-        };
+        let (same_day, same_month) = (self.day == before.day, self.month == before.month);
         let since = Self {
-            of_day: less(&self.of_day, &before.of_day, self.day == before.day),
-            of_month: less(&self.of_month, &before.of_month, self.month == before.month),
+            of_day: less(&self.of_day, &before.of_day, same_day),
+            of_month: less(&self.of_month, &before.of_month, same_month),
+            routes_of_day: less(&self.routes_of_day, &before.routes_of_day, same_day),
+            routes_of_month: less(&self.routes_of_month, &before.routes_of_month, same_month),
             ..*self
         };
+        since.each_route(state, routes, true);
         since.each(store, state, |entry, day, month| {
             entry.day.add(self.day, day);
             entry.month.add(self.month, month);
         })
+    }
+
+    /// Counts it for routes and all together, on top of what was used here where there is `more`.
+    fn each_route(&self, state: &State, routes: &[Route], more: bool) {
+        let of = |used: &BTreeMap<String, u64>, name: &str| used.get(name).copied().unwrap_or(0);
+        for name in routes.iter().map(|route| route.name.as_str()) {
+            let (day, month) = (of(&self.routes_of_day, name), of(&self.routes_of_month, name));
+            state.begin_quotas(Some(name), (self.day, day), (self.month, month), more);
+        }
+        let all = |used: &BTreeMap<String, u64>| used.values().sum();
+        let (day, month) = (all(&self.routes_of_day), all(&self.routes_of_month));
+        state.begin_quotas(None, (self.day, day), (self.month, month), more);
     }
 
     fn each(
@@ -118,19 +162,19 @@ impl Control {
     pub(super) fn know_used(
         &self,
         changing: &Changing,
-        tiers: &[Tier],
+        settings: &PolicySettings,
     ) -> Result<(), GatewayError> {
-        if !have_quotas(tiers) || quotas(tiers).eq(quotas(&changing.settings.tiers)) {
+        if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        let used = Used::read(self.store_path())?;
+        let (used, routes) = (Used::read(self.store_path())?, &settings.routes);
         let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *before {
             Some(before) => {
-                used.add_since(before, &changing.store, self.state())?;
+                used.add_since(before, &changing.store, self.state(), routes)?;
                 *before = used;
             }
-            None => used.begin(&changing.store, self.state())?,
+            None => used.begin(&changing.store, self.state(), routes)?,
         }
         Ok(())
     }
@@ -161,7 +205,8 @@ impl Control {
         // What the store has of it is what the old one used.
         let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Used { of_day, of_month, .. }) = &mut *before {
-            [of_day, of_month].map(|of| of.insert(key.id, u64::MAX));
+            of_day.insert(key.id, u64::MAX);
+            of_month.insert(key.id, u64::MAX);
         }
         Ok(())
     }
@@ -176,8 +221,11 @@ impl Control {
     pub(super) fn add_used(&self) {
         let before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(before) = before else { return };
-        let added = Used::read(self.store_path())
-            .and_then(|used| used.add_since(&before, &self.changing().store, self.state()));
+        let added = Used::read(self.store_path()).and_then(|used| {
+            let changing = self.changing();
+            let routes = &changing.settings.routes;
+            used.add_since(&before, &changing.store, self.state(), routes)
+        });
         if let Err(error) = added {
             self.troubles()
                 .say(format!("{error}: what the earlier gateway let through is not in quotas"));

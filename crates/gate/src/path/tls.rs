@@ -69,7 +69,8 @@ impl Identity {
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
-        let mut config = config.with_no_client_auth().with_cert_resolver(Arc::clone(&shown) as _);
+        let resolver: Arc<Shown> = Arc::clone(&shown);
+        let mut config = config.with_no_client_auth().with_cert_resolver(resolver);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { config: Arc::new(config), shown })
     }

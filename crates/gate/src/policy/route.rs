@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::limits_of::Limits;
+use super::limits_of::{Limits, Quotas};
 use super::pattern::{Host, Methods, PathPattern};
 use super::shadowed::Shadow;
 use crate::path::alike;
@@ -47,6 +47,8 @@ pub struct Route {
     pub public: bool,
     /// Limits of all its requests together.
     pub limits: Limits,
+    /// Quotas of all its requests together.
+    pub quotas: Quotas,
 }
 
 impl Route {
@@ -69,6 +71,7 @@ impl Route {
             body_max_bytes: 64 * MIB,
             public: false,
             limits: Limits::default(),
+            quotas: Quotas::default(),
         }
     }
 

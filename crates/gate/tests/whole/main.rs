@@ -135,6 +135,26 @@ fn quotas_outlive_a_restart_whatever_usage_is_written_to() {
     }
 }
 
+/// Those of a route, and of all requests together, whoever asks.
+#[test]
+fn quotas_of_routes_and_of_all_outlive_a_restart() {
+    let route = "[[route]]\nname = \"some\"\nupstream = \"api\"\nlimits = { per_month = 3 }\n";
+    let all = "[limits]\nall = { per_day = 3 }\n";
+    for sink in ["", "[usage]\njson_lines = \"USAGE\"\n"] {
+        for limits in [route, all] {
+            let (folder, api) = (TempDir::new().expect("a folder"), api());
+            let lines = folder.path().join("usage.jsonl");
+            let sink = sink.replace("USAGE", &lines.display().to_string());
+            let text = text(&folder, api.addr(), &format!("{sink}{limits}"));
+            let gateway = start(&folder, &text);
+            assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 200]);
+            assert_eq!(gateway.drain(), Vec::<String>::new());
+            let gateway = start(&folder, &text);
+            assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 429], "{sink}{limits}");
+        }
+    }
+}
+
 /// What the earlier gateway let through and had not reported counts once it has ended.
 #[test]
 fn quotas_outlive_a_gateway_that_is_taken_over() {

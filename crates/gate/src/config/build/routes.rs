@@ -43,6 +43,7 @@ impl Builder<'_> {
         route.upgrade = self.upgrade(written)?;
         route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
         route.limits = self.limits(&written.limits)?;
+        route.quotas = self.quotas(&written.limits)?;
         Ok(route)
     }
 

@@ -127,6 +127,23 @@ fn a_route_names_the_protocols_that_it_tunnels() {
 }
 
 #[test]
+fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
+    let with = |from: &str, to: &str| built(&WHOLE.replace(from, to));
+    let policy = with("burst = 5", "per_day = 7").unwrap().policy;
+    assert_eq!(policy.routes[0].quotas, Quotas { day: Some(7), month: None });
+    let policy = with("rate = \"1k/s\"", "per_month = 9").unwrap().policy;
+    assert_eq!((policy.all, policy.all_quotas.month), (Limits::default(), Some(9)));
+    for (from, to) in [
+        ("concurrency = 20", "per_day = 7"),
+        ("per_day = 1000", "together = { per_month = 7 }"),
+        ("burst = 5", "per_day = 0"),
+    ] {
+        let error = with(from, to).unwrap_err();
+        assert!(error.place.is_some() && error.what.starts_with("a quota is "), "{error}");
+    }
+}
+
+#[test]
 fn a_name_stands_for_a_server_at_each_of_its_addresses() {
     let text = WHOLE.replace("\"https://localhost\"", "\"https://both\"");
     let Built { policy, .. } = built(&text).unwrap();
