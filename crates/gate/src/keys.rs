@@ -13,5 +13,6 @@ mod table;
 pub(crate) use digest::is_like_key;
 pub use digest::{Digest, Digester, new_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
+pub use rotation::Replaced;
 pub use store::{NamedByKeys, Store};
 pub use table::{Entry, Keys, Settings};

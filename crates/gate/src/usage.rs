@@ -18,7 +18,6 @@ mod table;
 pub use buckets::{BUCKETS, Buckets, bucket_of, longest_ns};
 pub use collector::{Account, Batch, Collector, Reader, Reporter, Second, Sink, Snapshot};
 pub use counted::Counted;
-pub(crate) use counted::{carry_used, raise_used};
 pub use http::HttpSink;
 pub use json_lines::JsonLines;
 pub use local::{Hub, Local};

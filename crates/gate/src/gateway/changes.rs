@@ -4,6 +4,7 @@ use std::sync::TryLockError;
 
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
+use super::loading::follow;
 use crate::keys::{NewKey, Stamp, Store, StoreError};
 
 /// Changes that are read at once.
@@ -81,7 +82,7 @@ impl Control {
             for id in changes.iter().filter_map(|change| change.key) {
                 changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
-                    self.follow(&changing.store, &key)?;
+                    follow(&changing.store, self.state(), &key)?;
                 }
             }
             // Where one of them cannot be read, all are read again: a revocation is not passed over.

@@ -143,7 +143,7 @@ impl Control {
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
         let has_quotas = own_quotas || have_quotas(&settings);
-        let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
+        let used = has_quotas.then(|| Used::read(&store, store_path)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
         let used_before = Mutex::new(used.filter(|_| setup.take_over && beside.link.is_none()));
         record_names(&store, &settings)?;

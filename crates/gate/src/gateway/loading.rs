@@ -19,7 +19,33 @@ pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
         put(state, &key);
     };
     store.each_key(each).map_err(GatewayError::Store)?;
+    for id in store.replaced().map_err(GatewayError::Store)?.keys() {
+        let key = store.key(id).map_err(GatewayError::Store)?;
+        key.iter().try_for_each(|key| join_quotas(store, state, key))?;
+    }
     Ok(has_quota)
+}
+
+/// Puts a key into the table as the store has it, with the quota that it counts in.
+pub(super) fn follow(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+    put(state, key);
+    join_quotas(store, state, key)
+}
+
+/// Has a key that replaces another count in the quota of the first of them, be that revoked.
+fn join_quotas(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+    let first = store.first_of(key.id).map_err(GatewayError::Store)?;
+    let Some(slot) = state.keys.find(&key.digest).filter(|_| first != key.id) else {
+        return Ok(());
+    };
+    if let Some(first) = store.key(first).map_err(GatewayError::Store)? {
+        let known = state.keys.find(&first.digest);
+        let first = known
+            .or_else(|| state.keys.put_revoked(&first.digest, &settings_of(state, &first)))
+            .filter(|first| *first != slot);
+        first.into_iter().for_each(|first| state.keys.entry(slot).count_in(first));
+    }
+    Ok(())
 }
 
 /// Lets `keys add` know which tiers and routes there are.
@@ -47,7 +73,7 @@ fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas
     all.filter(|(_, _, quotas)| *quotas != Quotas::default())
 }
 
-/// Requests that were let through, by the number of their key and by the name of their route, as the store knows them.
+/// Requests that were let through, by the number of their key (the first of those that replace each other) and by the name of their route, as the store knows them.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,
@@ -70,11 +96,18 @@ fn less<K: Ord + Clone>(
 
 impl Used {
     /// In the day and the month that it is now.
-    pub(super) fn read(path: &Path) -> Result<Self, GatewayError> {
+    pub(super) fn read(store: &Store, path: &Path) -> Result<Self, GatewayError> {
         let now = unix_s();
+        let replaced = store.replaced().map_err(GatewayError::Store)?;
         let periods = Periods::at(now);
         let day_from = now - 86_400 + i64::from(periods.day_left_s);
-        let of = |since| used_since(path, since).map_err(GatewayError::File);
+        let of = |since| {
+            let mut used: BTreeMap<u64, u64> = BTreeMap::new();
+            for (id, count) in used_since(path, since).map_err(GatewayError::File)? {
+                *used.entry(replaced.first(id)).or_default() += count;
+            }
+            Ok::<_, GatewayError>(used)
+        };
         let of_routes = |since| used_by_route(path, since).map_err(GatewayError::File);
         let month_from = first_of_month(now, &periods);
         Ok(Self {
@@ -167,7 +200,8 @@ impl Control {
         if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        let (used, routes) = (Used::read(self.store_path())?, &settings.routes);
+        let used = Used::read(&changing.store, self.store_path())?;
+        let routes = &settings.routes;
         let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *before {
             Some(before) => {
@@ -175,38 +209,6 @@ impl Control {
                 *before = used;
             }
             None => used.begin(&changing.store, self.state(), routes)?,
-        }
-        Ok(())
-    }
-
-    /// Puts a key into the table as the store has it. One that replaces another begins with what that has used here, which
-    /// may not all have been reported.
-    pub(super) fn follow(&self, store: &Store, key: &KeyRecord) -> Result<(), GatewayError> {
-        let state = self.state();
-        let is_new = state.keys.find(&key.digest).is_none();
-        let slot = put(state, key).filter(|_| is_new);
-        let Some(new) = slot.map(|slot| state.keys.entry(slot)) else { return Ok(()) };
-        let old = store.replaced_by(key.id).map_err(GatewayError::Store)?;
-        let Some(old) = old else { return Ok(()) };
-        let old = store.key(old).map_err(GatewayError::Store)?;
-        if let Some(old) = old.and_then(|old| state.keys.find(&old.digest)) {
-            let (old, day, month) =
-                (state.keys.entry(old), state.calendar.day(), state.calendar.month());
-            let (of_day, of_month) = (old.day.used(day), old.month.used(month));
-            new.day.raise(day, of_day);
-            new.month.raise(month, of_month);
-            let now = unix_s();
-            let since = first_of_month(now, &Periods::at(now));
-            if let Err(error) = store.raise_used(key.id, now, of_day, (since, of_month)) {
-                self.troubles()
-                    .say(format!("{error}: a restart forgets what key {} began with", key.id));
-            }
-        }
-        // What the store has of it is what the old one used.
-        let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Used { of_day, of_month, .. }) = &mut *before {
-            of_day.insert(key.id, u64::MAX);
-            of_month.insert(key.id, u64::MAX);
         }
         Ok(())
     }
@@ -221,11 +223,10 @@ impl Control {
     pub(super) fn add_used(&self) {
         let before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(before) = before else { return };
-        let added = Used::read(self.store_path()).and_then(|used| {
-            let changing = self.changing();
-            let routes = &changing.settings.routes;
-            used.add_since(&before, &changing.store, self.state(), routes)
-        });
+        let changing = self.changing();
+        let (store, routes) = (&changing.store, &changing.settings.routes);
+        let added = Used::read(store, self.store_path())
+            .and_then(|used| used.add_since(&before, store, self.state(), routes));
         if let Err(error) = added {
             self.troubles()
                 .say(format!("{error}: what the earlier gateway let through is not in quotas"));
@@ -243,13 +244,17 @@ fn first_of_month(unix_s: i64, periods: &Periods) -> i64 {
 }
 
 /// Puts a key into the table as the store has it.
-pub(super) fn put(state: &State, key: &KeyRecord) -> Option<u32> {
+fn put(state: &State, key: &KeyRecord) {
     if key.revoked_s.is_some() {
         state.keys.revoke(&key.digest);
-        return None;
+    } else {
+        state.keys.put(&key.digest, &settings_of(state, key));
     }
+}
+
+fn settings_of(state: &State, key: &KeyRecord) -> Settings {
     // With too many names, a key is of the default tier, and for no route rather than for all.
-    let settings = Settings {
+    Settings {
         id: key.id,
         tier: if key.key.tier.is_empty() {
             0
@@ -262,6 +267,5 @@ pub(super) fn put(state: &State, key: &KeyRecord) -> Option<u32> {
         at_once: key.key.at_once,
         day_quota: key.key.day_quota,
         month_quota: key.key.month_quota,
-    };
-    state.keys.put(&key.digest, &settings)
+    }
 }

@@ -1,20 +1,41 @@
 //! A new key in the place of one: all of it is written, or nothing.
 //!
-//! The new key begins with what the old one has used of its quotas, so that nobody gets a second quota by rotating. From
-//! then on each counts for itself.
+//! Keys that replace each other have one quota: their requests count together, so that nobody gets a second one by rotating.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::store::{insert, key_of, log, saturated};
 use super::{NewKey, Stamp, Store, StoreError, new_key};
-use crate::usage::{carry_used, has_table, raise_used};
+use crate::usage::has_table;
 
 /// Which key each was put in the place of.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS replaced (key INTEGER PRIMARY KEY, old INTEGER NOT NULL) STRICT";
 
+/// Of keys that replace others: each by its number, and the one that it replaces.
+#[derive(Debug, Default)]
+pub struct Replaced(BTreeMap<u64, u64>);
+
+impl Replaced {
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The first of the keys that a key stands in the place of; itself where it replaces none.
+    pub fn first(&self, mut id: u64) -> u64 {
+        // Numbers ascend, but in a damaged file.
+        while let Some(old) = self.0.get(&id).filter(|old| **old < id) {
+            id = *old;
+        }
+        id
+    }
+}
+
 impl Store {
-    /// Puts a new key in the place of one, with the same settings and what that has used of its quotas, as far as it was
-    /// reported; the old one ends `grace_s` seconds from now, at once where that is 0.
+    /// Puts a new key in the place of one, with the same settings and in the same quota; the old one ends `grace_s` seconds
+    /// from now, at once where that is 0.
     ///
     /// # Errors
     /// When there is none in force with this number, or the file cannot be written; nothing has changed then.
@@ -34,39 +55,41 @@ impl Store {
         transaction.execute_batch(TABLE)?;
         let pair = params![saturated(new), saturated(id)];
         transaction.execute("INSERT INTO replaced VALUES (?1, ?2)", pair)?;
-        carry_used(&transaction, id, new)?;
         log(&transaction, stamp, Some(new), &format!("added in the place of key {id}"))?;
         end(&transaction, (id, &old.key), new, grace_s, stamp)?;
         transaction.commit()?;
         Ok((key, new))
     }
 
-    /// Has it kept that a key begins with no less than this used: today, and since the beginning of the month.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub(crate) fn raise_used(
-        &self,
-        id: u64,
-        now_s: i64,
-        of_day: u64,
-        of_month: (i64, u64),
-    ) -> Result<(), StoreError> {
-        Ok(raise_used(&self.connection, id, (now_s, of_day), of_month)?)
-    }
-
-    /// The key in whose place one was put, if it was.
+    /// The first of the keys that a key stands in the place of; itself where it replaces none.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn replaced_by(&self, id: u64) -> Result<Option<u64>, StoreError> {
+    pub fn first_of(&self, mut id: u64) -> Result<u64, StoreError> {
         if !has_table(&self.connection, "replaced")? {
-            return Ok(None);
+            return Ok(id);
         }
-        let query = "SELECT old FROM replaced WHERE key = ?1";
-        let old: Option<i64> =
-            self.connection.query_row(query, [saturated(id)], |row| row.get(0)).optional()?;
-        Ok(old.map(|old| old.max(0) as u64))
+        let query = "SELECT old FROM replaced WHERE key = ?1 AND old < key";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut old = |id: u64| statement.query_row([saturated(id)], |row| row.get(0)).optional();
+        while let Some(replaced) = old(id)? {
+            id = i64::max(replaced, 0) as u64;
+        }
+        Ok(id)
+    }
+
+    /// All keys that replace others.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn replaced(&self) -> Result<Replaced, StoreError> {
+        if !has_table(&self.connection, "replaced")? {
+            return Ok(Replaced::default());
+        }
+        let mut statement = self.connection.prepare("SELECT key, old FROM replaced")?;
+        let id = |number: i64| number.max(0) as u64;
+        let pairs = statement.query_map([], |row| Ok((id(row.get(0)?), id(row.get(1)?))))?;
+        Ok(Replaced(pairs.collect::<Result<_, _>>()?))
     }
 }
 
@@ -92,12 +115,9 @@ fn end(
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::Connection;
-
     use super::*;
-    use crate::usage::used_since;
 
-    const STAMP: Stamp = Stamp { at_s: 100_000_000, by: "test" };
+    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
 
     fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -120,31 +140,19 @@ mod tests {
     }
 
     #[test]
-    fn a_new_key_begins_with_what_the_old_one_has_used() {
-        let (folder, mut store) = store();
-        let path = folder.path().join("gate.db");
-        let (_, first) = store.add(&NewKey::default(), &STAMP).unwrap();
-        let used = |key| used_since(&path, 99_900_000).unwrap().get(&key).copied().unwrap_or(0);
-        let (_, second) = store.rotate(first, 0, &STAMP).unwrap();
-        assert_eq!((used(second), store.replaced_by(second).unwrap()), (0, Some(first)));
-        assert_eq!(store.replaced_by(first).unwrap(), None);
-        drop(crate::usage::Sqlite::open(&path).unwrap());
-        let usage = |minute: i64, key: u64, forwarded: u64| {
-            let row = format!(
-                "INSERT INTO usage VALUES ({minute}, {key}, 'a', {forwarded}, 0, 0, 0, 0, '{{}}', '{{}}', '{{}}')"
-            );
-            Connection::open(&path).unwrap().execute_batch(&row).unwrap();
-        };
-        // Of two days, and one that is long gone.
-        [(1_666_666, 3), (1_665_100, 4), (1_000_000, 50)]
-            .into_iter()
-            .for_each(|(minute, forwarded)| usage(minute, second, forwarded));
-        let (_, third) = store.rotate(second, 60, &STAMP).unwrap();
-        assert_eq!((used(second), used(third)), (7, 7));
-        usage(1_666_666, third, 2);
+    fn the_first_of_keys_that_replace_each_other_is_known() {
+        let (_folder, mut store) = store();
+        let ids = [0; 2].map(|_| store.add(&NewKey::default(), &STAMP).unwrap().1);
+        assert_eq!(ids.map(|id| store.first_of(id).unwrap()), ids);
+        let (_, third) = store.rotate(ids[1], 60, &STAMP).unwrap();
         let (_, fourth) = store.rotate(third, 0, &STAMP).unwrap();
-        assert_eq!(used(fourth), 9);
-        let of_day = used_since(&path, 99_993_600).unwrap();
-        assert_eq!(of_day.get(&fourth), Some(&5));
+        let replaced = store.replaced().unwrap();
+        assert_eq!(replaced.keys().collect::<Vec<_>>(), [third, fourth]);
+        for (id, first) in [(ids[0], ids[0]), (ids[1], ids[1]), (third, ids[1]), (fourth, ids[1])] {
+            assert_eq!((replaced.first(id), store.first_of(id).unwrap()), (first, first));
+        }
+        // A damaged file leads round in no circle.
+        store.connection.execute_batch("INSERT INTO replaced VALUES (2, 4)").unwrap();
+        assert_eq!((store.first_of(fourth).unwrap(), store.replaced().unwrap().first(fourth)), (2, 2));
     }
 }

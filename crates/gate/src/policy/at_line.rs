@@ -126,7 +126,8 @@ impl Policy {
             let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
             limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
             let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
-            self.give_back_quotas(quotas, &entry.day, &entry.month);
+            let counting = state.keys.counting(entry);
+            self.give_back_quotas(quotas, &counting.day, &counting.month);
         }
         let route = self.route(ticket.route);
         for (quotas, used) in [

@@ -191,7 +191,8 @@ impl Policy {
         let own = Limits { rate: limits.rate, at_once: limits.at_once };
         let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
         let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
-        self.take_quotas(quotas, &entry.day, &entry.month, taken)?;
+        let counting = self.state.keys.counting(entry);
+        self.take_quotas(quotas, &counting.day, &counting.month, taken)?;
         Ok(held)
     }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::collector::{Batch, Sink};
-use super::sqlite::has_table;
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quota_used (
@@ -28,55 +27,6 @@ const DAY_S: i64 = 86_400;
 const KEPT_DAYS: i64 = 40;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
-
-/// Has a key begin with what another has used, day by day.
-///
-/// # Errors
-/// When the file cannot be written.
-pub(crate) fn carry_used(connection: &Connection, from: u64, to: u64) -> rusqlite::Result<()> {
-    connection.execute_batch(TABLE)?;
-    let mut used: BTreeMap<i64, i64> = BTreeMap::new();
-    for (table, day) in [("usage", "minute / 1440"), ("quota_used", "day")] {
-        if !has_table(connection, table)? {
-            continue;
-        }
-        let query = format!("SELECT {day}, sum(forwarded) FROM {table} WHERE key = ?1 GROUP BY 1");
-        let mut statement = connection.prepare(&query)?;
-        let mut rows = statement.query([from as i64])?;
-        while let Some(row) = rows.next()? {
-            *used.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)?;
-        }
-    }
-    let newest = used.last_key_value().map_or(0, |(day, _)| *day);
-    for (day, forwarded) in used.range(newest - KEPT_DAYS..) {
-        connection
-            .prepare_cached("INSERT INTO quota_used VALUES (?1, ?2, ?3)")?
-            .execute(params![day, to as i64, forwarded])?;
-    }
-    Ok(())
-}
-
-/// Has a key begin with no less than this used: in the day of an instant, and since another one.
-///
-/// # Errors
-/// When the file cannot be written.
-pub(crate) fn raise_used(
-    connection: &Connection,
-    key: u64,
-    (now_s, of_day): (i64, u64),
-    (since_s, of_month): (i64, u64),
-) -> rusqlite::Result<()> {
-    if of_day == 0 && of_month == 0 {
-        return Ok(());
-    }
-    let (today, since) = (now_s.div_euclid(DAY_S), since_s.div_euclid(DAY_S));
-    connection.execute_batch(TABLE)?;
-    let raise = "INSERT INTO quota_used SELECT ?1, ?2, max(?3, ?4 - coalesce(sum(forwarded), 0)) FROM quota_used WHERE \
-                 key = ?2 AND day >= ?5 AND day <> ?1 ON CONFLICT (day, key) DO UPDATE SET forwarded = max(forwarded, \
-                 excluded.forwarded)";
-    connection.execute(raise, params![today, key as i64, of_day as i64, of_month as i64, since])?;
-    Ok(())
-}
 
 /// A sink, and a count of each key's requests by day in the file of keys.
 pub struct Counted {

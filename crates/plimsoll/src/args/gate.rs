@@ -111,7 +111,7 @@ pub enum KeysCommand {
     List(ListKeysArgs),
     /// End a key; a running gateway follows within a second
     Revoke(KeyArgs),
-    /// Put a new key in the place of one, with what that has used of its quotas; it alone is printed on standard output
+    /// Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output
     Rotate(RotateArgs),
 }
 
@@ -186,7 +186,7 @@ pub struct RotateArgs {
     /// The key
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Time for which the old key is valid beside the new one; quotas then count for each of them from now on
+    /// Time for which the old key is valid beside the new one; both count in one quota
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub grace: Nanos,
 }
