@@ -73,7 +73,8 @@ fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas
     all.filter(|(_, _, quotas)| *quotas != Quotas::default())
 }
 
-/// Requests that were let through, by the number of their key (the first of those that replace each other) and by the name of their route, as the store knows them.
+/// Requests that were let through, as the store knows them: by the number of their key, the first of those that replace each
+/// other, and by the name of their route.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,

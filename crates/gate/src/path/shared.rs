@@ -93,8 +93,9 @@ impl Shared {
         let sum = |of: fn(&Counts) -> &AtomicU64| {
             self.counts.iter().map(|counts| of(counts).load(Relaxed)).sum()
         };
-        let fault = |at: usize| self.counts.iter().map(|counts| counts.faults[at].load(Relaxed)).sum();
-        let faults_by: [u64; FAULT_STATUSES.len()] = std::array::from_fn(fault);
+        let faults_by: [u64; FAULT_STATUSES.len()] = std::array::from_fn(|at| {
+            self.counts.iter().map(|counts| counts.faults[at].load(Relaxed)).sum::<u64>()
+        });
         let closed: u64 = sum(|counts| &counts.closed);
         let accepted: u64 = sum(|counts| &counts.accepted);
         PathCounts {

@@ -102,7 +102,7 @@ impl Builder<'_> {
         };
         let protocol = |text: &String| {
             let lower = text.to_ascii_lowercase();
-            let (name, version) = lower.split_once('/').unwrap_or((&lower, "1"));
+            let (name, version) = lower.split_once('/').unwrap_or((lower.as_str(), "1"));
             let of_tokens = [name, version]
                 .iter()
                 .all(|part| !part.is_empty() && part.bytes().all(is_token));
@@ -111,7 +111,7 @@ impl Builder<'_> {
                     &written.name,
                     format!("upgrade: `{text}`: in another version of HTTP requests would pass the gateway"),
                 )),
-                _ if of_tokens => Ok(lower),
+                _ if of_tokens => Ok(lower.clone()),
                 _ => Err(self.wrong(
                     &written.name,
                     format!("upgrade: `{text}` is no protocol such as websocket or SPDY/3.1"),
