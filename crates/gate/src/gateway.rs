@@ -26,20 +26,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-pub use control::{Control, Standing};
 use control::Beside;
+pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
-use shown::Shown;
 pub use restart::Reloaded;
+use shown::Shown;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{
-    AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE,
-};
+use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;

@@ -129,7 +129,10 @@ impl Built {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
         builder.no_admin_upstream(config, &upstreams, admin)?;
-        builder.no_quotas(&config.limits.address, "addresses are too many to be remembered for a day")?;
+        builder.no_quotas(
+            &config.limits.address,
+            "addresses are too many to be remembered for a day",
+        )?;
         let policy = PolicySettings {
             routes,
             upstreams,
@@ -415,7 +418,9 @@ impl Builder<'_> {
     /// Refuses quotas of what has none.
     fn no_quotas(&self, written: &LimitConfig, why: &str) -> Result<(), ConfigError> {
         match written.per_day.as_ref().or(written.per_month.as_ref()) {
-            Some(quota) => Err(self.wrong(quota, format!("a quota is of a key, a route or all: {why}"))),
+            Some(quota) => {
+                Err(self.wrong(quota, format!("a quota is of a key, a route or all: {why}")))
+            }
             None => Ok(()),
         }
     }
@@ -448,6 +453,7 @@ impl Builder<'_> {
             };
         }
         bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
+        bounds.hold_bodies = written.hold_bodies;
         let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
         bounds.connections_per_address =
             count(bounds.connections_per_address, written.connections_per_address);

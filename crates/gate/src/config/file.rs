@@ -368,6 +368,9 @@ pub struct ClientConfig {
     /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, what comes after the first 64 KiB has to
     /// come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
+    /// Ask the API only once a body is whole or 64 KiB of it have come, as under a load line: a client that sends slowly then
+    /// holds no connection to it (default no).
+    pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
     pub idle: Option<Duration>,
     /// For a client to take some of its answer: at least as much as it would have to send of a body (default 30s).

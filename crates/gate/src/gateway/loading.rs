@@ -49,10 +49,7 @@ fn join_quotas(store: &Store, state: &State, key: &KeyRecord) -> Result<(), Gate
 }
 
 /// Lets `keys add` know which tiers and routes there are.
-pub(super) fn record_names(
-    store: &Store,
-    settings: &PolicySettings,
-) -> Result<(), GatewayError> {
+pub(super) fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
     let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
     let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
     store.record_configured(&tiers, &routes).map_err(GatewayError::Store)

@@ -11,7 +11,8 @@ use super::{NewKey, Stamp, Store, StoreError, new_key};
 use crate::usage::has_table;
 
 /// Which key each was put in the place of.
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS replaced (key INTEGER PRIMARY KEY, old INTEGER NOT NULL) STRICT";
+const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS replaced (key INTEGER PRIMARY KEY, old INTEGER NOT NULL) STRICT";
 
 /// Of keys that replace others: each by its number, and the one that it replaces.
 #[derive(Debug, Default)]
@@ -130,7 +131,8 @@ mod tests {
     fn a_rotation_that_fails_on_the_way_leaves_no_key_behind() {
         let (_folder, mut store) = store();
         let (_, id) = store.add(&NewKey::default(), &STAMP).unwrap();
-        let refuses = "CREATE TRIGGER no BEFORE UPDATE ON keys BEGIN SELECT raise(ABORT, 'no'); END";
+        let refuses =
+            "CREATE TRIGGER no BEFORE UPDATE ON keys BEGIN SELECT raise(ABORT, 'no'); END";
         store.connection.execute_batch(refuses).unwrap();
         let changes = store.last_change().unwrap();
         for grace_s in [0, 60] {
@@ -153,6 +155,9 @@ mod tests {
         }
         // A damaged file leads round in no circle.
         store.connection.execute_batch("INSERT INTO replaced VALUES (2, 4)").unwrap();
-        assert_eq!((store.first_of(fourth).unwrap(), store.replaced().unwrap().first(fourth)), (2, 2));
+        assert_eq!(
+            (store.first_of(fourth).unwrap(), store.replaced().unwrap().first(fourth)),
+            (2, 2)
+        );
     }
 }

@@ -271,15 +271,15 @@ mod tests {
     #[test]
     fn a_server_that_speaks_tls_from_now_on_is_another() {
         let (mut pools, health) = pools(&[1], Balance::RoundRobin);
-        for (round, tls) in [Some("a"), Some("b"), None].into_iter().enumerate() {
+        for (round, tls) in ["a", "b", "c"].into_iter().enumerate() {
             let before = pools.choose(0, NONE, 0).0;
             pools.servers[before as usize].idle.push(round as u32);
             pools.servers[before as usize].open = 1;
             let mut upstream = upstream(&[1], Balance::RoundRobin);
-            upstream.addresses[0].tls = tls.map(str::to_owned);
+            upstream.addresses[0].tls = Some(tls.to_owned());
             pools.adopt(&Policy::open(upstream), &health);
             let chosen = pools.choose(0, NONE, 0).0;
-            assert!(pools.servers[chosen as usize].idle.is_empty(), "{tls:?}");
+            assert!(pools.servers[chosen as usize].idle.is_empty(), "{tls}");
             assert!(pools.servers[before as usize].retired);
         }
     }

@@ -130,10 +130,9 @@ impl Policy {
             self.give_back_quotas(quotas, &counting.day, &counting.month);
         }
         let route = self.route(ticket.route);
-        for (quotas, used) in [
-            (route.quotas, &state.routes[ticket.route as usize]),
-            (self.all_quotas, &state.all),
-        ] {
+        for (quotas, used) in
+            [(route.quotas, &state.routes[ticket.route as usize]), (self.all_quotas, &state.all)]
+        {
             self.give_back_quotas(quotas, &used.day, &used.month);
         }
         let address = (ticket.address_slot != NONE)

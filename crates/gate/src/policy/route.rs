@@ -277,6 +277,9 @@ pub struct ClientBounds {
     pub body_ns: u64,
     /// The slowest body, in bytes per second, after a grace of five seconds; 408 below it. 0: any.
     pub body_bytes_per_s: u64,
+    /// Whether the upstream is asked only once a body is whole, or as much of it is here as is kept anyway, as always under a
+    /// load line.
+    pub hold_bodies: bool,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
     /// For the client to take an answer: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
@@ -297,6 +300,7 @@ impl Default for ClientBounds {
             head_bytes: 32 << 10,
             body_ns: 300 * SECOND,
             body_bytes_per_s: 256,
+            hold_bodies: false,
             idle_ns: 75 * SECOND,
             send_idle_ns: 30 * SECOND,
             connections_per_address: 4096,

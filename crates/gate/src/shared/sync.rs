@@ -301,7 +301,8 @@ impl Syncer {
         self.under_way.push((slot, since_ns));
         if limits.day_quota.is_some() || limits.month_quota.is_some() {
             // Keys that replace each other have one quota, by the name of the first.
-            let (first, named) = (entry.quota_of().unwrap_or(slot), policy.state().keys.counting(entry));
+            let (first, named) =
+                (entry.quota_of().unwrap_or(slot), policy.state().keys.counting(entry));
             let total = self.totals.entry(first).or_default();
             total.count(count, period);
             count += self.of_rate.remove(&slot).unwrap_or(0);

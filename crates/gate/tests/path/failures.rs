@@ -131,7 +131,8 @@ fn a_server_that_fails_is_left_for_another() {
 #[test]
 fn one_request_tries_a_server_after_its_rest_whatever_else_ends() {
     for io in interfaces() {
-        let (silent, closing) = (vec![Step::Expect(GET), Step::Hang], vec![Step::Expect(GET)]);
+        let asked = || Step::Expect(b"\r\n\r\n");
+        let (silent, closing) = (vec![asked(), Step::Hang], vec![asked()]);
         let failing = Peer::start_each(vec![silent.clone(), closing, silent]);
         let api = api();
         let mut upstream = upstream(&[api.addr(), failing.addr()]);

@@ -104,7 +104,7 @@ fn a_listener_speaks_tls() {
         // Who does not speak it gets no answer, and is in nobody's way.
         let mut plain = front.client();
         plain.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        let (came, _) = plain.receive_all(std::time::Duration::from_secs(5));
+        let (came, _) = plain.receive_all(Duration::from_secs(5));
         assert!(!came.starts_with(b"HTTP"), "{}", came.escape_ascii());
         converse(&mut made.client(front.addr()));
     }

@@ -77,8 +77,7 @@ fn strict(bounds: ClientBounds, io: net::Io) -> (target::Server, Front) {
 /// A client that waits for `100 Continue` is not late itself.
 #[test]
 fn who_waits_to_continue_waits_for_the_upstream() {
-    let post =
-        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+    let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
     for io in interfaces() {
         let slow = vec![
             Step::Expect(b"\r\n\r\n"),

@@ -185,7 +185,8 @@ fn a_later_gateway_has_listeners_of_its_own() {
     let mut slow = RawClient::connect(left.parse().expect("an address"));
     slow.send(b"GET /delay/1s HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(soon(|| earlier.control().state().ceiling.in_flight() > 0.0));
-    fs::write(folder.path().join("gate.toml"), text(&[&kept, &new], &other_admin)).expect("written");
+    fs::write(folder.path().join("gate.toml"), text(&[&kept, &new], &other_admin))
+        .expect("written");
     let later = take_over(&folder).expect("it takes over");
     assert!(soon(|| earlier.is_replaced()));
     assert_eq!(earlier.drain(), Vec::<String>::new());

@@ -26,9 +26,7 @@ impl Builder<'_> {
         listeners: &[ListenerSettings],
     ) -> Result<(), ConfigError> {
         let leads_here = |server: &UpstreamAddress| {
-            let reached = |own: &&ListenerSettings| {
-                is_reached(own.address, server.socket, is_own)
-            };
+            let reached = |own: &&ListenerSettings| is_reached(own.address, server.socket, is_own);
             listeners.iter().find(reached)
         };
         for (written, upstream) in config.upstream.iter().zip(upstreams) {
@@ -71,11 +69,7 @@ impl Builder<'_> {
 }
 
 /// Whether connections to an address come to a listener. `is_own` says whether an address is one of this machine's.
-fn is_reached(
-    listener: SocketAddr,
-    to: SocketAddr,
-    is_own: impl FnOnce(IpAddr) -> bool,
-) -> bool {
+fn is_reached(listener: SocketAddr, to: SocketAddr, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
     if listener.port() != to.port() || to.port() == 0 {
         return false;
     }

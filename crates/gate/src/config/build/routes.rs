@@ -103,9 +103,8 @@ impl Builder<'_> {
         let protocol = |text: &String| {
             let lower = text.to_ascii_lowercase();
             let (name, version) = lower.split_once('/').unwrap_or((lower.as_str(), "1"));
-            let of_tokens = [name, version]
-                .iter()
-                .all(|part| !part.is_empty() && part.bytes().all(is_token));
+            let of_tokens =
+                [name, version].iter().all(|part| !part.is_empty() && part.bytes().all(is_token));
             match name {
                 "http" | "h2c" | "h2" => Err(self.wrong(
                     &written.name,

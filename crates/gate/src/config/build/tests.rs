@@ -71,7 +71,9 @@ every = "1s"
 fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
     let of = |text: &str| text.parse().map_err(|_| "is no address".to_owned());
     match text.strip_prefix("both") {
-        Some(port) => ["127.0.0.8", "[::8]"].map(|host| of(&format!("{host}{port}"))).into_iter().collect(),
+        Some(port) => {
+            ["127.0.0.8", "[::8]"].map(|host| of(&format!("{host}{port}"))).into_iter().collect()
+        }
         None => of(&text.replace("localhost", "127.0.0.9")).map(|address| vec![address]),
     }
 }
@@ -114,7 +116,8 @@ fn every_part_is_read() {
 fn a_route_names_the_protocols_that_it_tunnels() {
     let of = |written: &str| {
         let public = format!("public = true\n{written}");
-        built(&WHOLE.replace("public = true", &public)).map(|built| built.policy.routes[1].upgrade.clone())
+        built(&WHOLE.replace("public = true", &public))
+            .map(|built| built.policy.routes[1].upgrade.clone())
     };
     assert_eq!(of("").unwrap(), ["websocket"]);
     assert_eq!(of("upgrade = true").unwrap(), ["websocket"]);
@@ -150,7 +153,8 @@ fn a_name_stands_for_a_server_at_each_of_its_addresses() {
     let shop = policy.upstreams[0].addresses.iter();
     let servers: Vec<_> =
         shop.map(|server| (server.socket.to_string(), server.tls.as_deref())).collect();
-    let expected = [("127.0.0.1:8080", None), ("127.0.0.8:443", Some("both")), ("[::8]:443", Some("both"))];
+    let expected =
+        [("127.0.0.1:8080", None), ("127.0.0.8:443", Some("both")), ("[::8]:443", Some("both"))];
     assert_eq!(servers, expected.map(|(socket, tls)| (socket.to_owned(), tls)));
 }
 
