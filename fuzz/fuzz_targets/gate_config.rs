@@ -23,7 +23,10 @@ fuzz_target!(|data: &[u8]| {
         assert!(line.cost_milli(b"GET", b"/") >= 1);
     }
     let Ok(config) = Config::parse(text) else { return };
-    let resolve = |text: &str| text.parse::<SocketAddr>().map_err(|error| error.to_string());
+    let resolve = |text: &str| match text.parse::<SocketAddr>() {
+        Ok(address) => Ok(vec![address]),
+        Err(error) => Err(error.to_string()),
+    };
     let built = match Built::of(&config, text, line.clone(), &resolve) {
         Ok(built) => built,
         Err(error) => return assert!(!error.to_string().is_empty()),

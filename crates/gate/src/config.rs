@@ -9,6 +9,7 @@ mod flags;
 mod place;
 mod values;
 
+pub(crate) use build::NO_ADDRESS;
 pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
 pub use file::{
     AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig,

@@ -1,8 +1,9 @@
 //! A whole gateway: data path, control, reports and admin API, from start to stop.
 //!
 //! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
-//! what they share and carries out changes; `ticking` is the thread that keeps time.
+//! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
 
+mod changes;
 mod control;
 mod error;
 mod failing;
@@ -12,10 +13,11 @@ mod named;
 mod notes;
 mod preflight;
 mod restart;
+mod shown;
 mod ticking;
 mod troubles;
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,16 +26,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use control::Beside;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
 pub use restart::Reloaded;
+use shown::Shown;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
 use crate::admin;
-use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, STORE};
+use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
@@ -96,15 +100,18 @@ impl Gateway {
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
         let io = given.io.or(setup.io);
+        let shown = Shown::of(&built.listeners, &listeners);
         let mut options = Options { listeners, workers: config.workers, io, log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, mut collector, reporter) =
-            Control::new(setup, &config, built, &store, (log.clone(), link.clone()))?;
+            Control::new(setup, &config, built, &store, beside)?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
+        control.count_by(gate.reader());
         let admin = match control.admin_address() {
             Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
             None => None,
@@ -280,7 +287,8 @@ fn store_of(config: &Config) -> PathBuf {
     config.keys.store.as_ref().map_or_else(|| STORE.into(), |path| path.get_ref().clone())
 }
 
-/// The sockets of the gateway that is to be taken over, and that gateway.
+/// The sockets of the gateway that is to be taken over, for each listener those of its address, and that gateway. Addresses
+/// that it does not have are listened on anew; those that are no longer wanted end with it.
 fn given(
     setup: &Setup,
     built: &Built,
@@ -291,14 +299,20 @@ fn given(
     }
     let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
     let port = wanted.first().map_or(0, SocketAddr::port);
-    let (earlier, given) = Earlier::ask(&heir::place(store, port))?;
-    let found: Vec<SocketAddr> = given.listeners.iter().map(|(address, _)| *address).collect();
-    if found != wanted {
-        return Err(GatewayError::File(format!(
-            "the gateway that runs listens on {found:?}, and this one is to listen on {wanted:?}: they have to be the \
-             same, in the same order"
-        )));
-    }
+    let (earlier, mut given) = Earlier::ask(&heir::place(store, port))?;
+    let found = std::mem::take(&mut given.listeners);
+    let sockets = |address: &SocketAddr| {
+        let of = found.iter().find(|(other, _)| other == address);
+        (*address, of.map(|(_, sockets)| sockets.clone()).unwrap_or_default())
+    };
+    given.listeners = wanted.iter().map(sockets).collect();
+    let is_wanted = |socket: &TcpListener| {
+        let own = socket.local_addr().ok();
+        own.zip(built.admin).is_some_and(|(own, wanted)| {
+            own == wanted || wanted.port() == 0 && wanted.ip() == own.ip()
+        })
+    };
+    given.admin = given.admin.filter(is_wanted);
     Ok((Some(earlier), given))
 }
 
@@ -385,11 +399,8 @@ fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).map_err(GatewayError::Thread)
 }
 
-/// The first address of a host and port.
-fn resolve(text: &str) -> Result<SocketAddr, String> {
-    match text.to_socket_addrs().map(|mut found| found.next()) {
-        Ok(Some(address)) => Ok(address),
-        Ok(None) => Err("the name has no address".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+/// The addresses of a host and port.
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
+    let found: Vec<_> = text.to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    if found.is_empty() { Err(NO_ADDRESS.to_owned()) } else { Ok(found) }
 }

@@ -44,6 +44,17 @@ pub struct ServerHealth {
     failed_by: [AtomicU64; Failure::COUNT],
 }
 
+/// Whether a server may be taken for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It may not.
+    No,
+    /// It is well.
+    Yes,
+    /// Its rest is over, and this request alone tries it: [`ServerHealth::end_trial`] is to be called once it has ended.
+    OnTrial,
+}
+
 /// A server's state, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerView {
@@ -118,19 +129,21 @@ impl ServerHealth {
     /// Whether requests may be sent to it.
     pub fn is_well(&self, now_ns: u64) -> bool {
         !self.down.load(Relaxed)
-            && self.rests_until_ns.load(Relaxed) <= now_ns
-            && !self.tried.load(Relaxed)
+            && match self.rests_until_ns.load(Relaxed) {
+                0 => true,
+                until => until <= now_ns && !self.tried.load(Relaxed),
+            }
     }
 
     /// Takes it for a request; where its rest is just over, only one request gets it until that has ended.
-    pub fn take(&self, now_ns: u64) -> bool {
+    pub fn take(&self, now_ns: u64) -> Taken {
         if self.down.load(Relaxed) {
-            return false;
+            return Taken::No;
         }
         match self.rests_until_ns.load(Relaxed) {
-            0 => true,
-            until if until > now_ns => false,
-            _ => !self.tried.swap(true, Relaxed),
+            0 => Taken::Yes,
+            until if until > now_ns || self.tried.swap(true, Relaxed) => Taken::No,
+            _ => Taken::OnTrial,
         }
     }
 
@@ -142,7 +155,6 @@ impl ServerHealth {
         }
         if self.rests_until_ns.load(Relaxed) != 0 {
             self.rests_until_ns.store(0, Relaxed);
-            self.tried.store(false, Relaxed);
         }
     }
 
@@ -158,15 +170,12 @@ impl ServerHealth {
         let resting = self.rests_until_ns.load(Relaxed) != 0;
         if rule.failures > 0 && (resting || failures >= rule.failures) {
             self.rests_until_ns.store(now_ns.saturating_add(rule.rest_ns).max(1), Relaxed);
-            self.tried.store(false, Relaxed);
         }
     }
 
-    /// A request that tried it ended without a verdict (the client left).
-    pub fn not_tried(&self) {
-        if self.tried.load(Relaxed) {
-            self.tried.store(false, Relaxed);
-        }
+    /// The request that tried it has ended, with a verdict or without one (the client left).
+    pub fn end_trial(&self) {
+        self.tried.store(false, Relaxed);
     }
 
     /// An active check has ended.
@@ -203,17 +212,19 @@ mod tests {
         server.succeeded();
         for _ in 0..2 {
             server.did_not_answer(&RULE, 10);
-            assert!(server.take(10));
+            assert_eq!(server.take(10), Taken::Yes);
         }
         server.did_not_answer(&RULE, 10);
-        assert!(!server.take(109) && !server.is_well(109));
-        assert!(server.take(110), "its rest is over");
-        assert!(!server.take(110), "one request tries it");
+        assert!(server.take(109) == Taken::No && !server.is_well(109));
+        assert_eq!(server.take(110), Taken::OnTrial, "its rest is over");
+        assert!(server.take(110) == Taken::No && !server.is_well(110), "one request tries it");
         server.did_not_answer(&RULE, 120);
-        assert!(!server.take(219), "it failed again: another rest, after one failure");
-        assert!(server.take(220));
+        server.end_trial();
+        assert_eq!(server.take(219), Taken::No, "it failed again: another rest, after one failure");
+        assert_eq!(server.take(220), Taken::OnTrial);
         server.succeeded();
-        assert!(server.take(220) && server.take(220) && server.is_well(220));
+        assert!(server.is_well(220));
+        assert_eq!([0; 2].map(|_| server.take(220)), [Taken::Yes; 2]);
     }
 
     #[test]
@@ -222,9 +233,9 @@ mod tests {
         for _ in 0..3 {
             server.did_not_answer(&RULE, 0);
         }
-        assert!(server.take(100));
-        server.not_tried();
-        assert!(server.take(100));
+        assert_eq!(server.take(100), Taken::OnTrial);
+        server.end_trial();
+        assert_eq!(server.take(100), Taken::OnTrial);
     }
 
     #[test]
@@ -242,7 +253,7 @@ mod tests {
             assert!(server.is_well(0));
         }
         server.checked(false, &rule);
-        assert!(!server.is_well(0) && !server.take(0));
+        assert!(!server.is_well(0) && server.take(0) == Taken::No);
         for well in [true, false, true] {
             server.checked(well, &rule);
             assert!(!server.is_well(0));

@@ -6,11 +6,13 @@
 
 mod digest;
 mod record;
+mod rotation;
 mod store;
 mod table;
 
 pub(crate) use digest::is_like_key;
 pub use digest::{Digest, Digester, new_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
+pub use rotation::Replaced;
 pub use store::{NamedByKeys, Store};
 pub use table::{Entry, Keys, Settings};

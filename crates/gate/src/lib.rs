@@ -14,6 +14,7 @@ pub mod gateway;
 pub mod health;
 pub mod keys;
 pub mod limits;
+mod lines;
 pub mod path;
 pub mod policy;
 pub mod shared;

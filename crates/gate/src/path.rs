@@ -49,5 +49,5 @@ pub(crate) use fields::alike;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};
-pub use shared::PathCounts;
+pub use shared::{FAULT_STATUSES, PathCounts, PathReader};
 pub use tls::{Identity, Trust};

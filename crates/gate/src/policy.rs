@@ -26,13 +26,13 @@ use std::sync::Arc;
 
 pub use build::{PolicySettings, TooManyNames};
 pub use current::Current;
-pub use limits_of::{Limits, Tier};
+pub use limits_of::{Limits, Quotas, Tier};
 pub(crate) use pattern::without_slash;
 pub use pattern::{Host, Methods, PathPattern};
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,
-    RetryRule, Route, Timeouts, Upstream, UpstreamAddress,
+    RetryRule, Route, Timeouts, Upstream, UpstreamAddress, WEBSOCKET,
 };
 pub use shadowed::{Shadow, ShadowView, Shadowed};
 pub use state::State;
@@ -153,6 +153,7 @@ pub struct Policy {
     digester: Option<Digester>,
     client: ClientBounds,
     all: Limits,
+    all_quotas: Quotas,
     address: Limits,
     line: Option<Arc<Line>>,
     /// Before the same API, as configured.

@@ -21,5 +21,6 @@ pub use counted::Counted;
 pub use http::HttpSink;
 pub use json_lines::JsonLines;
 pub use local::{Hub, Local};
-pub use sqlite::{Period, Sqlite, UsageRow, read, used_since};
+pub(crate) use sqlite::has_table;
+pub use sqlite::{Period, Sqlite, UsageRow, read, used_by_route, used_since};
 pub use sum::Sum;

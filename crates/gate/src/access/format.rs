@@ -138,9 +138,10 @@ fn redacted(target: &[u8]) -> String {
     };
     let segment = |segment| if is_secret_value(&plain(segment)) { MASK } else { segment };
     let mut out = path.split('/').map(segment).collect::<Vec<_>>().join("/");
-    let pairs = query.into_iter().flat_map(|query| query.split('&'));
-    for (nth, pair) in pairs.enumerate() {
-        out.push(if nth == 0 { '?' } else { '&' });
+    out.extend(query.map(|_| '?'));
+    // Some servers take `;` for `&`.
+    for part in query.into_iter().flat_map(|query| query.split_inclusive(['&', ';'])) {
+        let pair = part.trim_end_matches(['&', ';']);
         match pair.split_once('=') {
             Some((name, value))
                 if is_secret_name(&plain(name), true) || is_secret_value(&plain(value)) =>
@@ -151,6 +152,7 @@ fn redacted(target: &[u8]) -> String {
             }
             _ => out.push_str(pair),
         }
+        out.push_str(&part[pair.len()..]);
     }
     out
 }
@@ -284,6 +286,7 @@ mod tests {
             ("/reset/ghp_0123456789abcdef0123/x", "/reset/***/x"),
             ("/a?page=2&sort=name", "/a?page=2&sort=name"),
             ("/?", "/?"),
+            ("/a?b=1;access_token=x&c;", "/a?b=1;access_token=***&c;"),
         ];
         for (target, expected) in cases {
             assert_eq!(redacted(target.as_bytes()), expected);

@@ -1,8 +1,7 @@
 //! The thread of the log: pages to lines, lines to the file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Entry, LogFormat, Shelf};
+use crate::lines;
 use crate::policy::Current;
 
 /// How often pages are looked for.
@@ -77,7 +77,7 @@ impl Writer {
         }
     }
 
-    /// Writes the lines of a page, all or none.
+    /// Writes the lines of a page. Where that fails on the way, all of them count as failed.
     fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current) {
         let (policy, _) = current.get();
         let wall_ns = (net::clock::wall() as i64).wrapping_sub(net::clock::now() as i64);
@@ -100,7 +100,10 @@ impl Writer {
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
     fn opened(&self) -> Option<File> {
         match open(&self.path) {
-            Ok(file) => Some(file),
+            Ok(mut file) => {
+                lines::end_last(&mut file, &self.path);
+                Some(file)
+            }
             Err(error) => {
                 self.noted(Err(error));
                 None
@@ -119,7 +122,7 @@ impl Writer {
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o640).open(path)
+    lines::open(path, 0o640)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use crate::access::LogCounts;
 use crate::gateway::Control;
+use crate::health::ServerView;
+use crate::path::{FAULT_STATUSES, PathCounts};
 use crate::policy::{PROBLEMS, ShadowView};
 use crate::usage::{Sum, longest_ns};
 
@@ -41,6 +43,8 @@ pub(super) fn text(control: &Control) -> String {
     if let Some(log) = control.log() {
         log_lines(&mut out, log.shelf().counts());
     }
+    path(&mut out, &control.path());
+    servers(&mut out, &control.health().view(net::clock::now()));
     let state = control.state();
     shadows(&mut out, &state.shadowed.view());
     gauge(&mut out, "plimsoll_gate_keys", "Keys that were ever in force.", state.keys.len() as f64);
@@ -127,6 +131,56 @@ fn latencies(out: &mut String, by_route: &[(String, Sum)]) {
             sum.latency_sum_ns as f64 / 1e9,
         );
         line(out, &format!("{name}_count"), &format!("route=\"{route}\""), below as f64);
+    }
+}
+
+/// Connections, and answers that the gateway gave itself before or after the policy.
+fn path(out: &mut String, counts: &PathCounts) {
+    gauge(out, "plimsoll_gate_connections", "Connections of clients.", counts.open as f64);
+    let name = "plimsoll_gate_connections_total";
+    head(out, name, "counter", "Connections of clients by what came of them.");
+    for (end, n) in [
+        ("accepted", counts.accepted.saturating_sub(counts.capped)),
+        ("capped", counts.capped),
+        ("failed", counts.not_accepted),
+    ] {
+        line(out, name, &format!("end=\"{end}\""), n as f64);
+    }
+    let name = "plimsoll_gate_faults_total";
+    head(out, name, "counter", "Requests that are malformed or slow, or that an upstream failed.");
+    for (status, n) in FAULT_STATUSES.iter().zip(counts.faults_by) {
+        line(out, name, &format!("status=\"{status}\""), n as f64);
+    }
+    for (name, about, n) in [
+        ("upstream_connections_total", "Connections opened to upstreams.", counts.connects),
+        ("retries_total", "Requests sent to an upstream again.", counts.retries),
+        ("aborted_total", "Answers cut off by the upstream or the client.", counts.aborted),
+        ("tunnels_total", "Changes of protocol.", counts.tunnels),
+    ] {
+        let name = format!("plimsoll_gate_{name}");
+        head(out, &name, "counter", about);
+        let _ = writeln!(out, "{name} {n}");
+    }
+}
+
+fn servers(out: &mut String, servers: &[ServerView]) {
+    let of = |server: &ServerView| {
+        format!("upstream=\"{}\",server=\"{}\"", label(&server.upstream), server.socket)
+    };
+    type Figure = fn(&ServerView) -> u64;
+    let figures: [(&str, &str, &str, Figure); 5] = [
+        ("up", "gauge", "Whether requests may be sent to the server.", |of| u64::from(of.well)),
+        ("in_flight", "gauge", "Requests in flight to the server.", |of| of.in_flight.into()),
+        ("failed_total", "counter", "Requests that the server did not answer.", |of| of.failed),
+        ("checks_total", "counter", "Active checks of the server.", |of| of.checks),
+        ("checks_failed_total", "counter", "Those of them that failed.", |of| of.checks_failed),
+    ];
+    for (name, kind, about, figure) in figures {
+        let name = format!("plimsoll_gate_server_{name}");
+        head(out, &name, kind, about);
+        for server in servers {
+            line(out, &name, &of(server), figure(server) as f64);
+        }
     }
 }
 

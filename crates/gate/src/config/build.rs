@@ -15,8 +15,8 @@ use super::place::ConfigError;
 use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Route, Tier, Upstream,
-    UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Quotas, Route, Tier,
+    Upstream, UpstreamAddress,
 };
 use crate::shared::Place;
 use crate::usage::HttpSink;
@@ -27,6 +27,8 @@ const GATEWAYS_MOST: u32 = 1000;
 /// Bytes of a head at least and at most.
 const HEAD_LEAST: u32 = 1 << 10;
 const HEAD_MOST: u32 = 1 << 20;
+/// Why a name is none of a server or listener.
+pub(crate) const NO_ADDRESS: &str = "the name has no address";
 /// The file of keys and usage.
 pub const STORE: &str = "plimsoll-gate.db";
 
@@ -67,8 +69,8 @@ pub struct Built {
     pub shared: Option<Place>,
 }
 
-/// Resolves a host and a port to an address.
-pub type Resolve<'a> = &'a dyn Fn(&str) -> Result<SocketAddr, String>;
+/// Resolves a host and a port to all addresses that the name has, at least one.
+pub type Resolve<'a> = &'a dyn Fn(&str) -> Result<Vec<SocketAddr>, String>;
 
 /// A text, where it stands in.
 struct Builder<'a> {
@@ -127,6 +129,10 @@ impl Built {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
         builder.no_admin_upstream(config, &upstreams, admin)?;
+        builder.no_quotas(
+            &config.limits.address,
+            "addresses are too many to be remembered for a day",
+        )?;
         let policy = PolicySettings {
             routes,
             upstreams,
@@ -135,6 +141,7 @@ impl Built {
             digester: None,
             client: builder.client(&config.client)?,
             all: builder.limits(&config.limits.all)?,
+            all_quotas: builder.quotas(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             line,
             gateways: builder.gateways(config)?,
@@ -229,9 +236,10 @@ impl Builder<'_> {
     fn address(&self, written: &Spanned<String>) -> Result<SocketAddr, ConfigError> {
         let text = written.get_ref();
         let text = if text.starts_with(':') { format!("127.0.0.1{text}") } else { text.clone() };
-        (self.resolve)(&text).map_err(|why| {
-            self.wrong(written, format!("`{text}`: {why}; write it as 127.0.0.1:9090"))
-        })
+        let wrong =
+            |why| self.wrong(written, format!("`{text}`: {why}; write it as 127.0.0.1:9090"));
+        let found = (self.resolve)(&text).map_err(wrong)?;
+        found.first().copied().ok_or_else(|| wrong(NO_ADDRESS.into()))
     }
 
     fn listener(&self, listen: &ListenConfig) -> Result<ListenerSettings, ConfigError> {
@@ -268,56 +276,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Refuses servers that are the gateway itself.
-    fn no_loop(
-        &self,
-        config: &Config,
-        upstreams: &[Upstream],
-        listeners: &[ListenerSettings],
-    ) -> Result<(), ConfigError> {
-        let written = config.upstream.iter().flat_map(|upstream| upstream.servers.get_ref());
-        let servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
-        for (written, server) in written.zip(servers) {
-            let own = listeners
-                .iter()
-                .find(|listener| reach::is_reached(listener.address, server.socket, reach::is_own));
-            if let Some(listener) = own {
-                return Err(self.wrong(
-                    written,
-                    format!(
-                        "`{}` is the gateway itself, which listens on {}: requests would go round in a circle; write \
-                         the address of the API",
-                        written.get_ref(),
-                        listener.address
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses servers that are the admin API.
-    fn no_admin_upstream(
-        &self,
-        config: &Config,
-        upstreams: &[Upstream],
-        admin: Option<SocketAddr>,
-    ) -> Result<(), ConfigError> {
-        let (Some(admin), Some(written)) = (admin, &config.admin.address) else { return Ok(()) };
-        let mut servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
-        match servers.find(|server| reach::is_reached(admin, server.socket, reach::is_own)) {
-            Some(server) => Err(self.wrong(
-                written,
-                format!("{admin} is the address of the upstream's server {}: the admin API needs its own", server.text),
-            )),
-            None => Ok(()),
-        }
-    }
-
     fn upstream(&self, written: &UpstreamConfig) -> Result<Upstream, ConfigError> {
         let servers = written.servers.get_ref();
-        let addresses: Vec<_> =
-            servers.iter().map(|server| self.server(server)).collect::<Result<_, _>>()?;
+        let mut addresses: Vec<UpstreamAddress> = Vec::new();
+        for server in servers {
+            addresses.extend(self.server(server)?);
+        }
         let Some(first) = addresses.first() else {
             return Err(self.wrong(&written.servers, "an upstream has at least one server"));
         };
@@ -359,7 +323,8 @@ impl Builder<'_> {
         Ok(check)
     }
 
-    fn server(&self, written: &Spanned<String>) -> Result<UpstreamAddress, ConfigError> {
+    /// The servers of a URL: one for each address that its name has.
+    fn server(&self, written: &Spanned<String>) -> Result<Vec<UpstreamAddress>, ConfigError> {
         let url = written.get_ref();
         let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
             (Some(rest), _) => (false, rest),
@@ -389,11 +354,18 @@ impl Builder<'_> {
         } else {
             format!("{text}:{}", if tls { 443 } else { 80 })
         };
-        let socket = (self.resolve)(&with_port)
+        let mut sockets = (self.resolve)(&with_port)
             .map_err(|why| self.wrong(written, format!("`{url}`: {why}")))?;
+        sockets.sort_unstable();
+        sockets.dedup();
         let host = with_port.rsplit_once(':').map_or("", |(host, _)| host);
         let name = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(UpstreamAddress { text: text.to_owned(), socket, tls: tls.then_some(name) })
+        let server = |socket| UpstreamAddress {
+            text: text.to_owned(),
+            socket,
+            tls: tls.then(|| name.clone()),
+        };
+        Ok(sockets.into_iter().map(server).collect())
     }
 
     fn tier(&self, written: &TierConfig) -> Result<Tier, ConfigError> {
@@ -401,7 +373,9 @@ impl Builder<'_> {
             rate: written.rate,
             burst: written.burst.clone(),
             concurrency: written.concurrency.clone(),
+            ..LimitConfig::default()
         };
+        self.no_quotas(&written.together, "the keys of a tier have quotas, each its own")?;
         Ok(Tier {
             name: written.name.get_ref().clone(),
             priority: written.priority,
@@ -433,6 +407,24 @@ impl Builder<'_> {
         })
     }
 
+    fn quotas(&self, written: &LimitConfig) -> Result<Quotas, ConfigError> {
+        let quota = |written: &Option<Spanned<u64>>| match written {
+            Some(none) if *none.get_ref() == 0 => Err(self.wrong(none, "a quota is 1 or more")),
+            quota => Ok(quota.as_ref().map(|quota| *quota.get_ref())),
+        };
+        Ok(Quotas { day: quota(&written.per_day)?, month: quota(&written.per_month)? })
+    }
+
+    /// Refuses quotas of what has none.
+    fn no_quotas(&self, written: &LimitConfig, why: &str) -> Result<(), ConfigError> {
+        match written.per_day.as_ref().or(written.per_month.as_ref()) {
+            Some(quota) => {
+                Err(self.wrong(quota, format!("a quota is of a key, a route or all: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn access_log(&self, written: &AccessLogConfig) -> Result<Option<AccessLog>, ConfigError> {
         let sample = written.sample.as_ref().map_or(1.0, |sample| *sample.get_ref());
         if let Some(sample) = &written.sample
@@ -461,6 +453,7 @@ impl Builder<'_> {
             };
         }
         bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
+        bounds.hold_bodies = written.hold_bodies;
         let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
         bounds.connections_per_address =
             count(bounds.connections_per_address, written.connections_per_address);

@@ -90,7 +90,8 @@ pub struct UpstreamConfig {
     /// Its name.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
-    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`.
+    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`. A name stands for a server at each address that it
+    /// has, looked up at the start and at each reload.
     #[schemars(with = "Vec<String>")]
     pub servers: Spanned<Vec<Spanned<String>>>,
     /// `least-connections` (default) or `round-robin`.
@@ -179,13 +180,23 @@ pub struct RouteConfig {
     /// Bounds on time.
     #[serde(default)]
     pub timeouts: TimeoutConfig,
-    /// Whether `Upgrade` may become a tunnel, such as for WebSocket (default yes).
-    pub upgrade: Option<bool>,
+    /// Whether `Upgrade` may become a tunnel: for WebSocket (default), for none (`false`), or for these protocols.
+    pub upgrade: Option<UpgradeConfig>,
     /// The longest body (default 64MiB).
     pub body: Option<Bytes>,
     /// Limits of all its requests together.
     #[serde(default)]
     pub limits: LimitConfig,
+}
+
+/// Which protocols may be changed to.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum UpgradeConfig {
+    /// WebSocket, or none.
+    Whether(bool),
+    /// These, such as `["websocket", "SPDY/3.1"]`. Other versions of HTTP are none: requests would pass the gateway in them.
+    Protocols(Vec<String>),
 }
 
 /// Another upstream that is sent some of a route's requests.
@@ -253,6 +264,12 @@ pub struct LimitConfig {
     /// Requests in flight.
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
+    /// Requests in a day of UTC: of a route, or of all together.
+    #[schemars(with = "Option<u64>")]
+    pub per_day: Option<Spanned<u64>>,
+    /// Requests in a month of UTC: of a route, or of all together.
+    #[schemars(with = "Option<u64>")]
+    pub per_month: Option<Spanned<u64>>,
 }
 
 /// A tier.
@@ -351,6 +368,9 @@ pub struct ClientConfig {
     /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, what comes after the first 64 KiB has to
     /// come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
+    /// Ask the API only once a body is whole or 64 KiB of it have come, as under a load line: a client that sends slowly then
+    /// holds no connection to it (default no).
+    pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
     pub idle: Option<Duration>,
     /// For a client to take some of its answer: at least as much as it would have to send of a body (default 30s).

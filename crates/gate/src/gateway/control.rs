@@ -3,24 +3,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::loading::{Used, have_quotas, load, put};
+use super::loading::{Used, have_quotas, load, record_names};
 use super::named::{Written, admin_token, load_line};
 use super::restart::{Fixed, report_every_s};
+use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError};
 use crate::health::Health;
-use crate::keys::{Keys, NewKey, Stamp, Store, StoreError, new_key};
-use crate::path::Trust;
+use crate::keys::{Keys, Stamp, Store, new_key};
+use crate::path::{PathCounts, PathReader, Trust};
 use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter};
-
-/// Changes that are read at once.
-const CHANGES_AT_ONCE: u32 = 1000;
 
 /// Where the ceiling stands.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,17 +36,25 @@ pub struct Standing {
 pub(super) struct Changing {
     pub(super) store: Store,
     /// Changes of the store up to this number were seen.
-    seen: u64,
+    pub(super) seen: u64,
     /// The configuration in force, as it was written; empty for flags.
     text: String,
     pub(super) settings: PolicySettings,
-    open: bool,
+    pub(super) open: bool,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
-    has_keys: bool,
+    pub(super) has_keys: bool,
     /// What came of the start, or of the last reload.
     outcome: Reloaded,
     /// Policies that are no longer in force, and by which some thread may still go.
     former: Vec<Arc<Policy>>,
+}
+
+/// What runs beside a control.
+#[derive(Debug)]
+pub(super) struct Beside {
+    pub(super) log: Option<Arc<Writer>>,
+    pub(super) link: Option<Arc<Link>>,
+    pub(super) shown: Shown,
 }
 
 /// The control of a gateway.
@@ -63,9 +69,9 @@ pub struct Control {
     pub(super) health: Arc<Health>,
     state: Arc<State>,
     usage: Reader,
-    log: Option<Arc<Writer>>,
-    link: Option<Arc<Link>>,
-    changing: Mutex<Changing>,
+    beside: Beside,
+    path: OnceLock<PathReader>,
+    pub(super) changing: Mutex<Changing>,
     standing: Mutex<Standing>,
     /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
     /// tell each other.
@@ -120,7 +126,7 @@ impl Control {
         config: &Config,
         built: Built,
         store_path: &Path,
-        (log, link): (Option<Arc<Writer>>, Option<Arc<Link>>),
+        beside: Beside,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
         let (_, text) = read(&setup)?;
         let file = setup.file.clone();
@@ -136,10 +142,10 @@ impl Control {
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
-        let has_quotas = own_quotas || have_quotas(&settings.tiers);
-        let used = has_quotas.then(|| Used::read(store_path)).transpose()?;
-        used.iter().try_for_each(|used| used.begin(&store, &state))?;
-        let used_before = Mutex::new(used.filter(|_| setup.take_over && link.is_none()));
+        let has_quotas = own_quotas || have_quotas(&settings);
+        let used = has_quotas.then(|| Used::read(&store, store_path)).transpose()?;
+        used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
+        let used_before = Mutex::new(used.filter(|_| setup.take_over && beside.link.is_none()));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
@@ -167,8 +173,8 @@ impl Control {
             health: Arc::default(),
             state,
             usage: collector.reader(),
-            log,
-            link,
+            beside,
+            path: OnceLock::new(),
             changing: Mutex::new(Changing {
                 store,
                 seen,
@@ -209,14 +215,17 @@ impl Control {
         };
         let built = built(&config, text, self.setup.file.as_deref())?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
+        let file = self.setup.file.as_deref();
+        let shown = Shown::read(&config, &built, Written { text, file })?;
         let mut changing = self.changing();
         let mut settings = built.policy;
-        self.know_used(&changing, &settings.tiers)?;
+        self.know_used(&changing, &settings)?;
         let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
         changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
+        self.beside.shown.renew(&shown);
         self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {
             Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
@@ -245,7 +254,7 @@ impl Control {
         let unread = store.map(|error| format!("{error}: changes of keys are not followed"));
         let gone = troubles::of_store(&self.store_path, self.store_file);
         self.troubles.set("key store", gone.or(unread));
-        let log = self.log.as_ref().and_then(|log| log.error());
+        let log = self.log().and_then(|log| log.error());
         let log =
             log.map(|why| format!("access log {why}: its lines are lost, and counted as failed"));
         self.troubles.set("access log", log);
@@ -254,98 +263,13 @@ impl Control {
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
         self.troubles.set("load line", self.standing().misfit);
-        let alone = self.link.as_ref().and_then(|link| link.view().error);
+        let alone = self.link().and_then(|link| link.view().error);
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
         self.troubles.set("shared limits", alone);
     }
 
-    /// Makes a key, in force at once; it and its number.
-    ///
-    /// # Errors
-    /// When the store refuses it.
-    pub fn add_key(&self, new: &NewKey, by: &str) -> Result<(String, u64), GatewayError> {
-        self.change(|store| store.add(new, &Stamp { at_s: unix_s(), by }))
-    }
-
-    /// Ends a key at once.
-    ///
-    /// # Errors
-    /// When there is none in force with this number.
-    pub fn revoke_key(&self, id: u64, by: &str) -> Result<(), GatewayError> {
-        self.change(|store| store.revoke(id, &Stamp { at_s: unix_s(), by }))
-    }
-
-    /// Puts a new key in the place of one, which ends after `grace_s`.
-    ///
-    /// # Errors
-    /// When there is none in force with this number.
-    pub fn rotate_key(
-        &self,
-        id: u64,
-        grace_s: u32,
-        by: &str,
-    ) -> Result<(String, u64), GatewayError> {
-        self.change(|store| store.rotate(id, grace_s, &Stamp { at_s: unix_s(), by }))
-    }
-
-    fn change<T>(
-        &self,
-        make: impl FnOnce(&mut Store) -> Result<T, StoreError>,
-    ) -> Result<T, GatewayError> {
-        let mut changing = self.changing();
-        let made = make(&mut changing.store).map_err(GatewayError::Store)?;
-        self.take_in(&mut changing)?;
-        Ok(made)
-    }
-
-    /// Takes in what other processes changed in the store.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn follow_store(&self) -> Result<(), GatewayError> {
-        self.take_in(&mut self.changing())
-    }
-
-    /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
-    /// changes meanwhile, the next look does.
-    pub(super) fn look(&self) -> Result<(), GatewayError> {
-        let mut changing = match self.changing.try_lock() {
-            Ok(changing) => changing,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
-        self.forget_former(&mut changing);
-        self.take_in(&mut changing)
-    }
-
-    fn take_in(&self, changing: &mut Changing) -> Result<(), GatewayError> {
-        let last = changing.store.last_change().map_err(GatewayError::Store)?;
-        while changing.seen < last {
-            let changes = changing
-                .store
-                .changes_after(changing.seen, CHANGES_AT_ONCE)
-                .map_err(GatewayError::Store)?;
-            let Some(newest) = changes.last() else { break };
-            let newest = newest.number;
-            for id in changes.iter().filter_map(|change| change.key) {
-                changing.has_keys = true;
-                if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
-                    put(&self.state, &key);
-                }
-            }
-            // Where one of them cannot be read, all are read again: a revocation is not passed over.
-            changing.seen = newest;
-        }
-        let asks = self.current.get().0.asks_for_keys();
-        if !asks && !changing.open && changing.has_keys {
-            self.publish(changing)?;
-            self.troubles.say("the store has a key now: requests are asked for one".to_owned());
-        }
-        Ok(())
-    }
-
-    fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
+    pub(super) fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
         let mut settings = changing.settings.clone();
         let policy = self.policy_of(changing, &mut settings, changing.open)?;
         changing.settings = settings;
@@ -376,7 +300,7 @@ impl Control {
 
     /// Forgets the waits of former policies once more when nobody goes by them any longer: until a worker looks for another
     /// one, requests take by the old rates. So it does not matter how soon one policy follows another.
-    fn forget_former(&self, changing: &mut Changing) {
+    pub(super) fn forget_former(&self, changing: &mut Changing) {
         let policy = self.policy();
         changing.former.retain_mut(|before| {
             let in_use = Arc::get_mut(before).is_none();
@@ -412,26 +336,30 @@ impl Control {
         &self.usage
     }
 
+    /// What the data path counted; nothing before it has started.
+    pub fn path(&self) -> PathCounts {
+        self.path.get().map(PathReader::counts).unwrap_or_default()
+    }
+
+    /// Takes what the data path counts from there, which is started later than this.
+    pub(super) fn count_by(&self, path: PathReader) {
+        // It is started once.
+        let _ = self.path.set(path);
+    }
+
     /// The access log, where there is one.
     pub fn log(&self) -> Option<&Writer> {
-        self.log.as_deref()
+        self.beside.log.as_deref()
     }
 
     /// The link to the server by which limits are shared, where they are.
     pub fn link(&self) -> Option<&Link> {
-        self.link.as_deref()
+        self.beside.link.as_deref()
     }
 
     /// The configuration in force as it was written; empty where flags are all there is.
     pub fn text(&self) -> String {
         self.changing().text.clone()
-    }
-
-    /// The files that a reload reads: the configuration, and the load line in force.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let line = read(&self.setup).ok().and_then(|(config, _)| config.loadline);
-        let line = line.map(|path| path.get_ref().clone());
-        self.setup.file.iter().cloned().chain(line).collect()
     }
 
     /// The file of keys and usage.
@@ -463,6 +391,10 @@ impl Control {
         text.len() == self.token.len() && differences == 0
     }
 
+    pub(super) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     pub(super) fn admin_address(&self) -> Option<std::net::SocketAddr> {
         self.admin
     }
@@ -474,13 +406,6 @@ impl Control {
     pub(super) fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Lets `keys add` know which tiers and routes there are.
-fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
-    let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
-    let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
-    store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
 fn seed() -> Result<u64, GatewayError> {

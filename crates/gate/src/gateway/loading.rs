@@ -8,8 +8,8 @@ use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
-use crate::policy::{State, Tier};
-use crate::usage::used_since;
+use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
+use crate::usage::{used_by_route, used_since};
 
 /// Puts all keys into the table. Whether one has a quota of its own.
 pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
@@ -19,41 +19,113 @@ pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
         put(state, &key);
     };
     store.each_key(each).map_err(GatewayError::Store)?;
+    for id in store.replaced().map_err(GatewayError::Store)?.keys() {
+        let key = store.key(id).map_err(GatewayError::Store)?;
+        key.iter().try_for_each(|key| join_quotas(store, state, key))?;
+    }
     Ok(has_quota)
 }
 
-/// Whether keys of these tiers have quotas.
-pub(super) fn have_quotas(tiers: &[Tier]) -> bool {
-    tiers.iter().any(|tier| tier.day_quota.is_some() || tier.month_quota.is_some())
+/// Puts a key into the table as the store has it, with the quota that it counts in.
+pub(super) fn follow(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+    put(state, key);
+    join_quotas(store, state, key)
 }
 
-/// The names of tiers, with the quotas of their keys.
-fn quotas(tiers: &[Tier]) -> impl Iterator<Item = (&str, Option<u64>, Option<u64>)> {
-    tiers.iter().map(|tier| (tier.name.as_str(), tier.day_quota, tier.month_quota))
+/// Has a key that replaces another count in the quota of the first of them, be that revoked.
+fn join_quotas(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+    let first = store.first_of(key.id).map_err(GatewayError::Store)?;
+    let Some(slot) = state.keys.find(&key.digest).filter(|_| first != key.id) else {
+        return Ok(());
+    };
+    if let Some(first) = store.key(first).map_err(GatewayError::Store)? {
+        let known = state.keys.find(&first.digest);
+        let first = known
+            .or_else(|| state.keys.put_revoked(&first.digest, &settings_of(state, &first)))
+            .filter(|first| *first != slot);
+        first.into_iter().for_each(|first| state.keys.entry(slot).count_in(first));
+    }
+    Ok(())
 }
 
-/// Requests that were let through, by the number of their key, as the store knows them.
+/// Lets `keys add` know which tiers and routes there are.
+pub(super) fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
+    let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
+    let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
+    store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
+}
+
+/// Whether something is configured to have quotas.
+pub(super) fn have_quotas(settings: &PolicySettings) -> bool {
+    quotas(settings).next().is_some()
+}
+
+/// What has quotas, and which: keys of tiers, routes, and all requests together.
+fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas)> {
+    let of_tier = |tier: &Tier| Quotas { day: tier.day_quota, month: tier.month_quota };
+    let tiers = settings.tiers.iter();
+    let tiers = tiers.map(move |tier| ("tier", tier.name.as_str(), of_tier(tier)));
+    let routes = settings.routes.iter().map(|route| ("route", route.name.as_str(), route.quotas));
+    let all = tiers.chain(routes).chain([("all", "", settings.all_quotas)]);
+    all.filter(|(_, _, quotas)| *quotas != Quotas::default())
+}
+
+/// Requests that were let through, as the store knows them: by the number of their key, the first of those that replace each
+/// other, and by the name of their route.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,
     month: u32,
     of_day: BTreeMap<u64, u64>,
     of_month: BTreeMap<u64, u64>,
+    routes_of_day: BTreeMap<String, u64>,
+    routes_of_month: BTreeMap<String, u64>,
+}
+
+/// What came to counts since they were others; `same` says whether they are of the same time.
+fn less<K: Ord + Clone>(
+    now: &BTreeMap<K, u64>,
+    then: &BTreeMap<K, u64>,
+    same: bool,
+) -> BTreeMap<K, u64> {
+    let then = |name: &K| if same { then.get(name).copied().unwrap_or(0) } else { 0 };
+    now.iter().map(|(name, used)| (name.clone(), used.saturating_sub(then(name)))).collect()
 }
 
 impl Used {
     /// In the day and the month that it is now.
-    pub(super) fn read(path: &Path) -> Result<Self, GatewayError> {
+    pub(super) fn read(store: &Store, path: &Path) -> Result<Self, GatewayError> {
         let now = unix_s();
+        let replaced = store.replaced().map_err(GatewayError::Store)?;
         let periods = Periods::at(now);
         let day_from = now - 86_400 + i64::from(periods.day_left_s);
-        let of = |since| used_since(path, since).map_err(GatewayError::File);
-        let of_month = of(first_of_month(now, &periods))?;
-        Ok(Self { day: periods.day, month: periods.month, of_day: of(day_from)?, of_month })
+        let of = |since| {
+            let mut used: BTreeMap<u64, u64> = BTreeMap::new();
+            for (id, count) in used_since(path, since).map_err(GatewayError::File)? {
+                *used.entry(replaced.first(id)).or_default() += count;
+            }
+            Ok::<_, GatewayError>(used)
+        };
+        let of_routes = |since| used_by_route(path, since).map_err(GatewayError::File);
+        let month_from = first_of_month(now, &periods);
+        Ok(Self {
+            day: periods.day,
+            month: periods.month,
+            of_day: of(day_from)?,
+            of_month: of(month_from)?,
+            routes_of_day: of_routes(day_from)?,
+            routes_of_month: of_routes(month_from)?,
+        })
     }
 
-    /// Has keys begin with it.
-    pub(super) fn begin(&self, store: &Store, state: &State) -> Result<(), GatewayError> {
+    /// Has keys, these routes and all together begin with it.
+    pub(super) fn begin(
+        &self,
+        store: &Store,
+        state: &State,
+        routes: &[Route],
+    ) -> Result<(), GatewayError> {
+        self.each_route(state, routes, false);
         self.each(store, state, |entry, day, month| {
             entry.day.raise(self.day, day);
             entry.month.raise(self.month, month);
@@ -66,20 +138,33 @@ impl Used {
         before: &Self,
         store: &Store,
         state: &State,
+        routes: &[Route],
     ) -> Result<(), GatewayError> {
-        let less = |now: &BTreeMap<u64, u64>, then: &BTreeMap<u64, u64>, same: bool| {
-            let then = |id| if same { then.get(&id).copied().unwrap_or(0) } else { 0 };
-            now.iter().map(|(&id, &used)| (id, used.saturating_sub(then(id)))).collect()
-        };
+        let (same_day, same_month) = (self.day == before.day, self.month == before.month);
         let since = Self {
-            of_day: less(&self.of_day, &before.of_day, self.day == before.day),
-            of_month: less(&self.of_month, &before.of_month, self.month == before.month),
+            of_day: less(&self.of_day, &before.of_day, same_day),
+            of_month: less(&self.of_month, &before.of_month, same_month),
+            routes_of_day: less(&self.routes_of_day, &before.routes_of_day, same_day),
+            routes_of_month: less(&self.routes_of_month, &before.routes_of_month, same_month),
             ..*self
         };
+        since.each_route(state, routes, true);
         since.each(store, state, |entry, day, month| {
             entry.day.add(self.day, day);
             entry.month.add(self.month, month);
         })
+    }
+
+    /// Counts it for routes and all together, on top of what was used here where there is `more`.
+    fn each_route(&self, state: &State, routes: &[Route], more: bool) {
+        let of = |used: &BTreeMap<String, u64>, name: &str| used.get(name).copied().unwrap_or(0);
+        for name in routes.iter().map(|route| route.name.as_str()) {
+            let (day, month) = (of(&self.routes_of_day, name), of(&self.routes_of_month, name));
+            state.begin_quotas(Some(name), (self.day, day), (self.month, month), more);
+        }
+        let all = |used: &BTreeMap<String, u64>| used.values().sum();
+        let (day, month) = (all(&self.routes_of_day), all(&self.routes_of_month));
+        state.begin_quotas(None, (self.day, day), (self.month, month), more);
     }
 
     fn each(
@@ -108,19 +193,20 @@ impl Control {
     pub(super) fn know_used(
         &self,
         changing: &Changing,
-        tiers: &[Tier],
+        settings: &PolicySettings,
     ) -> Result<(), GatewayError> {
-        if !have_quotas(tiers) || quotas(tiers).eq(quotas(&changing.settings.tiers)) {
+        if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        let used = Used::read(self.store_path())?;
+        let used = Used::read(&changing.store, self.store_path())?;
+        let routes = &settings.routes;
         let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *before {
             Some(before) => {
-                used.add_since(before, &changing.store, self.state())?;
+                used.add_since(before, &changing.store, self.state(), routes)?;
                 *before = used;
             }
-            None => used.begin(&changing.store, self.state())?,
+            None => used.begin(&changing.store, self.state(), routes)?,
         }
         Ok(())
     }
@@ -135,8 +221,10 @@ impl Control {
     pub(super) fn add_used(&self) {
         let before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(before) = before else { return };
-        let added = Used::read(self.store_path())
-            .and_then(|used| used.add_since(&before, &self.changing().store, self.state()));
+        let changing = self.changing();
+        let (store, routes) = (&changing.store, &changing.settings.routes);
+        let added = Used::read(store, self.store_path())
+            .and_then(|used| used.add_since(&before, store, self.state(), routes));
         if let Err(error) = added {
             self.troubles()
                 .say(format!("{error}: what the earlier gateway let through is not in quotas"));
@@ -154,13 +242,17 @@ fn first_of_month(unix_s: i64, periods: &Periods) -> i64 {
 }
 
 /// Puts a key into the table as the store has it.
-pub(super) fn put(state: &State, key: &KeyRecord) -> Option<u32> {
+fn put(state: &State, key: &KeyRecord) {
     if key.revoked_s.is_some() {
         state.keys.revoke(&key.digest);
-        return None;
+    } else {
+        state.keys.put(&key.digest, &settings_of(state, key));
     }
+}
+
+fn settings_of(state: &State, key: &KeyRecord) -> Settings {
     // With too many names, a key is of the default tier, and for no route rather than for all.
-    let settings = Settings {
+    Settings {
         id: key.id,
         tier: if key.key.tier.is_empty() {
             0
@@ -173,6 +265,5 @@ pub(super) fn put(state: &State, key: &KeyRecord) -> Option<u32> {
         at_once: key.key.at_once,
         day_quota: key.key.day_quota,
         month_quota: key.key.month_quota,
-    };
-    state.keys.put(&key.digest, &settings)
+    }
 }

@@ -33,8 +33,11 @@ impl Fixed {
         let url =
             |url: &Option<toml::Spanned<String>>| url.as_ref().map(|url| url.get_ref().clone());
         let token = path(&config.admin.token_file);
+        // Certificates are read again.
+        let listener = |own: &ListenerSettings| (own.address, own.identity.is_some(), own.proxy);
+        let listeners: Vec<_> = built.listeners.iter().map(listener).collect();
         Self(vec![
-            ("listen", format!("{:?} {:?}", built.listeners, contents(&built.listeners))),
+            ("listen", format!("{listeners:?}")),
             ("admin.address", format!("{:?}", built.admin)),
             ("admin.token_file", format!("{token:?} {:?}", token.as_deref().map(content))),
             ("keys.store", format!("{store:?}")),
@@ -52,12 +55,6 @@ impl Fixed {
         let pairs = self.0.iter().zip(&later.0);
         pairs.filter(|(own, other)| own != other).map(|(own, _)| own.0).collect()
     }
-}
-
-/// What is in the files of listeners.
-fn contents(listeners: &[ListenerSettings]) -> Vec<u64> {
-    let files = listeners.iter().filter_map(|listener| listener.identity.as_ref());
-    files.flat_map(|(cert, key)| [content(cert), content(key)]).collect()
 }
 
 /// A number that tells the content of a file from others.
@@ -86,8 +83,10 @@ mod tests {
         };
         change(&mut flags);
         let config = Config::from(flags);
-        let resolve =
-            |text: &str| text.parse::<std::net::SocketAddr>().map_err(|_| "no address".to_owned());
+        let resolve = |text: &str| match text.parse::<std::net::SocketAddr>() {
+            Ok(address) => Ok(vec![address]),
+            Err(error) => Err(error.to_string()),
+        };
         let built = Built::of(&config, "", None, &resolve).unwrap();
         Fixed::of(&config, &built)
     }

@@ -10,7 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::quote::visible;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
 
 use super::digest::random;
 use super::record::{Change, KeyRecord, NewKey, Stamp, StoreError};
@@ -63,8 +65,8 @@ pub struct NamedByKeys {
 /// The file, opened.
 #[derive(Debug)]
 pub struct Store {
-    connection: Connection,
-    digester: Digester,
+    pub(super) connection: Connection,
+    pub(super) digester: Digester,
 }
 
 impl Store {
@@ -116,36 +118,19 @@ impl Store {
         if let Some(routes) = self.configured("routes")? {
             new.routes.iter().try_for_each(|route| check_known("route", route, &routes))?;
         }
-        self.insert(new, stamp)
-    }
-
-    fn insert(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
         check(new)?;
         let key = new_key()?;
         let digest = self.digester.digest(key.as_bytes());
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "INSERT INTO keys (digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota,
-             created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            params![
-                digest.0,
-                new.owner,
-                new.tier,
-                new.routes.join(","),
-                new.rate.map(|rate| rate.per_s),
-                new.rate.map(|rate| rate.burst),
-                new.at_once,
-                new.day_quota.map(saturated),
-                new.month_quota.map(saturated),
-                stamp.at_s,
-                new.expires_s,
-            ],
-        )?;
-        let id = transaction.last_insert_rowid() as u64;
+        let transaction = self.begin()?;
+        let id = insert(&transaction, &digest, new, stamp)?;
         log(&transaction, stamp, Some(id), "added")?;
         transaction.commit()?;
         Ok((key, id))
+    }
+
+    /// Begins to write.
+    pub(super) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 
     /// Ends a key.
@@ -153,8 +138,7 @@ impl Store {
     /// # Errors
     /// When there is none in force with this number, or the file cannot be written.
     pub fn revoke(&mut self, id: u64, stamp: &Stamp) -> Result<(), StoreError> {
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = self.begin()?;
         let changed = transaction.execute(
             "UPDATE keys SET revoked_s = ?2 WHERE id = ?1 AND revoked_s IS NULL",
             params![saturated(id), stamp.at_s],
@@ -165,44 +149,6 @@ impl Store {
         log(&transaction, stamp, Some(id), "revoked")?;
         transaction.commit()?;
         Ok(())
-    }
-
-    /// Puts a new key in the place of one, with the same settings; the old one ends `grace_s` seconds from now, at
-    /// once where that is 0.
-    ///
-    /// # Errors
-    /// When there is none in force with this number, or the file cannot be written.
-    pub fn rotate(
-        &mut self,
-        id: u64,
-        grace_s: u32,
-        stamp: &Stamp,
-    ) -> Result<(String, u64), StoreError> {
-        let Some(old) = self.key(id)?.filter(|key| key.revoked_s.is_none()) else {
-            return Err(StoreError::NoSuchKey(id));
-        };
-        // Of its tier, even where the configuration has that no longer.
-        let made = self.insert(&old.key, stamp)?;
-        if grace_s == 0 {
-            self.revoke(id, stamp)?;
-            return Ok(made);
-        }
-        let ends = stamp.at_s.saturating_add(i64::from(grace_s));
-        let ends = if old.key.expires_s == 0 { ends } else { ends.min(old.key.expires_s) };
-        let transaction =
-            self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "UPDATE keys SET expires_s = ?2 WHERE id = ?1",
-            params![saturated(id), ends],
-        )?;
-        log(
-            &transaction,
-            stamp,
-            Some(id),
-            &format!("ends in {grace_s} s: key {} replaces it", made.1),
-        )?;
-        transaction.commit()?;
-        Ok(made)
     }
 
     /// Notes a change that is not of a key.
@@ -269,8 +215,7 @@ impl Store {
     /// # Errors
     /// When the file cannot be read.
     pub fn key(&self, id: u64) -> Result<Option<KeyRecord>, StoreError> {
-        let query = format!("{SELECT} WHERE id = ?1");
-        Ok(self.connection.query_row(&query, [saturated(id)], record).optional()?)
+        key_of(&self.connection, id)
     }
 
     /// Whose a key is, where there is one with this number.
@@ -340,6 +285,39 @@ impl Store {
 const SELECT: &str = "SELECT id, digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota, \
     created_s, expires_s, revoked_s FROM keys";
 
+/// One key.
+pub(super) fn key_of(connection: &Connection, id: u64) -> Result<Option<KeyRecord>, StoreError> {
+    let query = format!("{SELECT} WHERE id = ?1");
+    Ok(connection.query_row(&query, [saturated(id)], record).optional()?)
+}
+
+/// Writes a key; its number.
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    digest: &Digest,
+    new: &NewKey,
+    stamp: &Stamp,
+) -> Result<u64, StoreError> {
+    transaction.execute(
+        "INSERT INTO keys (digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota,
+         created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        params![
+            digest.0,
+            new.owner,
+            new.tier,
+            new.routes.join(","),
+            new.rate.map(|rate| rate.per_s),
+            new.rate.map(|rate| rate.burst),
+            new.at_once,
+            new.day_quota.map(saturated),
+            new.month_quota.map(saturated),
+            stamp.at_s,
+            new.expires_s,
+        ],
+    )?;
+    Ok(transaction.last_insert_rowid() as u64)
+}
+
 fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
     let count = |number: Option<i64>| number.map(|number| number.max(0) as u64);
     let rate = match (row.get(5)?, row.get(6)?) {
@@ -366,7 +344,7 @@ fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
 }
 
 /// SQLite's numbers are signed.
-fn saturated(number: u64) -> i64 {
+pub(super) fn saturated(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -420,7 +398,7 @@ fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreErro
     )))
 }
 
-fn log(
+pub(super) fn log(
     connection: &Connection,
     stamp: &Stamp,
     key: Option<u64>,

@@ -57,6 +57,8 @@ pub struct Entry {
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
+    /// The slot plus one of the key in whose quota it counts; 0 for its own.
+    quota_of: AtomicU32,
     /// Requests let through that were not taken in yet by who tells other gateways.
     pub(crate) untold: AtomicU32,
     state: AtomicU32,
@@ -134,6 +136,16 @@ impl Entry {
         let burst = self.burst.load(Ordering::Relaxed);
         (bits != ABSENT && burst != ABSENT)
             .then(|| Rate { per_s: f64::from_bits(bits), burst: f64::from_bits(burst) })
+    }
+
+    /// The slot of the key in whose quota it counts, where that is another.
+    pub fn quota_of(&self) -> Option<u32> {
+        self.quota_of.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Has its requests count in the quota of the key in this slot.
+    pub fn count_in(&self, slot: u32) {
+        self.quota_of.store(slot + 1, Ordering::Relaxed);
     }
 
     /// Its own number of requests at once.
@@ -214,16 +226,30 @@ impl Keys {
         &self.chunks[slot / CHUNK].get().expect("a slot that was given")[slot % CHUNK]
     }
 
+    /// The entry that a key's quotas are counted in.
+    pub fn counting<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
+        entry.quota_of().map_or(entry, |slot| self.entry(slot))
+    }
+
     /// Adds a key, or changes the settings of one that is there and lets it live; its slot. What it used stays.
     /// `None` when the table is full, at 67 million keys.
     pub fn put(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
+        self.put_as(LIVE, digest, settings)
+    }
+
+    /// As [`Self::put`], of a key that was revoked, in whose quota others count.
+    pub fn put_revoked(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
+        self.put_as(REVOKED, digest, settings)
+    }
+
+    fn put_as(&self, state: u32, digest: &Digest, settings: &Settings) -> Option<u32> {
         let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let words = digest.words();
         let newest = self.newest.load(Ordering::Acquire) as usize;
         if let Ok(slot) = self.probe(self.indexes[newest].get()?, &words) {
             let entry = self.entry(slot);
             entry.set(settings);
-            entry.state.store(LIVE, Ordering::Release);
+            entry.state.store(state, Ordering::Release);
             return Some(slot);
         }
         let slot = self.count.load(Ordering::Acquire);
@@ -232,7 +258,7 @@ impl Keys {
         let entry = self.entry(slot);
         entry.digest.iter().zip(words).for_each(|(own, word)| own.store(word, Ordering::Relaxed));
         entry.set(settings);
-        entry.state.store(LIVE, Ordering::Release);
+        entry.state.store(state, Ordering::Release);
         let index = self.index_with_room(slot as usize + 1)?;
         let place = self.probe(index, &words).err()??;
         index[place].store(word_of(&words, slot), Ordering::Release);
@@ -345,6 +371,22 @@ mod tests {
         // Changed, it lives again in the same slot.
         assert_eq!(keys.put(&digest(7), &Settings { expires_s: 0, ..settings }), Some(slot));
         assert!(keys.entry(slot).is_valid(1_000_000));
+    }
+
+    #[test]
+    fn keys_count_in_the_quota_of_one() {
+        let keys = Keys::default();
+        let first = keys.put_revoked(&digest(1), &Settings::default()).unwrap();
+        let second = keys.put(&digest(2), &Settings::default()).unwrap();
+        assert!(!keys.entry(first).is_valid(0) && keys.entry(second).is_valid(0));
+        let counted = |slot| keys.counting(keys.entry(slot)).day.used(7);
+        keys.entry(second).count_in(first);
+        keys.counting(keys.entry(second)).day.add(7, 3);
+        assert_eq!([first, second].map(counted), [3, 3]);
+        assert_eq!(keys.entry(second).day.used(7), 0);
+        // Changed settings change nothing of that.
+        keys.put(&digest(2), &Settings { expires_s: 9, ..Settings::default() });
+        assert_eq!(keys.entry(second).quota_of(), Some(first));
     }
 
     #[test]

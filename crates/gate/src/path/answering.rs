@@ -39,6 +39,7 @@ impl Worker {
     pub(super) fn up_received<N: Net>(&mut self, net: &mut N, token: u32, bytes: &[u8]) {
         let Some(mut up) = self.ups.take(token) else { return };
         let Some(mut tls) = up.tls.take() else { return self.up_plain(net, up, bytes) };
+        let id = up.id;
         let mut plain = std::mem::take(&mut self.plain);
         plain.clear();
         let shaking = tls.is_handshaking();
@@ -49,6 +50,7 @@ impl Worker {
             net.send(up.id, &self.records);
         }
         let opened = shaking && !tls.is_handshaking() && decrypted.is_ok();
+        let ended = tls.has_ended();
         up.tls = Some(tls);
         up.open |= opened;
         let failed = decrypted.is_err();
@@ -72,6 +74,10 @@ impl Worker {
             self.up_plain(net, up, &plain);
         }
         self.plain = plain;
+        // Its connection may be gone by now, and its number another one's.
+        if ended && self.ups.get(token).is_some_and(|up| up.id == id) {
+            self.up_eof(net, token);
+        }
     }
 
     /// Plaintext from a server.
@@ -178,7 +184,7 @@ impl Worker {
                 self.ups.put(token, up);
                 self.end_tunnel(net, &mut client);
             }
-            Eof::Complete => {
+            Eof::Complete if !up.is_cut_off() => {
                 if client.exchange.as_ref().is_some_and(|exchange| exchange.sent_as == Sent::Chunks)
                 {
                     self.send_client(net, &mut client, b"0\r\n\r\n");
@@ -187,7 +193,7 @@ impl Worker {
             }
             eof => {
                 let stale = up.answers > 0;
-                let cut = eof == Eof::Truncated;
+                let cut = matches!(eof, Eof::Truncated | Eof::Complete);
                 let failure = if cut { Failure::Cut } else { Failure::of_lost(&up) };
                 self.ups.put(token, up);
                 self.fail(net, &mut client, Close::Now, Fault::Upstream(failure), stale);
@@ -265,6 +271,9 @@ fn step(
     };
     // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
     let interim = matches!(head.status, 100 | 102..=199);
+    if head.status == 100 && exchange.awaits_continue() {
+        exchange.begin_body(terms.now);
+    }
     exchange.interim |= interim;
     exchange.first_byte_ns = if interim { 0 } else { terms.now };
     match head.status {
@@ -326,5 +335,5 @@ fn done(
     if exchange.sent_as == Sent::Chunks {
         response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
     }
-    Progress::Done(keep_alive && input.is_empty())
+    Progress::Done(keep_alive && input.is_empty() && !up.is_ending())
 }

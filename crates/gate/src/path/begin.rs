@@ -19,15 +19,12 @@ use super::worker::Worker;
 use crate::keys::is_like_key;
 use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
 
-/// The only protocol that may be changed to: a tunnel for another version of HTTP (`h2c`) would carry requests past
-/// the gateway.
-const TUNNELLED: &[u8] = b"websocket";
-
 /// A head that is in order.
 pub(super) struct Checked<'a> {
     pub(super) target: Target<'a>,
     pub(super) connection: Connection,
     pub(super) key: Found<'a>,
+    /// The protocol to change to that is asked for: the route says whether it may be.
     pub(super) upgrade: Option<&'a [u8]>,
 }
 
@@ -58,10 +55,8 @@ pub(super) fn check<'a>(
         return Err(Fault::Expectation);
     }
     let key = key::find(source, &head.headers, head.query)?;
-    let wanted =
-        || head.headers.get("upgrade").filter(|value| value.eq_ignore_ascii_case(TUNNELLED));
     let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
-    let upgrade = if may && head.method == "GET" { wanted() } else { None };
+    let upgrade = if may { head.headers.get("upgrade") } else { None };
     Ok(Checked { target, connection, key, upgrade })
 }
 
@@ -115,8 +110,9 @@ impl Worker {
         if !self.policy.reads_alike(&facts) {
             return self.refuse_fault(net, client, head, Fault::Path);
         }
-        // A client that sends its body slowly holds no room of the load line: see `waiting`.
-        let with_body = body_bytes != Some(0) && self.policy.line().is_some();
+        // A client that sends its body slowly holds no room of the load line, and no connection: see `waiting`.
+        let holds = self.policy.line().is_some() || self.policy.client().hold_bodies;
+        let with_body = body_bytes != Some(0) && holds;
         let paced = with_body && self.policy.client().body_bytes_per_s > 0;
         let waits = paced && !head.expect_continue;
         let decision = if waits {
@@ -153,7 +149,7 @@ impl Worker {
     ) {
         let route = self.policy.route(ticket.route);
         let source = self.policy.key_source();
-        let upgrade = checked.upgrade.filter(|_| route.upgrade);
+        let upgrade = checked.upgrade.filter(|protocol| route.tunnels(head.method, protocol));
         let pool = self.pools.of_policy(route.upstream);
         let upstream = &self.pools.pools[pool as usize].upstream;
         let first = upstream.addresses.first().map_or("", |address| address.text.as_str());
@@ -228,7 +224,7 @@ impl Worker {
         let bytes_out = out.len();
         self.out = out;
         let now = net.taken_in().at;
-        self.log(client, Ending::early(refusal.status(), head.bytes, bytes_out), now);
+        self.log(client, Ending::refused(refusal, head.bytes, bytes_out), now);
         if keep_alive {
             Self::discard_body(client, now);
         } else {

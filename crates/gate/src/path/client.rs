@@ -75,6 +75,8 @@ pub(super) struct Exchange {
     /// The connection that carries it, and its server; `NONE` while there is none.
     pub(super) up: u32,
     pub(super) server: u32,
+    /// It is the one request that tries the server after its rest.
+    pub(super) on_trial: bool,
     pub(super) attempts_left: u32,
     pub(super) head_only: bool,
     pub(super) http10: bool,
@@ -94,6 +96,7 @@ pub(super) struct Exchange {
     pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
+    /// When its head had been read, or its client was told to send the body.
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
@@ -124,6 +127,7 @@ impl Exchange {
             pool,
             up: NONE,
             server: NONE,
+            on_trial: false,
             attempts_left: 0,
             head_only: head.method == "HEAD",
             http10: head.version_minor == 0,
@@ -152,6 +156,13 @@ impl Exchange {
             tunnel: false,
             upstream_failed: false,
         }
+    }
+}
+
+impl Exchange {
+    /// Whether the client may be waiting for the upstream to say that it is to send its body.
+    pub(super) fn awaits_continue(&self) -> bool {
+        self.expects_continue && !self.interim && self.body_bytes == 0 && !self.read_whole
     }
 }
 

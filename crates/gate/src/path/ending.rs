@@ -211,7 +211,9 @@ impl Worker {
         if exchange.server != NONE {
             let health = &self.pools.servers[exchange.server as usize].health;
             health.end();
-            health.not_tried();
+            if std::mem::take(&mut exchange.on_trial) {
+                health.end_trial();
+            }
         }
         (exchange.server, exchange.up) = (NONE, NONE);
     }

@@ -30,11 +30,11 @@ impl Worker {
     ) {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
-        let server = self.pools.choose(exchange.pool, not, now);
+        let (server, on_trial) = self.pools.choose(exchange.pool, not, now);
         if server == NONE {
             return self.answer_fault(net, client, Fault::Busy, false);
         }
-        exchange.server = server;
+        (exchange.server, exchange.on_trial) = (server, on_trial);
         let state = &mut self.pools.servers[server as usize];
         state.health.begin();
         if !fresh && let Some(token) = state.idle.pop() {

@@ -8,6 +8,9 @@ use super::refusal::Fault;
 use crate::escapes::{Unit, units};
 use crate::policy::KeySource;
 
+/// What stands between the parameters of a query. Some servers still take `;` as HTML 4 had it, so a key may stand behind one.
+const SEPARATORS: [char; 2] = ['&', ';'];
+
 /// The key of a request, and where it was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Found<'a> {
@@ -59,7 +62,7 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
 }
 
 fn values<'a>(query: &'a str, name: &str) -> impl Iterator<Item = &'a [u8]> {
-    query.split('&').filter_map(move |pair| value_of(pair, name)).map(str::as_bytes)
+    query.split(SEPARATORS).filter_map(move |pair| value_of(pair, name)).map(str::as_bytes)
 }
 
 fn value_of<'a>(pair: &'a str, name: &str) -> Option<&'a str> {
@@ -96,11 +99,16 @@ pub(super) fn write_query(out: &mut Vec<u8>, query: Option<&str>, without: Optio
         out.extend_from_slice(query.as_bytes());
         return;
     };
-    let mut mark = b'?';
-    for pair in query.split('&').filter(|pair| value_of(pair, name).is_none()) {
-        out.push(mark);
-        out.extend_from_slice(pair.as_bytes());
-        mark = b'&';
+    let (mut rest, mut separator, mut is_first) = (query, b'?', true);
+    loop {
+        let (pair, after) = rest.split_at(rest.find(SEPARATORS).unwrap_or(rest.len()));
+        if value_of(pair, name).is_none() {
+            out.push(if is_first { b'?' } else { separator });
+            out.extend_from_slice(pair.as_bytes());
+            is_first = false;
+        }
+        let Some(next) = after.bytes().next() else { return };
+        (rest, separator) = (&after[1..], next);
     }
 }
 
@@ -131,6 +139,7 @@ mod tests {
         assert_eq!(key("Authorization: Basic abcdef\r\n", None), Ok((None, false)));
         assert_eq!(key("", Some("user_key")), some("", false));
         assert_eq!(key("", Some("%75ser%5Fkey=k")), some("k", false));
+        assert_eq!(key("", Some("a=1;user_key=k&b")), some("k", false));
         assert_eq!(key("", Some("xuser_key=1&USER_KEY=2")), Ok((None, false)));
     }
 
@@ -141,6 +150,7 @@ mod tests {
             ("x-api-key: k\r\n", Some("user_key=j")),
             ("", Some("user_key=k&user_key=k")),
             ("", Some("user_key=k&user%5fkey=j")),
+            ("", Some("user_key=k&a=1;user_key=j")),
             ("Authorization: Bearer k\r\nAuthorization: Bearer j\r\n", None),
         ] {
             assert_eq!(key(lines, query), Err(Fault::TwoKeys), "{lines} {query:?}");
@@ -171,6 +181,10 @@ mod tests {
             ("%75ser_key=k&a%75", "?a%75"),
             ("a&user_key", "?a"),
             ("a=user_key=1", "?a=user_key=1"),
+            ("a=1;user_key=k", "?a=1"),
+            ("user_key=k;a=1", "?a=1"),
+            ("a=1;user_key=k&b;c=", "?a=1&b;c="),
+            ("a;b&&c;", "?a;b&&c;"),
             ("", "?"),
         ] {
             let mut out = Vec::new();

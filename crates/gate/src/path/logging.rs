@@ -8,7 +8,7 @@ use super::client::Client;
 use super::key;
 use super::worker::Worker;
 use crate::access::Entry;
-use crate::policy::NONE;
+use crate::policy::{NONE, Refusal};
 
 /// Bytes of a target that are kept.
 const TARGET_BYTES: usize = 8 * 1024;
@@ -41,6 +41,12 @@ impl Ending {
     pub(super) fn early(status: u16, bytes_in: usize, bytes_out: usize) -> Self {
         let (bytes_in, bytes_out) = (bytes_in as u64, bytes_out as u64);
         Self { key: NONE, route: NONE, status, bytes_in, bytes_out }
+    }
+
+    /// Of a request that the policy refused.
+    pub(super) fn refused(refusal: &Refusal, bytes_in: usize, bytes_out: usize) -> Self {
+        let early = Self::early(refusal.status(), bytes_in, bytes_out);
+        Self { key: refusal.key, route: refusal.route, ..early }
     }
 }
 

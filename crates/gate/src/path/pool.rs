@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::retry::Budget;
 use super::up::NONE;
-use crate::health::{Health, ServerHealth};
-use crate::policy::{Balance, Policy, Upstream};
+use crate::health::{Health, ServerHealth, Taken};
+use crate::policy::{Balance, Policy, Upstream, UpstreamAddress};
 
 /// The upstreams of one worker. Numbers of pools and servers stay their own over policies.
 #[derive(Debug, Default)]
@@ -34,6 +34,8 @@ pub(super) struct Pool {
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) socket: SocketAddr,
+    /// The name that it is checked against where it speaks TLS.
+    tls: Option<String>,
     pub(super) pool: u32,
     /// Its place in the upstream's list.
     pub(super) place: usize,
@@ -88,11 +90,13 @@ impl Pools {
         for (place, address) in upstream.addresses.iter().enumerate() {
             let health = health.of(&upstream.name, address.socket);
             let same = |server: &Server| {
-                server.retired && server.pool == pool && server.socket == address.socket
+                // A plain connection carries nothing for a server that speaks TLS now, or for one of another name.
+                let alike = server.socket == address.socket && server.tls == address.tls;
+                server.retired && server.pool == pool && alike
             };
             let number = match self.servers.iter().position(same) {
                 Some(number) => number,
-                None => self.new_server(address.socket, pool, Arc::clone(&health)),
+                None => self.new_server(address, pool, Arc::clone(&health)),
             };
             let server = &mut self.servers[number];
             (server.place, server.retired, server.health) = (place, false, health);
@@ -103,9 +107,15 @@ impl Pools {
 
     /// A server of its own, in a place that is free. Those of pools without an upstream keep theirs, since requests in
     /// flight may turn to them again.
-    fn new_server(&mut self, socket: SocketAddr, pool: u32, health: Arc<ServerHealth>) -> usize {
+    fn new_server(
+        &mut self,
+        address: &UpstreamAddress,
+        pool: u32,
+        health: Arc<ServerHealth>,
+    ) -> usize {
         let new = Server {
-            socket,
+            socket: address.socket,
+            tls: address.tls.clone(),
             pool,
             place: 0,
             health,
@@ -139,16 +149,15 @@ impl Pools {
         self.of_policy[upstream as usize]
     }
 
-    /// The server for a request, other than `not`; [`NONE`] where all of them have as many connections as they
-    /// may. Where none is well, one of them is tried all the same.
-    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> u32 {
+    /// The server for a request, other than `not`, and whether the request tries it after its rest; [`NONE`] where all
+    /// of them have as many connections as they may. Where none is well, one of them is taken all the same.
+    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> (u32, bool) {
         let Pool { upstream, servers, turn, .. } = &mut self.pools[pool as usize];
         let most = upstream.connections_max;
         if let [only] = servers[..] {
-            let server = &self.servers[only as usize];
-            // For its state alone: there is no other to turn to.
-            let _ = server.health.take(now_ns);
-            return if server.has_room(most) { only } else { NONE };
+            // There is no other to turn to, whatever its state.
+            let room = self.servers[only as usize].has_room(most);
+            return (if room { only } else { NONE }, false);
         }
         *turn = (*turn + 1) % servers.len();
         let in_turn = (0..servers.len()).map(|step| servers[(*turn + step) % servers.len()]);
@@ -158,18 +167,21 @@ impl Pools {
             .clone()
             .filter(fits)
             .filter(|&number| self.servers[number as usize].health.is_well(now_ns));
-        let chosen = match upstream.balance {
-            Balance::RoundRobin => well.into_iter().next(),
-            Balance::LeastConnections => well.min_by_key(|&number| load(number)),
-        };
-        if let Some(chosen) =
-            chosen.filter(|&number| self.servers[number as usize].health.take(now_ns))
-        {
-            return chosen;
+        // Where another worker has just taken the one request that tries a server, the next best is looked for.
+        for _ in 0..servers.len() {
+            let chosen = match upstream.balance {
+                Balance::RoundRobin => well.clone().next(),
+                Balance::LeastConnections => well.clone().min_by_key(|&number| load(number)),
+            };
+            let Some(chosen) = chosen else { break };
+            match self.servers[chosen as usize].health.take(now_ns) {
+                Taken::No => {}
+                taken => return (chosen, taken == Taken::OnTrial),
+            }
         }
-        in_turn.clone().find(fits).or_else(|| in_turn.clone().next()).map_or(NONE, |number| {
-            if self.servers[number as usize].has_room(most) { number } else { NONE }
-        })
+        let any = in_turn.clone().find(fits).or_else(|| in_turn.clone().next());
+        let any = any.filter(|&number| self.servers[number as usize].has_room(most));
+        (any.unwrap_or(NONE), false)
     }
 }
 
@@ -182,7 +194,6 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::UpstreamAddress;
 
     fn upstream(ports: &[u16], balance: Balance) -> Upstream {
         let address = |port: &u16| {
@@ -203,34 +214,34 @@ mod tests {
     #[test]
     fn round_robin_takes_turns_and_leaves_out_who_is_unwell() {
         let (mut pools, _) = pools(&[1, 2, 3], Balance::RoundRobin);
-        let mut turns: Vec<u32> = (0..3).map(|_| pools.choose(0, NONE, 0)).collect();
+        let mut turns: Vec<u32> = (0..3).map(|_| pools.choose(0, NONE, 0).0).collect();
         turns.sort_unstable();
         assert_eq!(turns, [0, 1, 2]);
         let rule = pools.pools[0].upstream.passive;
         (0..rule.failures).for_each(|_| pools.servers[1].health.did_not_answer(&rule, 0));
-        assert!((0..9).all(|_| pools.choose(0, NONE, 1) != 1));
-        assert!((0..9).all(|_| pools.choose(0, 2, 1) == 0), "not the one that failed before");
+        assert!((0..9).all(|_| pools.choose(0, NONE, 1).0 != 1));
+        assert!((0..9).all(|_| pools.choose(0, 2, 1).0 == 0), "not the one that failed before");
     }
 
     #[test]
     fn least_connections_takes_the_idlest() {
         let (mut pools, _) = pools(&[1, 2], Balance::LeastConnections);
         pools.servers[0].health.begin();
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 1));
         pools.servers[1].health.begin();
         pools.servers[1].health.begin();
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 0));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 0));
     }
 
     #[test]
     fn full_servers_take_nothing() {
         let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
         pools.servers[0].open = 2;
-        assert!((0..4).all(|_| pools.choose(0, NONE, 0) == 1));
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 1));
         pools.servers[1].open = 2;
-        assert_eq!(pools.choose(0, NONE, 0), NONE);
+        assert_eq!(pools.choose(0, NONE, 0).0, NONE);
         pools.servers[1].idle.push(7);
-        assert_eq!(pools.choose(0, NONE, 0), 1);
+        assert_eq!(pools.choose(0, NONE, 0).0, 1);
     }
 
     #[test]
@@ -240,7 +251,7 @@ mod tests {
         for server in 0..2 {
             (0..rule.failures).for_each(|_| pools.servers[server].health.did_not_answer(&rule, 0));
         }
-        assert_ne!(pools.choose(0, NONE, 1), NONE);
+        assert_ne!(pools.choose(0, NONE, 1).0, NONE);
     }
 
     #[test]
@@ -253,7 +264,24 @@ mod tests {
         let retired: Vec<bool> = pools.servers.iter().map(|server| server.retired).collect();
         assert_eq!(retired, [true, false, false]);
         assert_eq!(pools.servers[1].open, 1);
-        assert!((0..9).all(|_| pools.choose(0, NONE, 0) != 0));
+        assert!((0..9).all(|_| pools.choose(0, NONE, 0).0 != 0));
+    }
+
+    /// A connection that is open to a plain server is none to the same address by TLS, or under another name.
+    #[test]
+    fn a_server_that_speaks_tls_from_now_on_is_another() {
+        let (mut pools, health) = pools(&[1], Balance::RoundRobin);
+        for (round, tls) in ["a", "b", "c"].into_iter().enumerate() {
+            let before = pools.choose(0, NONE, 0).0;
+            pools.servers[before as usize].idle.push(round as u32);
+            pools.servers[before as usize].open = 1;
+            let mut upstream = upstream(&[1], Balance::RoundRobin);
+            upstream.addresses[0].tls = Some(tls.to_owned());
+            pools.adopt(&Policy::open(upstream), &health);
+            let chosen = pools.choose(0, NONE, 0).0;
+            assert!(pools.servers[chosen as usize].idle.is_empty(), "{tls}");
+            assert!(pools.servers[before as usize].retired);
+        }
     }
 
     /// An upstream whose servers change with every policy, as a scaled one's do, and one whose name does.
@@ -263,7 +291,7 @@ mod tests {
         for round in 0..100u16 {
             let ports = [3 + 2 * round, 4 + 2 * round];
             pools.adopt(&Policy::open(upstream(&ports, Balance::RoundRobin)), &health);
-            let chosen: Vec<_> = (0..2).map(|_| pools.choose(0, NONE, 0)).collect();
+            let chosen: Vec<_> = (0..2).map(|_| pools.choose(0, NONE, 0).0).collect();
             let mut found: Vec<u16> =
                 chosen.iter().map(|&n| pools.servers[n as usize].socket.port()).collect();
             found.sort_unstable();
@@ -281,7 +309,7 @@ mod tests {
         pools.adopt(&Policy::open(other), &health);
         assert!(pools.servers[0].retired && health.view(0).len() == 2);
         // A request in flight may still turn to it.
-        assert_eq!(pools.choose(0, NONE, 0), 0);
+        assert_eq!(pools.choose(0, NONE, 0).0, 0);
         pools.servers[0].open = 0;
         pools.forget(0);
         assert_eq!(health.view(0).len(), 1);

@@ -40,7 +40,13 @@ impl Worker {
             net.send(client.id, &self.records);
         }
         match decrypted {
-            Ok(()) => self.read(net, client, &plain),
+            Ok(()) => {
+                self.read(net, client, &plain);
+                let ended = client.tls.as_ref().is_some_and(|tls| tls.has_ended());
+                if ended && !client.eof && !client.gone {
+                    self.client_eof(net, client);
+                }
+            }
             Err(_) => self.cut_client(net, client, Close::Flush),
         }
         self.plain = plain;

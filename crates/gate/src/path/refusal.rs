@@ -265,6 +265,7 @@ mod tests {
     #[test]
     fn faults_are_answered_with_whole_problems() {
         for fault in FAULTS {
+            assert!(crate::path::FAULT_STATUSES.contains(&fault.status()), "it is counted");
             let mut out = Vec::new();
             write_fault(&mut out, fault, MANNER);
             let (status, body, keep_alive) = parsed(&out, ResponseTo::Other);

@@ -6,7 +6,7 @@ use wire::{Limits, RequestEvent, RequestParser};
 use super::begin::check;
 use super::request::{self, Forward};
 use super::target::Forms;
-use crate::policy::{HeaderRules, KeySource};
+use crate::policy::{HeaderRules, KeySource, Route};
 
 /// The head that goes upstream for the first head in `bytes`, with the usual places for keys and no rules of a route.
 /// `None` where it is refused, or not complete.
@@ -18,7 +18,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut forms = Forms::default();
     let checked = check(&head, &source, &mut forms).ok()?;
     let host = if checked.target.authority.is_empty() { b"api" } else { checked.target.authority };
-    let mut out = Vec::new();
+    let (mut out, route) = (Vec::new(), Route::to(0));
     let forward = Forward {
         head: &head,
         target: &checked.target,
@@ -32,7 +32,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         client: "192.0.2.1",
         tls: false,
         via: "plimsoll",
-        upgrade: checked.upgrade,
+        upgrade: checked.upgrade.filter(|protocol| route.tunnels(head.method, protocol)),
     };
     request::write_head(&mut out, &forward);
     Some(out)

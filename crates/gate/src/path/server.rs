@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use net::{limits, socket};
 
-use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, RUN, Shared};
+use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, PathReader, RUN, Shared};
 use super::tls::Identity;
 use super::worker::Worker;
 use crate::access::Shelf;
@@ -191,6 +191,11 @@ impl Gate {
     /// What was counted so far.
     pub fn counts(&self) -> PathCounts {
         self.shared.counts()
+    }
+
+    /// Looks at the counts also while this is borrowed elsewhere.
+    pub fn reader(&self) -> PathReader {
+        PathReader(Arc::clone(&self.shared))
     }
 
     /// Takes no more connections, and lets requests in flight end, for as long as the policy gives them. Returns

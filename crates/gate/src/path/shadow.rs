@@ -35,6 +35,8 @@ pub(super) struct Mirrored {
     /// What is to be sent once the connection stands.
     waiting: Vec<u8>,
     due_ns: u64,
+    /// It is the one request that tries its server after a rest.
+    on_trial: bool,
 }
 
 /// The shadow requests of a worker.
@@ -105,9 +107,8 @@ impl Worker {
         let number = if exchange.kept { self.shadows.begin(compare) } else { None };
         let Some(number) = number else { return self.policy.state().shadowed.dropped() };
         let now = net.taken_in().at;
-        let Some(token) =
-            self.shadow_connection(net, pool, now.saturating_add(timeouts.connect_ns))
-        else {
+        let due = now.saturating_add(timeouts.connect_ns);
+        let Some((token, on_trial)) = self.shadow_connection(net, pool, due) else {
             self.shadows.give_back(number);
             return self.policy.state().shadowed.dropped();
         };
@@ -121,24 +122,34 @@ impl Worker {
         } else {
             waiting.extend_from_slice(&client.request);
         }
-        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns }));
+        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns, on_trial }));
         self.policy.state().shadowed.sent();
         if compare {
             exchange.shadow = Shadowing::Sent(number);
         }
     }
 
-    /// An idle connection to a shadow's server, or a new one.
-    fn shadow_connection<N: Net>(&mut self, net: &mut N, pool: u32, due: u64) -> Option<u32> {
-        let server = self.pools.choose(pool, NONE, net.taken_in().at);
+    /// An idle connection to a shadow's server, or a new one, and whether the request tries the server.
+    fn shadow_connection<N: Net>(
+        &mut self,
+        net: &mut N,
+        pool: u32,
+        due: u64,
+    ) -> Option<(u32, bool)> {
+        let (server, on_trial) = self.pools.choose(pool, NONE, net.taken_in().at);
         if server == NONE {
             return None;
         }
         let state = &mut self.pools.servers[server as usize];
         let idle = state.idle.pop();
-        let token = idle.or_else(|| self.open_up(net, server, NONE, due))?;
-        self.pools.servers[server as usize].health.begin();
-        Some(token)
+        let token = idle.or_else(|| self.open_up(net, server, NONE, due));
+        let health = &self.pools.servers[server as usize].health;
+        match token {
+            Some(_) => health.begin(),
+            None if on_trial => health.end_trial(),
+            None => {}
+        }
+        Some((token?, on_trial))
     }
 
     /// The connection of a shadow request stands.
@@ -180,6 +191,9 @@ impl Worker {
         let server = &mut self.pools.servers[up.server as usize];
         server.health.succeeded();
         server.health.end();
+        if mirrored.on_trial {
+            server.health.end_trial();
+        }
         let upstream = &self.pools.pools[server.pool as usize].upstream;
         let idle_until = net.taken_in().at.saturating_add(upstream.keep_alive_ns);
         if keep && !server.retired && self.draining_since_ns.is_none() {
@@ -194,7 +208,7 @@ impl Worker {
 
     /// The connection of a shadow request has ended before its answer, or with it.
     pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<Up>) {
-        if up.parser.eof() == Eof::Complete {
+        if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
         self.mirror_failed(net, &mut up);
@@ -210,7 +224,9 @@ impl Worker {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();
-        server.health.not_tried();
+        if mirrored.on_trial {
+            server.health.end_trial();
+        }
         self.policy.state().shadowed.failed();
         self.shadow_ended(mirrored.number, 1, 0);
     }

@@ -45,12 +45,15 @@ pub(super) struct Counts {
     pub(super) capped: AtomicU64,
     pub(super) not_accepted: AtomicU64,
     pub(super) requests: AtomicU64,
-    pub(super) faults: AtomicU64,
+    pub(super) faults: [AtomicU64; FAULT_STATUSES.len()],
     pub(super) retries: AtomicU64,
     pub(super) connects: AtomicU64,
     pub(super) tunnels: AtomicU64,
     pub(super) aborted: AtomicU64,
 }
+
+/// Statuses of the gateway's own answers to requests that are malformed, slow, or failed by an upstream.
+pub const FAULT_STATUSES: [u16; 11] = [400, 405, 408, 413, 417, 431, 502, 503, 504, 505, 508];
 
 /// What the data path has counted over all workers since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,6 +70,8 @@ pub struct PathCounts {
     pub requests: u64,
     /// Requests answered with a [`Fault`], upstream failures included.
     pub faults: u64,
+    /// The same by the status of the answer, in the order of [`FAULT_STATUSES`].
+    pub faults_by: [u64; FAULT_STATUSES.len()],
     /// Requests sent again.
     pub retries: u64,
     /// Connections opened to upstreams.
@@ -88,6 +93,9 @@ impl Shared {
         let sum = |of: fn(&Counts) -> &AtomicU64| {
             self.counts.iter().map(|counts| of(counts).load(Relaxed)).sum()
         };
+        let faults_by: [u64; FAULT_STATUSES.len()] = std::array::from_fn(|at| {
+            self.counts.iter().map(|counts| counts.faults[at].load(Relaxed)).sum::<u64>()
+        });
         let closed: u64 = sum(|counts| &counts.closed);
         let accepted: u64 = sum(|counts| &counts.accepted);
         PathCounts {
@@ -96,7 +104,8 @@ impl Shared {
             capped: sum(|counts| &counts.capped),
             not_accepted: sum(|counts| &counts.not_accepted),
             requests: sum(|counts| &counts.requests),
-            faults: sum(|counts| &counts.faults),
+            faults: faults_by.iter().sum(),
+            faults_by,
             retries: sum(|counts| &counts.retries),
             connects: sum(|counts| &counts.connects),
             tunnels: sum(|counts| &counts.tunnels),
@@ -106,7 +115,20 @@ impl Shared {
 }
 
 impl Counts {
-    pub(super) fn fault(&self, _fault: Fault) {
-        count(&self.faults);
+    pub(super) fn fault(&self, fault: Fault) {
+        if let Some(at) = FAULT_STATUSES.iter().position(|status| *status == fault.status()) {
+            count(&self.faults[at]);
+        }
+    }
+}
+
+/// Looks at what a data path counts, from wherever.
+#[derive(Debug, Clone)]
+pub struct PathReader(pub(super) Arc<Shared>);
+
+impl PathReader {
+    /// What was counted so far.
+    pub fn counts(&self) -> PathCounts {
+        self.0.counts()
     }
 }

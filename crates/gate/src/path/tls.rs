@@ -4,18 +4,37 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use rustls::{
     ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
 };
 
-/// What TLS listeners show.
+/// What TLS listeners show. Clones show the same, also after it was renewed.
 #[derive(Debug, Clone)]
 pub struct Identity {
     config: Arc<ServerConfig>,
+    shown: Arc<Shown>,
+}
+
+/// The certificate that new connections are shown.
+#[derive(Debug)]
+struct Shown(RwLock<Arc<CertifiedKey>>);
+
+impl Shown {
+    fn now(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
+    }
 }
 
 impl Identity {
@@ -43,14 +62,23 @@ impl Identity {
             return Err(wanted(certificate, &"no certificate in it", "a certificate"));
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key));
-        let mut config = config.map_err(|error| {
+        let pair = CertifiedKey::from_der(chain, key, &provider).map_err(|error| {
             format!("{} and its key do not go together: {error}", certificate.display())
         })?;
+        let shown = Arc::new(Shown(RwLock::new(Arc::new(pair))));
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?;
+        let resolver: Arc<Shown> = Arc::clone(&shown);
+        let mut config = config.with_no_client_auth().with_cert_resolver(resolver);
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config) })
+        Ok(Self { config: Arc::new(config), shown })
+    }
+
+    /// Shows new connections what another identity shows. Those that stand go on.
+    pub fn renew(&self, other: &Self) {
+        let pair = other.shown.now();
+        *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = pair;
     }
 
     /// The gateway's side of a client's new connection.
@@ -114,13 +142,20 @@ impl Trust {
 #[derive(Debug)]
 pub(super) struct Tls {
     connection: Connection,
+    /// The peer has said that it sends no more (close_notify).
+    has_ended: bool,
 }
 
 impl Tls {
     fn of(mut connection: Connection) -> Self {
         // Everything written is taken out again at once, so the buffer needs no limit.
         connection.set_buffer_limit(None);
-        Self { connection }
+        Self { connection, has_ended: false }
+    }
+
+    /// Whether the peer has said that it sends no more: what ends without that may have been cut off by anybody.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Whether the handshake is still under way.
@@ -128,17 +163,19 @@ impl Tls {
         self.connection.is_handshaking()
     }
 
-    /// Takes received bytes and appends their plaintext to `plain`.
+    /// Takes received bytes and appends their plaintext to `plain`. What follows the peer's close_notify is passed over (RFC
+    /// 8446 section 6.1).
     ///
     /// # Errors
     /// When they are not TLS that is accepted; an alert for the peer is then in [`Self::outgoing`].
     pub(super) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
-        while !came.is_empty() {
+        while !came.is_empty() && !self.has_ended {
             if self.connection.read_tls(&mut came)? == 0 {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let state = self.connection.process_new_packets().map_err(io::Error::other)?;
             let there = state.plaintext_bytes_to_read() as u64;
+            self.has_ended = state.peer_has_closed();
             self.connection.reader().take(there).read_to_end(plain)?;
         }
         Ok(())

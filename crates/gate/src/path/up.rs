@@ -53,4 +53,15 @@ impl Up {
             mirror: None,
         }
     }
+
+    /// Whether a connection that has ended did so without the peer's word, where TLS has one: an answer until the close may
+    /// then have been cut short.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| !tls.has_ended())
+    }
+
+    /// Whether the peer has said that it sends no more, though its connection stands.
+    pub(super) fn is_ending(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.has_ended())
+    }
 }

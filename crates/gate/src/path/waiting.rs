@@ -24,6 +24,14 @@ impl Exchange {
         (self.pace_ns, self.pace_bytes) = (now_ns, self.body_bytes);
     }
 
+    /// The client is told to send its body now: it could not before.
+    pub(super) fn begin_body(&mut self, now_ns: u64) {
+        self.head_ns = now_ns;
+        if self.pace_ns > 0 {
+            self.keep_pace(now_ns);
+        }
+    }
+
     /// When the body would be too slow for the load line, if no more of it came.
     pub(super) fn off_pace_ns(&self) -> u64 {
         match self.pace_ns {
@@ -67,7 +75,7 @@ impl Worker {
         self.send_client(net, client, &out);
         let bytes_out = out.len();
         self.out = out;
-        let ending = Ending::early(refusal.status(), exchange.bytes_in as usize, bytes_out);
+        let ending = Ending::refused(refusal, exchange.bytes_in as usize, bytes_out);
         self.log(client, ending, net.taken_in().at);
         if keep_alive {
             self.after_answer(net, client);

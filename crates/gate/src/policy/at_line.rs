@@ -3,8 +3,8 @@
 
 use super::decide::{MEAN_MILLI, seconds};
 use super::sharing::Spent;
-use super::{Held, KeyLimits, NONE, Policy, Problem, RateLimit, Refusal, Ticket};
-use crate::limits::Rate;
+use super::{Held, KeyLimits, NONE, Policy, Problem, Quotas, RateLimit, Refusal, Ticket};
+use crate::limits::{Quota, Rate};
 use crate::usage::Local;
 
 /// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
@@ -31,7 +31,12 @@ impl Policy {
                 self.give_back_held(ticket);
                 self.give_back_used(ticket);
                 usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
-                Err(self.at_line(Refusal::of(Problem::AtLoadLine), wait_ns))
+                let refusal = Refusal {
+                    key: ticket.key,
+                    route: ticket.route,
+                    ..Refusal::of(Problem::AtLoadLine)
+                };
+                Err(self.at_line(refusal, wait_ns))
             }
         }
     }
@@ -120,12 +125,15 @@ impl Policy {
             let entry = state.keys.entry(ticket.key);
             let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
             limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
-            if limits.day_quota.is_some() {
-                entry.day.give_back(state.calendar.day());
-            }
-            if limits.month_quota.is_some() {
-                entry.month.give_back(state.calendar.month());
-            }
+            let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
+            let counting = state.keys.counting(entry);
+            self.give_back_quotas(quotas, &counting.day, &counting.month);
+        }
+        let route = self.route(ticket.route);
+        for (quotas, used) in
+            [(route.quotas, &state.routes[ticket.route as usize]), (self.all_quotas, &state.all)]
+        {
+            self.give_back_quotas(quotas, &used.day, &used.month);
         }
         let address = (ticket.address_slot != NONE)
             .then(|| (&state.addresses.place(ticket.address_slot).used, self.address.rate));
@@ -136,6 +144,16 @@ impl Policy {
         ];
         for (used, rate) in others.into_iter().chain(address) {
             rate.into_iter().for_each(|rate| used.give_back(increment_ns(rate)));
+        }
+    }
+
+    fn give_back_quotas(&self, quotas: Quotas, of_day: &Quota, of_month: &Quota) {
+        let calendar = &self.state.calendar;
+        if quotas.day.is_some() {
+            of_day.give_back(calendar.day());
+        }
+        if quotas.month.is_some() {
+            of_month.give_back(calendar.month());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::finder::Finder;
 use super::limits_of::shares_milli;
 use super::state::{NAMES_MOST, Names, State};
-use super::{ClientBounds, KeySource, Limits, Policy, Route, Tier, Upstream};
+use super::{ClientBounds, KeySource, Limits, Policy, Quotas, Route, Tier, Upstream};
 use crate::admission::Line;
 use crate::keys::Digester;
 use crate::path::Trust;
@@ -28,6 +28,8 @@ pub struct PolicySettings {
     pub client: ClientBounds,
     /// Limits of all requests together.
     pub all: Limits,
+    /// Quotas of all requests together.
+    pub all_quotas: Quotas,
     /// Limits of each address.
     pub address: Limits,
     /// The load line that all requests are held to.
@@ -49,6 +51,7 @@ impl PolicySettings {
             digester: None,
             client: ClientBounds::default(),
             all: Limits::default(),
+            all_quotas: Quotas::default(),
             address: Limits::default(),
             line: None,
             gateways: 1,
@@ -90,6 +93,7 @@ impl Policy {
             digester,
             client,
             all,
+            all_quotas,
             address,
             line,
             gateways,
@@ -144,6 +148,7 @@ impl Policy {
             digester,
             client,
             all,
+            all_quotas,
             address,
             line,
             gateways,

@@ -1,8 +1,8 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
 use super::{
-    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, RateLimit, Refusal,
-    Route, Ticket, Tier, without_slash,
+    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, Quotas, RateLimit,
+    Refusal, Route, Ticket, Tier, without_slash,
 };
 use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
@@ -15,7 +15,7 @@ const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
 /// Limits that one request may take from.
-const TAKES: usize = 16;
+const TAKES: usize = 20;
 
 impl Policy {
     /// Decides about a request. Counts a refusal in `usage`.
@@ -35,7 +35,7 @@ impl Policy {
             Ok(ticket) => Decision::Forward(ticket),
             Err(refusal) => {
                 usage.refuse(asked.key, asked.route, refusal.problem, asked.cost_milli);
-                Decision::Refuse(refusal)
+                Decision::Refuse(Refusal { key: asked.key, route: asked.route, ..refusal })
             }
         }
     }
@@ -103,8 +103,10 @@ impl Policy {
         held.tier = taken.limits("tier", &limits.together, &used.rate, &used.in_flight, now_ns)?;
         let used = &state.routes[route.number as usize];
         held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
+        self.take_quotas(route.quotas, &used.day, &used.month, &mut taken)?;
         let used = &state.all;
         held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
+        self.take_quotas(self.all_quotas, &used.day, &used.month, &mut taken)?;
         asked.cost_milli = self.cost_milli(facts);
         if of_line {
             let took = self.take_of_line(asked.key, tier, asked.cost_milli, now_ns);
@@ -185,21 +187,35 @@ impl Policy {
         now_ns: u64,
         taken: &mut Taken<'a>,
     ) -> Result<bool, Refusal> {
-        let calendar = &self.state.calendar;
         let limits = KeyLimits::of(entry, tier);
         let own = Limits { rate: limits.rate, at_once: limits.at_once };
         let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
-        if let Some(quota) = limits.day_quota {
+        let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
+        let counting = self.state.keys.counting(entry);
+        self.take_quotas(quotas, &counting.day, &counting.month, taken)?;
+        Ok(held)
+    }
+
+    /// Takes one request of quotas.
+    fn take_quotas<'a>(
+        &'a self,
+        quotas: Quotas,
+        of_day: &'a Quota,
+        of_month: &'a Quota,
+        taken: &mut Taken<'a>,
+    ) -> Result<(), Refusal> {
+        let calendar = &self.state.calendar;
+        if let Some(quota) = quotas.day {
             let left_s = |periods: Periods| periods.day_left_s;
             let period = (calendar.day(), DAY_S, calendar.unix_s());
-            taken.quota("day", &entry.day, quota, period, left_s)?;
+            taken.quota("day", of_day, quota, period, left_s)?;
         }
-        if let Some(quota) = limits.month_quota {
+        if let Some(quota) = quotas.month {
             let left_s = |periods: Periods| periods.month_left_s;
             let period = (calendar.month(), MONTH_S, calendar.unix_s());
-            taken.quota("month", &entry.month, quota, period, left_s)?;
+            taken.quota("month", of_month, quota, period, left_s)?;
         }
-        Ok(held)
+        Ok(())
     }
 
     /// What a request costs the upstream, in thousandths of the mean request: the most, where its path can be read in more

@@ -12,6 +12,15 @@ pub struct Limits {
     pub at_once: Option<u32>,
 }
 
+/// Requests in a day and a month of UTC; what is `None` is not limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Quotas {
+    /// In a day.
+    pub day: Option<u64>,
+    /// In a month.
+    pub month: Option<u64>,
+}
+
 /// A tier: keys that are treated alike. The limits of a key are the tier's unless it has its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tier {

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use super::NONE;
+
 /// A refusal, to be answered as a JSON problem (RFC 9457).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Refusal {
@@ -11,12 +13,16 @@ pub struct Refusal {
     pub retry_after_s: Option<u32>,
     /// For the headers `RateLimit` and `RateLimit-Policy`.
     pub limit: Option<RateLimit>,
+    /// The slot of the key, for the access log; [`NONE`] where none is known.
+    pub key: u32,
+    /// The number of the route, likewise.
+    pub route: u32,
 }
 
 impl Refusal {
     /// A refusal without headers of its own.
     pub const fn of(problem: Problem) -> Self {
-        Self { problem, retry_after_s: None, limit: None }
+        Self { problem, retry_after_s: None, limit: None, key: NONE, route: NONE }
     }
 
     /// The status of the answer.

@@ -2,13 +2,15 @@
 
 use std::net::SocketAddr;
 
-use super::limits_of::Limits;
+use super::limits_of::{Limits, Quotas};
 use super::pattern::{Host, Methods, PathPattern};
 use super::shadowed::Shadow;
 use crate::path::alike;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
+/// The protocol that may be changed to where nothing is said.
+pub const WEBSOCKET: &str = "websocket";
 
 /// A route: requests of one kind, and what is done with them.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,14 +39,16 @@ pub struct Route {
     pub response_headers: HeaderRules,
     /// The `Host` sent upstream; the client's where absent.
     pub upstream_host: Option<String>,
-    /// Whether `Upgrade` may become a tunnel.
-    pub upgrade: bool,
+    /// Protocols that `Upgrade` may become a tunnel for, in lower case.
+    pub upgrade: Vec<String>,
     /// The longest body.
     pub body_max_bytes: u64,
     /// Whether no key is asked for here.
     pub public: bool,
     /// Limits of all its requests together.
     pub limits: Limits,
+    /// Quotas of all its requests together.
+    pub quotas: Quotas,
 }
 
 impl Route {
@@ -63,11 +67,18 @@ impl Route {
             request_headers: HeaderRules::default(),
             response_headers: HeaderRules::default(),
             upstream_host: None,
-            upgrade: true,
+            upgrade: vec![WEBSOCKET.to_owned()],
             body_max_bytes: 64 * MIB,
             public: false,
             limits: Limits::default(),
+            quotas: Quotas::default(),
         }
+    }
+
+    /// Whether a request with this method and `Upgrade` may change protocols. WebSocket begins with GET (RFC 6455 section 4.1).
+    pub fn tunnels(&self, method: &str, protocol: &[u8]) -> bool {
+        let is = |known: &str| protocol.eq_ignore_ascii_case(known.as_bytes());
+        (method == "GET" || !is(WEBSOCKET)) && self.upgrade.iter().any(|known| is(known))
     }
 
     /// Whether it is for such requests.
@@ -266,6 +277,9 @@ pub struct ClientBounds {
     pub body_ns: u64,
     /// The slowest body, in bytes per second, after a grace of five seconds; 408 below it. 0: any.
     pub body_bytes_per_s: u64,
+    /// Whether the upstream is asked only once a body is whole, or as much of it is here as is kept anyway, as always under a
+    /// load line.
+    pub hold_bodies: bool,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
     /// For the client to take an answer: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
@@ -286,6 +300,7 @@ impl Default for ClientBounds {
             head_bytes: 32 << 10,
             body_ns: 300 * SECOND,
             body_bytes_per_s: 256,
+            hold_bodies: false,
             idle_ns: 75 * SECOND,
             send_idle_ns: 30 * SECOND,
             connections_per_address: 4096,

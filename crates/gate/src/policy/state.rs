@@ -8,7 +8,7 @@ use super::shadowed::Shadowed;
 use super::sharing::Share;
 use crate::admission::Ceiling;
 use crate::keys::Keys;
-use crate::limits::{AtOnce, Calendar, Gcra};
+use crate::limits::{AtOnce, Calendar, Gcra, Quota};
 use crate::shared::Meter;
 use crate::usage::Hub;
 
@@ -20,6 +20,8 @@ pub(super) const NAMES_MOST: usize = 1024;
 pub(super) struct Used {
     pub rate: Gcra,
     pub in_flight: AtOnce,
+    pub day: Quota,
+    pub month: Quota,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
 }
@@ -120,6 +122,25 @@ impl State {
         numbers.sort_unstable();
         self.routes_of_sets[set as usize].get_or_init(|| numbers);
         Some(set)
+    }
+
+    /// Has a route, or all requests together where none is named, begin with what was used of quotas: of a day and of a
+    /// month, each with its number. `more` counts it on top of what was used here.
+    pub fn begin_quotas(
+        &self,
+        route: Option<&str>,
+        (day, of_day): (u32, u64),
+        (month, of_month): (u32, u64),
+        more: bool,
+    ) {
+        let used = match route.map(|route| self.route_names.number(route)) {
+            None => &self.all,
+            Some(Some(number)) => &self.routes[number as usize],
+            Some(None) => return,
+        };
+        let count: fn(&Quota, u32, u64) = if more { Quota::add } else { Quota::raise };
+        count(&used.day, day, of_day);
+        count(&used.month, month, of_month);
     }
 
     /// Whether a set, as [`Self::route_set`] numbered it, has a route.

@@ -32,6 +32,7 @@ impl Desk {
             digester: Some(Digester::new(b"secret")),
             client: ClientBounds::default(),
             all: Limits::default(),
+            all_quotas: Quotas::default(),
             address: Limits::default(),
             line: None,
             gateways: 1,

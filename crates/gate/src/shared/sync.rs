@@ -136,8 +136,6 @@ struct Total {
     period: Period,
     of_day: u64,
     of_month: u64,
-    /// What is counted here, and not told of the key's rate.
-    of_rate: u64,
 }
 
 impl Total {
@@ -159,8 +157,10 @@ impl Total {
 pub struct Syncer {
     /// Since when at the earliest, by slot.
     waiting: HashMap<u32, u64>,
-    /// By slot, of keys with quotas.
+    /// By slot, of keys with quotas; of those that replace each other, by that of the first.
     totals: HashMap<u32, Total>,
+    /// By slot, what is in a total and was not told of the key's rate.
+    of_rate: HashMap<u32, u64>,
     period: Option<Period>,
     /// What was told and not answered.
     told: Vec<Of>,
@@ -300,10 +300,13 @@ impl Syncer {
         let mut count = u64::from(entry.untold.swap(0, Ordering::Relaxed));
         self.under_way.push((slot, since_ns));
         if limits.day_quota.is_some() || limits.month_quota.is_some() {
-            let total = self.totals.entry(slot).or_default();
+            // Keys that replace each other have one quota, by the name of the first.
+            let (first, named) =
+                (entry.quota_of().unwrap_or(slot), policy.state().keys.counting(entry));
+            let total = self.totals.entry(first).or_default();
             total.count(count, period);
-            count += std::mem::take(&mut total.of_rate);
-            let Period { day, month } = period;
+            count += self.of_rate.remove(&slot).unwrap_or(0);
+            let (name, Period { day, month }) = (named.name(), period);
             if limits.day_quota.is_some() {
                 let name = format!("{name}:day{day}");
                 tells.push(Tell::Total { name, requests: total.of_day });
@@ -341,9 +344,9 @@ impl Syncer {
                 continue;
             }
             let untold = entry.untold.swap(0, Ordering::Relaxed);
-            let total = self.totals.entry(*slot).or_default();
+            let total = self.totals.entry(entry.quota_of().unwrap_or(*slot)).or_default();
             total.count(u64::from(untold), before);
-            total.of_rate += u64::from(untold);
+            *self.of_rate.entry(*slot).or_default() += u64::from(untold);
         }
     }
 
@@ -357,6 +360,7 @@ impl Syncer {
         };
         let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
         let untold = |slot: u32| u64::from(state.keys.entry(slot).untold.load(Ordering::Relaxed));
+        let counting = |slot: u32| state.keys.counting(state.keys.entry(slot));
         // What came while the answer was under way came after it was asked for.
         let due_ns = |ahead_us: i64, more_ns: u64| {
             let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
@@ -373,10 +377,10 @@ impl Syncer {
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
                 (Of::Day { slot, period }, Answer::Used(used)) => {
-                    state.keys.entry(slot).day.raise(period, used + untold(slot));
+                    counting(slot).day.raise(period, used + untold(slot));
                 }
                 (Of::Month { slot, period }, Answer::Used(used)) => {
-                    state.keys.entry(slot).month.raise(period, used + untold(slot));
+                    counting(slot).month.raise(period, used + untold(slot));
                 }
                 // The server answers in kind.
                 _ => {}

@@ -15,6 +15,12 @@ CREATE TABLE IF NOT EXISTS quota_used (
     forwarded INTEGER NOT NULL,
     PRIMARY KEY (day, key)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS quota_used_of_routes (
+    day INTEGER NOT NULL,
+    route TEXT NOT NULL,
+    forwarded INTEGER NOT NULL,
+    PRIMARY KEY (day, route)
+) STRICT, WITHOUT ROWID;
 ";
 const DAY_S: i64 = 86_400;
 /// Days that are kept: more than a month has.
@@ -50,9 +56,12 @@ impl Counted {
 
     fn count(&mut self, batch: &Batch) -> rusqlite::Result<()> {
         let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-        for (key, _, sum) in batch.rows.iter().filter(|(key, _, _)| *key > 0) {
+        let mut of_routes: BTreeMap<&str, u64> = BTreeMap::new();
+        for (key, route, sum) in batch.rows.iter().filter(|(_, _, sum)| sum.forwarded > 0) {
             *used.entry(*key).or_default() += sum.forwarded;
+            *of_routes.entry(route).or_default() += sum.forwarded;
         }
+        used.remove(&0);
         let day = batch.at_s.div_euclid(DAY_S);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -62,7 +71,15 @@ impl Counted {
             let values = params![day, key as i64, forwarded as i64];
             transaction.prepare_cached(add)?.execute(values)?;
         }
-        transaction.execute("DELETE FROM quota_used WHERE day < ?1", [day - KEPT_DAYS])?;
+        for (route, forwarded) in of_routes {
+            let add = "INSERT INTO quota_used_of_routes VALUES (?1, ?2, ?3) ON CONFLICT (day, route) DO UPDATE SET \
+                       forwarded = forwarded + excluded.forwarded";
+            transaction.prepare_cached(add)?.execute(params![day, route, forwarded as i64])?;
+        }
+        for table in ["quota_used", "quota_used_of_routes"] {
+            let old = format!("DELETE FROM {table} WHERE day < ?1");
+            transaction.execute(&old, [day - KEPT_DAYS])?;
+        }
         transaction.commit()
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use super::collector::{Batch, Sink};
-use super::json_lines::lines;
+use super::json_lines::objects;
 
 /// For each step: to connect, to take some of the request, to answer with something.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -132,7 +132,7 @@ fn answer(stream: &mut TcpStream, until: Instant) -> Result<(u16, bool), String>
 
 impl Sink for HttpSink {
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
-        let body = lines(batch)?;
+        let body = objects(batch)?;
         let same = (batch.at_s, batch.requests());
         if self.last != Some(same) {
             self.batch += 1;

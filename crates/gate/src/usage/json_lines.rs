@@ -1,21 +1,28 @@
 //! Batches as JSON lines: one object for each key and route, appended to a file.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::collector::{Batch, Sink};
 use super::sum::Sum;
+use crate::lines;
 use crate::policy::PROBLEMS;
 
-/// A file of JSON lines.
+/// How long another process may write to the file.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks whether it still does.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A file of JSON lines. It is opened for each batch, so that it may be moved away at any time.
 #[derive(Debug)]
 pub struct JsonLines {
-    file: File,
+    path: PathBuf,
 }
 
 impl JsonLines {
@@ -24,9 +31,25 @@ impl JsonLines {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        Ok(Self { file })
+        open(path)?;
+        Ok(Self { path: path.to_owned() })
     }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    lines::open(path, 0o600)
+}
+
+/// Keeps other gateways from writing to the file until it is closed. File systems without locks have none.
+fn lock(file: &File) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+        if Instant::now() > until {
+            return Err(io::Error::other("another process writes to the file for long"));
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 #[derive(Serialize)]
@@ -52,7 +75,7 @@ pub(super) fn refusals(sum: &Sum) -> BTreeMap<&'static str, u64> {
 }
 
 /// A batch as JSON lines.
-pub(super) fn lines(batch: &Batch) -> Result<Vec<u8>, String> {
+pub(super) fn objects(batch: &Batch) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     for (key, route, sum) in &batch.rows {
         let line = Line {
@@ -77,13 +100,18 @@ pub(super) fn lines(batch: &Batch) -> Result<Vec<u8>, String> {
 
 impl Sink for JsonLines {
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
-        let text = lines(batch)?;
-        let before = self.file.metadata().map_err(|error| error.to_string())?.len();
-        self.file.write_all(&text).map_err(|error| {
-            // What was written of it is taken back, so that trying again counts nothing twice.
-            let _ = self.file.set_len(before);
-            error.to_string()
-        })
+        let text = objects(batch)?;
+        let append = || {
+            let mut file = open(&self.path)?;
+            lock(&file)?;
+            lines::end_last(&mut file, &self.path);
+            let before = file.metadata()?.len();
+            file.write_all(&text).inspect_err(|_| {
+                // What was written of it is taken back, so that trying again counts nothing twice.
+                let _ = file.set_len(before);
+            })
+        };
+        append().map_err(|error: io::Error| error.to_string())
     }
 }
 
@@ -107,6 +135,31 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["statuses"]["200"], 3);
         assert_eq!(lines[1]["refused"], serde_json::json!({"rate_limited": 2}));
+    }
+
+    /// Two gateways append to one file, of which one writes a batch in pieces; and the file is moved away.
+    #[test]
+    fn who_writes_to_the_file_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("usage.jsonl");
+        let batch = || Batch { at_s: 5, rows: vec![(1, "a".to_owned(), Sum::default())] };
+        let mut sink = JsonLines::open(&path).unwrap();
+        let mut other = open(&path).unwrap();
+        lock(&other).unwrap();
+        other.write_all(b"{\"half\"").unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| sink.write(&batch()));
+            thread::sleep(10 * LOOK);
+            other.write_all(b":0}\n").unwrap();
+            drop(other);
+            waiting.join().unwrap().unwrap();
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        let well = text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert!(well && text.lines().count() == 2, "{text}");
+        std::fs::rename(&path, folder.path().join("moved")).unwrap();
+        sink.write(&batch()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
     }
 
     /// Who tells it says that usage cannot be written.

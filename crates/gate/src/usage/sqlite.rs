@@ -162,7 +162,11 @@ pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Resu
     read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+/// Whether a file has this table.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let query = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
     Ok(connection.query_row(query, [name], |row| row.get::<_, i64>(0))? > 0)
 }
@@ -172,23 +176,42 @@ fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
 /// # Errors
 /// As [`read`].
 pub fn used_since(path: &Path, from_s: i64) -> Result<BTreeMap<u64, u64>, String> {
+    let used = used_by(path, from_s, "key", "quota_used", |row| row.get::<_, i64>(0));
+    Ok(used?.into_iter().map(|(key, used)| (key.max(0) as u64, used)).collect())
+}
+
+/// As [`used_since`], of each route by its name.
+///
+/// # Errors
+/// As there.
+pub fn used_by_route(path: &Path, from_s: i64) -> Result<BTreeMap<String, u64>, String> {
+    used_by(path, from_s, "route", "quota_used_of_routes", |row| row.get(0))
+}
+
+/// Sums over the table of usage and one of days, by a column of both.
+fn used_by<K: Ord>(
+    path: &Path,
+    from_s: i64,
+    by: &str,
+    of_days: &str,
+    name: impl Fn(&Row) -> rusqlite::Result<K>,
+) -> Result<BTreeMap<K, u64>, String> {
     let read = || {
         let connection =
             Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.busy_timeout(WAIT)?;
-        let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-        for (table, column, unit_s) in [("usage", "minute", MINUTE_S), ("quota_used", "day", DAY_S)]
-        {
+        let mut used: BTreeMap<K, u64> = BTreeMap::new();
+        for (table, column, unit_s) in [("usage", "minute", MINUTE_S), (of_days, "day", DAY_S)] {
             if !has_table(&connection, table)? {
                 continue;
             }
             let mut statement = connection.prepare(&format!(
-                "SELECT key, sum(forwarded) FROM {table} WHERE {column} >= ?1 GROUP BY key"
+                "SELECT {by}, sum(forwarded) FROM {table} WHERE {column} >= ?1 GROUP BY {by}"
             ))?;
             let mut rows = statement.query([from_s.div_euclid(unit_s)])?;
             while let Some(row) = rows.next()? {
-                let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0) as u64);
-                *used.entry(count(0)?).or_default() += count(1)?;
+                let forwarded = row.get::<_, i64>(1)?.max(0) as u64;
+                *used.entry(name(row)?).or_default() += forwarded;
             }
         }
         Ok(used)

@@ -1,10 +1,12 @@
 //! Upstreams that fail: not there, closing, silent, not HTTP, one of several.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use gate::path::Failure;
-use gate::policy::{ActiveCheck, Upstream};
+use gate::policy::{ActiveCheck, Balance, PassiveCheck, Upstream};
+use socket2::SockRef;
 use testkit::peer::{Peer, Step};
 
 use crate::harness::{Front, api, front, interfaces, upstream};
@@ -122,6 +124,43 @@ fn a_server_that_fails_is_left_for_another() {
             front.health.view(net::clock::now()).iter().filter(|server| !server.well).count();
         assert!(unwell <= 1);
         assert!(front.gate.counts().retries > 0);
+    }
+}
+
+/// A request of before that ends lets no second one try a server which has not answered the first.
+#[test]
+fn one_request_tries_a_server_after_its_rest_whatever_else_ends() {
+    for io in interfaces() {
+        let asked = || Step::Expect(b"\r\n\r\n");
+        let (silent, closing) = (vec![asked(), Step::Hang], vec![asked()]);
+        let failing = Peer::start_each(vec![silent.clone(), closing, silent]);
+        let api = api();
+        let mut upstream = upstream(&[api.addr(), failing.addr()]);
+        upstream.balance = Balance::RoundRobin;
+        upstream.passive = PassiveCheck { failures: 1, rest_ns: 50_000_000 };
+        let front = front(upstream, io);
+        let begin = || {
+            let mut client = TcpStream::connect(front.addr()).expect("it listens");
+            client.write_all(GET).expect("it is sent");
+            client
+        };
+        let reach = |connections: u64| {
+            let clients: Vec<TcpStream> = (0..2).map(|_| begin()).collect();
+            while failing.connections() < connections || failing.requests() < connections {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            clients
+        };
+        let before = reach(1);
+        let _failed = reach(2);
+        std::thread::sleep(Duration::from_millis(100));
+        let _trial = reach(3);
+        for client in before {
+            SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("it ends by a RST");
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        let statuses: Vec<u16> = (0..4).map(|_| front.ask(GET)[0].status).collect();
+        assert_eq!((statuses, failing.connections()), (vec![200; 4], 3));
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gate::admission::{Line, Part};
-use gate::policy::PolicySettings;
+use gate::policy::{ClientBounds, PolicySettings};
 use testkit::peer::{End, Peer, Step};
 use wire::ResponseTo;
 
@@ -42,6 +42,25 @@ fn a_client_that_drips_its_body_holds_no_room() {
         assert_eq!(answers[0].status, 200);
         slow.send(b"nd!");
         assert!(all(&mut slow).0.starts_with("HTTP/1.1 200 OK\r\n"));
+    }
+}
+
+/// The same where there is no load line.
+#[test]
+fn a_client_that_drips_its_body_holds_no_connection_where_bodies_are_held() {
+    for io in interfaces() {
+        for hold_bodies in [true, false] {
+            let peer = Peer::start(vec![Step::Expect(b"end!"), Step::Send(OK.to_vec())]);
+            let settings = PolicySettings::open(upstream(&[peer.addr()]));
+            let client = ClientBounds { hold_bodies, ..ClientBounds::default() };
+            let front = front_with(PolicySettings { client, ..settings }, io);
+            let mut slow = front.client();
+            slow.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\ne");
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(front.gate.counts().connects, u64::from(!hold_bodies));
+            slow.send(b"nd!");
+            assert!(all(&mut slow).0.starts_with("HTTP/1.1 200 OK\r\n"));
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use gate::policy::{HeaderRules, KeySource, PathPattern, PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 use wire::ResponseTo;
 
-use crate::harness::{all, answers, api, front_with, interfaces, upstream};
+use crate::harness::{Front, all, answers, api, front_with, interfaces, upstream};
 
 /// A server that answers one request with these bytes once its last chunk has come; what it was sent.
 fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
@@ -32,6 +32,21 @@ fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
         String::from_utf8_lossy(&came).into_owned()
     });
     (address, thread)
+}
+
+/// A gateway with one route to a server, which knows the key `k`.
+fn keyed(route: Route, server: SocketAddr, io: net::Io) -> Front {
+    let digester = Digester::new(b"secret");
+    let settings = PolicySettings {
+        routes: vec![route],
+        key_source: KeySource::usual(),
+        digester: Some(digester.clone()),
+        ..PolicySettings::open(upstream(&[server]))
+    };
+    let front = front_with(settings, io);
+    let keys = Arc::clone(&front.current.get().0.state().keys);
+    keys.put(&digester.digest(b"k"), &Settings::default());
+    front
 }
 
 #[test]
@@ -74,7 +89,6 @@ fn rules_hold_for_underscores_and_trailers() {
     for io in interfaces() {
         let answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX_Secret: 7\r\n\r\n2\r\nok\r\n0\r\nX-Secret: 8\r\nX-Sum: 9\r\n\r\n";
         let (address, sent) = recorder(answer);
-        let digester = Digester::new(b"secret");
         let rules = |set: &[(&str, &str)], remove: &[&str]| HeaderRules {
             set: set.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
             remove: remove.iter().map(|name| (*name).into()).collect(),
@@ -84,15 +98,7 @@ fn rules_hold_for_underscores_and_trailers() {
             response_headers: rules(&[], &["x-secret"]),
             ..Route::to(0)
         };
-        let settings = PolicySettings {
-            routes: vec![route],
-            key_source: KeySource::usual(),
-            digester: Some(digester.clone()),
-            ..PolicySettings::open(upstream(&[address]))
-        };
-        let front = front_with(settings, io);
-        let keys = Arc::clone(&front.current.get().0.state().keys);
-        keys.put(&digester.digest(b"k"), &Settings::default());
+        let front = keyed(route, address, io);
         let mut client = front.client();
         client.send(
             b"POST / HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\nX_Role: 1\r\nX_Internal: 2\r\nX-API_Key: 3\r\nX-Other: 4\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Role: 5\r\nx-internal: 6\r\nX-API-Key: 10\r\nX-Check: 11\r\n\r\n",
@@ -122,16 +128,7 @@ fn tokens_of_the_upstream_pass_where_no_key_is_asked_for() {
         (false, "k", false),
     ] {
         let (address, sent) = recorder(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        let digester = Digester::new(b"secret");
-        let settings = PolicySettings {
-            routes: vec![Route { public, ..Route::to(0) }],
-            key_source: KeySource::usual(),
-            digester: Some(digester.clone()),
-            ..PolicySettings::open(upstream(&[address]))
-        };
-        let front = front_with(settings, io);
-        let keys = Arc::clone(&front.current.get().0.state().keys);
-        keys.put(&digester.digest(b"k"), &Settings::default());
+        let front = keyed(Route { public, ..Route::to(0) }, address, io);
         let mut client = front.client();
         let text = format!(
             "POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"

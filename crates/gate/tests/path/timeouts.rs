@@ -74,6 +74,46 @@ fn strict(bounds: ClientBounds, io: net::Io) -> (target::Server, Front) {
     (api, front)
 }
 
+/// A client that waits for `100 Continue` is not late itself.
+#[test]
+fn who_waits_to_continue_waits_for_the_upstream() {
+    let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
+    for io in interfaces() {
+        let slow = vec![
+            Step::Expect(b"\r\n\r\n"),
+            Step::Pause(Duration::from_millis(600)),
+            Step::Send(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
+            Step::Expect(b"hello"),
+            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()),
+        ];
+        let silent = vec![Step::Expect(b"\r\n\r\n"), Step::Hang];
+        for (script, first_byte_ms, body, status) in
+            [(slow, 10_000, &b"hello"[..], 200), (silent, 200, b"", 504)]
+        {
+            let peer = Peer::start(script);
+            let timeouts = Timeouts { first_byte_ns: first_byte_ms * MS, ..Timeouts::default() };
+            let front = front_with(
+                PolicySettings {
+                    client: ClientBounds { body_ns: 300 * MS, ..ClientBounds::default() },
+                    routes: vec![Route { timeouts, ..Route::to(0) }],
+                    ..PolicySettings::open(upstream(&[peer.addr()]))
+                },
+                io,
+            );
+            let mut client = front.client();
+            client.send(post);
+            if !body.is_empty() {
+                let told = client.receive_until(b"\r\n\r\n");
+                assert!(told.starts_with(b"HTTP/1.1 100 "), "{}", told.escape_ascii());
+                client.send(body);
+            }
+            let came = client.receive_until(b"\r\n\r\n");
+            let wanted = format!("HTTP/1.1 {status} ");
+            assert!(came.starts_with(wanted.as_bytes()), "{}", came.escape_ascii());
+        }
+    }
+}
+
 #[test]
 fn heads_and_bodies_that_take_too_long_give_408() {
     for io in interfaces() {

@@ -1,8 +1,9 @@
 //! Changes of protocol.
 
+use gate::policy::{PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{all, front, interfaces, upstream};
+use crate::harness::{all, front, front_with, interfaces, upstream};
 
 #[test]
 fn after_101_bytes_pass_both_ways() {
@@ -23,6 +24,27 @@ fn after_101_bytes_pass_both_ways() {
         client.send(b"ping");
         let (text, end) = all(&mut client);
         assert_eq!((text.as_str(), end), ("pong", testkit::peer::End::Closed));
+        assert_eq!(front.gate.counts().tunnels, 1);
+    }
+}
+
+/// A protocol that the route names.
+#[test]
+fn a_route_says_what_may_be_changed_to() {
+    let script = vec![
+        Step::Expect(b"Upgrade: SPDY/3.1\r\n\r\n"),
+        Step::Send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\nConnection: Upgrade\r\n\r\nhi".to_vec()),
+    ];
+    for io in interfaces() {
+        let peer = Peer::start(script.clone());
+        let settings = PolicySettings::open(upstream(&[peer.addr()]));
+        let route = Route { upgrade: vec!["spdy/3.1".into()], ..Route::to(0) };
+        let front = front_with(PolicySettings { routes: vec![route], ..settings }, io);
+        let mut client = front.client();
+        client.send(
+            b"POST /exec HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n",
+        );
+        client.receive_until(b"\r\n\r\nhi");
         assert_eq!(front.gate.counts().tunnels, 1);
     }
 }

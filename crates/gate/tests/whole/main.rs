@@ -3,6 +3,7 @@
 #[path = "../path/harness.rs"]
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
+mod renewed;
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -134,6 +135,26 @@ fn quotas_outlive_a_restart_whatever_usage_is_written_to() {
     }
 }
 
+/// Those of a route, and of all requests together, whoever asks.
+#[test]
+fn quotas_of_routes_and_of_all_outlive_a_restart() {
+    let route = "[[route]]\nname = \"some\"\nupstream = \"api\"\nlimits = { per_month = 3 }\n";
+    let all = "[limits]\nall = { per_day = 3 }\n";
+    for sink in ["", "[usage]\njson_lines = \"USAGE\"\n"] {
+        for limits in [route, all] {
+            let (folder, api) = (TempDir::new().expect("a folder"), api());
+            let lines = folder.path().join("usage.jsonl");
+            let sink = sink.replace("USAGE", &lines.display().to_string());
+            let text = text(&folder, api.addr(), &format!("{sink}{limits}"));
+            let gateway = start(&folder, &text);
+            assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 200]);
+            assert_eq!(gateway.drain(), Vec::<String>::new());
+            let gateway = start(&folder, &text);
+            assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 429], "{sink}{limits}");
+        }
+    }
+}
+
 /// What the earlier gateway let through and had not reported counts once it has ended.
 #[test]
 fn quotas_outlive_a_gateway_that_is_taken_over() {
@@ -147,6 +168,37 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     assert_eq!(earlier.drain(), Vec::<String>::new());
     thread::sleep(Duration::from_millis(500));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
+}
+
+/// A later gateway may listen elsewhere too, and leave an address: who is connected there is served to the end.
+#[test]
+fn a_later_gateway_has_listeners_of_its_own() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let [kept, left, new, admin, other_admin] = [0; 5].map(|_| free_address());
+    let text = |addresses: &[&String], admin: &str| {
+        let also = |address: &&String| format!("[[listen]]\naddress = \"{address}\"\n");
+        let more: String = addresses[1..].iter().map(also).collect();
+        text(&folder, api.addr(), &format!("{more}[admin]\naddress = \"{admin}\"\n"))
+            .replace("127.0.0.1:0", addresses[0])
+    };
+    let earlier = start(&folder, &text(&[&kept, &left], &admin));
+    let mut slow = RawClient::connect(left.parse().expect("an address"));
+    slow.send(b"GET /delay/1s HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(soon(|| earlier.control().state().ceiling.in_flight() > 0.0));
+    fs::write(folder.path().join("gate.toml"), text(&[&kept, &new], &other_admin))
+        .expect("written");
+    let later = take_over(&folder).expect("it takes over");
+    assert!(soon(|| earlier.is_replaced()));
+    assert_eq!(earlier.drain(), Vec::<String>::new());
+    assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    let at = |address: &String| address.parse::<SocketAddr>().expect("an address");
+    assert_eq!(later.addresses(), [at(&kept), at(&new)]);
+    assert_eq!(later.admin_address(), Some(at(&other_admin)));
+    for address in [&kept, &new, &other_admin] {
+        RawClient::connect(at(address)).send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    std::net::TcpStream::connect(&left).expect_err("nobody listens there");
+    assert_eq!(status(&later, None), 200);
 }
 
 /// The gateway in the middle is taken over while the first still answers a request: the last one counts that too.
@@ -171,6 +223,26 @@ fn quotas_outlive_two_take_overs_within_a_drain() {
     assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
     thread::sleep(Duration::from_millis(500));
     assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
+}
+
+/// A new key is no new quota, neither at once nor after a restart.
+#[test]
+fn a_rotated_key_goes_on_with_what_was_used() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let first = key(&folder);
+    let text = text(&folder, api.addr(), &quota(4));
+    let gateway = start(&folder, &text);
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&first))), [200, 200]);
+    let (second, id) = gateway.control().rotate_key(1, 0, "test").expect("it is rotated");
+    assert_eq!([&first, &second].map(|key| status(&gateway, Some(key))), [403, 200]);
+    // By another process, which does not know what was not reported.
+    let (third, _) = store(&folder).rotate(id, 0, &STAMP).expect("it is rotated");
+    gateway.control().follow_store().expect("it is read");
+    assert_eq!([&second, &third].map(|key| status(&gateway, Some(key))), [403, 200]);
+    assert_eq!(status(&gateway, Some(&third)), 429);
+    assert_eq!(gateway.drain(), Vec::<String>::new());
+    let gateway = start(&folder, &text);
+    assert_eq!(status(&gateway, Some(&third)), 429);
 }
 
 /// Keys of a tier that had no quota when the gateway began, and has one later.

@@ -70,11 +70,11 @@ pub struct GateArgs {
     /// Kernel interface
     #[arg(long, value_enum, default_value = "auto")]
     pub io: IoArg,
-    /// Read the configuration and the load line again when their files change
+    /// Read the configuration again when it changes, or a load line, certificate, key or authority that it names
     #[arg(long)]
     pub watch: bool,
-    /// Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and
-    /// no connection is lost
+    /// Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no
+    /// connection is lost. Other listeners may be added or left out
     #[arg(long)]
     pub take_over: bool,
     /// Check the configuration and every file that a start needs, and start nothing: no port is bound
@@ -111,7 +111,7 @@ pub enum KeysCommand {
     List(ListKeysArgs),
     /// End a key; a running gateway follows within a second
     Revoke(KeyArgs),
-    /// Put a new key in the place of one; it alone is printed on standard output
+    /// Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output
     Rotate(RotateArgs),
 }
 
@@ -186,7 +186,7 @@ pub struct RotateArgs {
     /// The key
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Time for which the old key is valid beside the new one
+    /// Time for which the old key is valid beside the new one; both count in one quota
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub grace: Nanos,
 }

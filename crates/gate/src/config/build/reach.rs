@@ -1,8 +1,15 @@
 //! Which addresses lead to the gateway itself, and which listeners take each other's clients.
 //!
-//! Owns comparisons of addresses. What is said of them is `build`'s.
+//! Owns comparisons of addresses, and what is said of a gateway that would ask itself.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use toml::Spanned;
+
+use super::super::file::Config;
+use super::super::place::ConfigError;
+use super::{Builder, ListenerSettings};
+use crate::policy::{Upstream, UpstreamAddress};
 
 /// Addresses that are reserved (RFC 1112 section 4) or of documentation (RFC 3849): no machine has them.
 const NOBODYS: [IpAddr; 2] = [
@@ -10,12 +17,59 @@ const NOBODYS: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)),
 ];
 
+impl Builder<'_> {
+    /// Refuses servers that are the gateway itself.
+    pub(super) fn no_loop(
+        &self,
+        config: &Config,
+        upstreams: &[Upstream],
+        listeners: &[ListenerSettings],
+    ) -> Result<(), ConfigError> {
+        let leads_here = |server: &UpstreamAddress| {
+            let reached = |own: &&ListenerSettings| is_reached(own.address, server.socket, is_own);
+            listeners.iter().find(reached)
+        };
+        for (written, upstream) in config.upstream.iter().zip(upstreams) {
+            let mut servers = upstream.addresses.iter();
+            let Some((server, own)) = servers.find_map(|it| Some((it, leads_here(it)?))) else {
+                continue;
+            };
+            let mut urls = written.servers.get_ref().iter();
+            let url = urls.find(|url| url.get_ref().contains(&server.text));
+            return Err(self.wrong(
+                url.unwrap_or(&written.name),
+                format!(
+                    "`{}` is the gateway itself, which listens on {}: requests would go round in a circle; write the \
+                     address of the API",
+                    url.map_or(&server.text, Spanned::get_ref),
+                    own.address
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses servers that are the admin API.
+    pub(super) fn no_admin_upstream(
+        &self,
+        config: &Config,
+        upstreams: &[Upstream],
+        admin: Option<SocketAddr>,
+    ) -> Result<(), ConfigError> {
+        let (Some(admin), Some(written)) = (admin, &config.admin.address) else { return Ok(()) };
+        let mut servers = upstreams.iter().flat_map(|upstream| &upstream.addresses);
+        match servers.find(|server| is_reached(admin, server.socket, is_own)) {
+            Some(server) => Err(self.wrong(
+                written,
+                format!("{admin} is the address of the upstream's server {}: the admin API needs its own", server.text),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Whether connections to an address come to a listener. `is_own` says whether an address is one of this machine's.
-pub(super) fn is_reached(
-    listener: SocketAddr,
-    to: SocketAddr,
-    is_own: impl FnOnce(IpAddr) -> bool,
-) -> bool {
+fn is_reached(listener: SocketAddr, to: SocketAddr, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
     if listener.port() != to.port() || to.port() == 0 {
         return false;
     }
@@ -39,7 +93,7 @@ pub(super) fn is_shared(one: SocketAddr, other: SocketAddr) -> bool {
 
 /// Whether an address is one of this machine's. Where the kernel lets any address be bound (`ip_nonlocal_bind`), none
 /// is known to be.
-pub(super) fn is_own(address: IpAddr) -> bool {
+fn is_own(address: IpAddr) -> bool {
     let binds = |address: IpAddr| UdpSocket::bind((address, 0)).is_ok();
     binds(address) && !NOBODYS.into_iter().any(binds)
 }

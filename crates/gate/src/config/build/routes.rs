@@ -9,6 +9,7 @@ use super::super::place::{ConfigError, nearest};
 use super::{Builder, set};
 use crate::policy::{
     HeaderRules, Host, Methods, PathPattern, PathRewrite, Route, Shadow, Timeouts, Upstream,
+    WEBSOCKET,
 };
 
 impl Builder<'_> {
@@ -39,9 +40,10 @@ impl Builder<'_> {
         route.request_headers = self.headers(&written.request_headers)?;
         route.response_headers = self.headers(&written.response_headers)?;
         route.timeouts = timeouts(&written.timeouts);
-        route.upgrade = written.upgrade.unwrap_or(route.upgrade);
+        route.upgrade = self.upgrade(written)?;
         route.body_max_bytes = written.body.map_or(route.body_max_bytes, |bytes| bytes.0);
         route.limits = self.limits(&written.limits)?;
+        route.quotas = self.quotas(&written.limits)?;
         Ok(route)
     }
 
@@ -89,6 +91,33 @@ impl Builder<'_> {
         let near = nearest(name, upstreams.iter().map(|upstream| &*upstream.name));
         let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
         Err(self.wrong(written, format!("there is no upstream `{name}`{hint}")))
+    }
+
+    /// Protocols that may be changed to, in lower case.
+    fn upgrade(&self, written: &RouteConfig) -> Result<Vec<String>, ConfigError> {
+        let protocols = match &written.upgrade {
+            None | Some(UpgradeConfig::Whether(true)) => return Ok(vec![WEBSOCKET.to_owned()]),
+            Some(UpgradeConfig::Whether(false)) => return Ok(Vec::new()),
+            Some(UpgradeConfig::Protocols(protocols)) => protocols,
+        };
+        let protocol = |text: &String| {
+            let lower = text.to_ascii_lowercase();
+            let (name, version) = lower.split_once('/').unwrap_or((lower.as_str(), "1"));
+            let of_tokens =
+                [name, version].iter().all(|part| !part.is_empty() && part.bytes().all(is_token));
+            match name {
+                "http" | "h2c" | "h2" => Err(self.wrong(
+                    &written.name,
+                    format!("upgrade: `{text}`: in another version of HTTP requests would pass the gateway"),
+                )),
+                _ if of_tokens => Ok(lower.clone()),
+                _ => Err(self.wrong(
+                    &written.name,
+                    format!("upgrade: `{text}` is no protocol such as websocket or SPDY/3.1"),
+                )),
+            }
+        };
+        protocols.iter().map(protocol).collect()
     }
 
     fn shadow(

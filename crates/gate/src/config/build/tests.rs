@@ -68,9 +68,14 @@ head_size = "16KiB"
 every = "1s"
 "#;
 
-fn resolve(text: &str) -> Result<SocketAddr, String> {
-    let text = text.replace("localhost", "127.0.0.9");
-    text.parse().map_err(|_| "is no address".to_owned())
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, String> {
+    let of = |text: &str| text.parse().map_err(|_| "is no address".to_owned());
+    match text.strip_prefix("both") {
+        Some(port) => {
+            ["127.0.0.8", "[::8]"].map(|host| of(&format!("{host}{port}"))).into_iter().collect()
+        }
+        None => of(&text.replace("localhost", "127.0.0.9")).map(|address| vec![address]),
+    }
 }
 
 fn built(text: &str) -> Result<Built, ConfigError> {
@@ -105,6 +110,52 @@ fn every_part_is_read() {
     assert_eq!(policy.key_source.query, None);
     assert_eq!(policy.address.at_once, Some(20));
     assert_eq!((policy.client.head_ns, policy.client.head_bytes), (SECOND, 16 << 10));
+}
+
+#[test]
+fn a_route_names_the_protocols_that_it_tunnels() {
+    let of = |written: &str| {
+        let public = format!("public = true\n{written}");
+        built(&WHOLE.replace("public = true", &public))
+            .map(|built| built.policy.routes[1].upgrade.clone())
+    };
+    assert_eq!(of("").unwrap(), ["websocket"]);
+    assert_eq!(of("upgrade = true").unwrap(), ["websocket"]);
+    assert!(of("upgrade = false").unwrap().is_empty());
+    assert_eq!(of("upgrade = [\"WebSocket\", \"SPDY/3.1\"]").unwrap(), ["websocket", "spdy/3.1"]);
+    for wrong in ["h2c", "HTTP/2.0", "", "a b", "a/", "/1", "a/b/c"] {
+        let error = of(&format!("upgrade = [\"{wrong}\"]")).unwrap_err();
+        assert!(error.place.is_some() && error.what.contains("upgrade: "), "{error}");
+    }
+}
+
+#[test]
+fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
+    let with = |from: &str, to: &str| built(&WHOLE.replace(from, to));
+    let policy = with("burst = 5", "per_day = 7").unwrap().policy;
+    assert_eq!(policy.routes[0].quotas, Quotas { day: Some(7), month: None });
+    let policy = with("rate = \"1k/s\"", "per_month = 9").unwrap().policy;
+    assert_eq!((policy.all, policy.all_quotas.month), (Limits::default(), Some(9)));
+    for (from, to) in [
+        ("concurrency = 20", "per_day = 7"),
+        ("per_day = 1000", "together = { per_month = 7 }"),
+        ("burst = 5", "per_day = 0"),
+    ] {
+        let error = with(from, to).unwrap_err();
+        assert!(error.place.is_some() && error.what.starts_with("a quota is "), "{error}");
+    }
+}
+
+#[test]
+fn a_name_stands_for_a_server_at_each_of_its_addresses() {
+    let text = WHOLE.replace("\"https://localhost\"", "\"https://both\"");
+    let Built { policy, .. } = built(&text).unwrap();
+    let shop = policy.upstreams[0].addresses.iter();
+    let servers: Vec<_> =
+        shop.map(|server| (server.socket.to_string(), server.tls.as_deref())).collect();
+    let expected =
+        [("127.0.0.1:8080", None), ("127.0.0.8:443", Some("both")), ("[::8]:443", Some("both"))];
+    assert_eq!(servers, expected.map(|(socket, tls)| (socket.to_owned(), tls)));
 }
 
 /// With the first text of the whole configuration replaced by the second, the third is said.

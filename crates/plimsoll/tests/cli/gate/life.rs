@@ -69,6 +69,32 @@ fn requests_are_logged_in_a_form_that_is_mined() {
     assert!(folder.text("mined/workload.yaml").contains("/bytes/{"), "its endpoint is found");
 }
 
+/// Whose requests were refused, and where.
+#[test]
+fn refusals_are_logged_with_their_key_and_route() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let key = folder.plimsoll("gate keys add --rate 1/h").ok().stdout.trim_end().to_owned();
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[[route]]\nname = \
+         \"some\"\nupstream = \"api\"\n[access_log]\npath = \"traffic.jsonl\"\nformat = \"json\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    let gate = Gate::start(&folder, "gate.toml");
+    let statuses = [key.as_str(), key.as_str(), ""].map(|key| {
+        let header = format!("X-API-Key: {key}\r\n");
+        gate.get("/healthz", if key.is_empty() { "" } else { &header }).status
+    });
+    assert_eq!(statuses, [200, 429, 401]);
+    gate.end();
+    let text = folder.text("traffic.jsonl");
+    let logged: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |at: usize| ["status", "user", "route"].map(|name| logged[at][name].to_string());
+    assert_eq!(of(1), ["429", "\"1\"", "\"some\""]);
+    assert_eq!(of(2), ["401", "null", "\"some\""]);
+}
+
 /// What was recorded is replayed: the arrivals as they came, by `run`.
 #[test]
 fn recorded_traffic_is_replayed() {

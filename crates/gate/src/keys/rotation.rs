@@ -1,0 +1,163 @@
+//! A new key in the place of one: all of it is written, or nothing.
+//!
+//! Keys that replace each other have one quota: their requests count together, so that nobody gets a second one by rotating.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::store::{insert, key_of, log, saturated};
+use super::{NewKey, Stamp, Store, StoreError, new_key};
+use crate::usage::has_table;
+
+/// Which key each was put in the place of.
+const TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS replaced (key INTEGER PRIMARY KEY, old INTEGER NOT NULL) STRICT";
+
+/// Of keys that replace others: each by its number, and the one that it replaces.
+#[derive(Debug, Default)]
+pub struct Replaced(BTreeMap<u64, u64>);
+
+impl Replaced {
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.keys().copied()
+    }
+
+    /// The first of the keys that a key stands in the place of; itself where it replaces none.
+    pub fn first(&self, mut id: u64) -> u64 {
+        // Numbers ascend, but in a damaged file.
+        while let Some(old) = self.0.get(&id).filter(|old| **old < id) {
+            id = *old;
+        }
+        id
+    }
+}
+
+impl Store {
+    /// Puts a new key in the place of one, with the same settings and in the same quota; the old one ends `grace_s` seconds
+    /// from now, at once where that is 0.
+    ///
+    /// # Errors
+    /// When there is none in force with this number, or the file cannot be written; nothing has changed then.
+    pub fn rotate(
+        &mut self,
+        id: u64,
+        grace_s: u32,
+        stamp: &Stamp,
+    ) -> Result<(String, u64), StoreError> {
+        let key = new_key()?;
+        let digest = self.digester.digest(key.as_bytes());
+        let transaction = self.begin()?;
+        let old = key_of(&transaction, id)?.filter(|key| key.revoked_s.is_none());
+        let Some(old) = old else { return Err(StoreError::NoSuchKey(id)) };
+        // Of its tier, even where the configuration has that no longer.
+        let new = insert(&transaction, &digest, &old.key, stamp)?;
+        transaction.execute_batch(TABLE)?;
+        let pair = params![saturated(new), saturated(id)];
+        transaction.execute("INSERT INTO replaced VALUES (?1, ?2)", pair)?;
+        log(&transaction, stamp, Some(new), &format!("added in the place of key {id}"))?;
+        end(&transaction, (id, &old.key), new, grace_s, stamp)?;
+        transaction.commit()?;
+        Ok((key, new))
+    }
+
+    /// The first of the keys that a key stands in the place of; itself where it replaces none.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn first_of(&self, mut id: u64) -> Result<u64, StoreError> {
+        if !has_table(&self.connection, "replaced")? {
+            return Ok(id);
+        }
+        let query = "SELECT old FROM replaced WHERE key = ?1 AND old < key";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut old = |id: u64| statement.query_row([saturated(id)], |row| row.get(0)).optional();
+        while let Some(replaced) = old(id)? {
+            id = i64::max(replaced, 0) as u64;
+        }
+        Ok(id)
+    }
+
+    /// All keys that replace others.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn replaced(&self) -> Result<Replaced, StoreError> {
+        if !has_table(&self.connection, "replaced")? {
+            return Ok(Replaced::default());
+        }
+        let mut statement = self.connection.prepare("SELECT key, old FROM replaced")?;
+        let id = |number: i64| number.max(0) as u64;
+        let pairs = statement.query_map([], |row| Ok((id(row.get(0)?), id(row.get(1)?))))?;
+        Ok(Replaced(pairs.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Ends a key that another replaces, now or later.
+fn end(
+    transaction: &Transaction<'_>,
+    (id, key): (u64, &NewKey),
+    new: u64,
+    grace_s: u32,
+    stamp: &Stamp,
+) -> Result<(), StoreError> {
+    if grace_s == 0 {
+        let now = params![saturated(id), stamp.at_s];
+        transaction.execute("UPDATE keys SET revoked_s = ?2 WHERE id = ?1", now)?;
+        return log(transaction, stamp, Some(id), "revoked");
+    }
+    let ends = stamp.at_s.saturating_add(i64::from(grace_s));
+    let ends = if key.expires_s == 0 { ends } else { ends.min(key.expires_s) };
+    let then = params![saturated(id), ends];
+    transaction.execute("UPDATE keys SET expires_s = ?2 WHERE id = ?1", then)?;
+    log(transaction, stamp, Some(id), &format!("ends in {grace_s} s: key {new} replaces it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("gate.db")).unwrap();
+        (folder, store)
+    }
+
+    /// The old key can no longer be ended: there is no new one either.
+    #[test]
+    fn a_rotation_that_fails_on_the_way_leaves_no_key_behind() {
+        let (_folder, mut store) = store();
+        let (_, id) = store.add(&NewKey::default(), &STAMP).unwrap();
+        let refuses =
+            "CREATE TRIGGER no BEFORE UPDATE ON keys BEGIN SELECT raise(ABORT, 'no'); END";
+        store.connection.execute_batch(refuses).unwrap();
+        let changes = store.last_change().unwrap();
+        for grace_s in [0, 60] {
+            assert!(matches!(store.rotate(id, grace_s, &STAMP), Err(StoreError::Failed(_))));
+            assert_eq!((store.count().unwrap(), store.last_change().unwrap()), (1, changes));
+        }
+    }
+
+    #[test]
+    fn the_first_of_keys_that_replace_each_other_is_known() {
+        let (_folder, mut store) = store();
+        let ids = [0; 2].map(|_| store.add(&NewKey::default(), &STAMP).unwrap().1);
+        assert_eq!(ids.map(|id| store.first_of(id).unwrap()), ids);
+        let (_, third) = store.rotate(ids[1], 60, &STAMP).unwrap();
+        let (_, fourth) = store.rotate(third, 0, &STAMP).unwrap();
+        let replaced = store.replaced().unwrap();
+        assert_eq!(replaced.keys().collect::<Vec<_>>(), [third, fourth]);
+        for (id, first) in [(ids[0], ids[0]), (ids[1], ids[1]), (third, ids[1]), (fourth, ids[1])] {
+            assert_eq!((replaced.first(id), store.first_of(id).unwrap()), (first, first));
+        }
+        // A damaged file leads round in no circle.
+        store.connection.execute_batch("INSERT INTO replaced VALUES (2, 4)").unwrap();
+        assert_eq!(
+            (store.first_of(fourth).unwrap(), store.replaced().unwrap().first(fourth)),
+            (2, 2)
+        );
+    }
+}
