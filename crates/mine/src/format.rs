@@ -90,24 +90,25 @@ const LOOKED_AT: usize = 300;
 const LEAST_READ: f64 = 0.5;
 
 impl Format {
-    /// The format of a `log_format` string of nginx, or of a `LogFormat` string of Apache.
+    /// The format of a `log_format` string of nginx, or of a `LogFormat` string of Apache. `user` is the field of it that
+    /// tells users apart (`$cookie_sid`, `%{sid}C`), if it is another than the name of the user.
     ///
     /// # Errors
     /// What is missing in it, in words.
-    pub fn from_pattern(pattern: &str) -> Result<Self, String> {
+    pub fn from_pattern(pattern: &str, user: Option<&str>) -> Result<Self, String> {
         let name = "the format given".to_owned();
-        Pattern::compile(pattern).map(|pattern| Self { name, kind: Kind::Pattern(pattern) })
+        Pattern::compile(pattern, user).map(|pattern| Self { name, kind: Kind::Pattern(pattern) })
     }
 
-    /// The formats that an nginx configuration describes.
+    /// The formats that an nginx configuration describes; those that have the field `user`, if one is named.
     ///
     /// # Errors
     /// When it describes none that can be read.
-    pub fn from_nginx_conf(text: &str) -> Result<Vec<Self>, String> {
+    pub fn from_nginx_conf(text: &str, user: Option<&str>) -> Result<Vec<Self>, String> {
         let mut formats = Vec::new();
         let mut why = None;
         for (name, pattern) in nginx_conf::log_formats(text)? {
-            match Pattern::compile(&pattern) {
+            match Pattern::compile(&pattern, user) {
                 Ok(pattern) => formats.push(Self {
                     name: format!("log_format {name}"),
                     kind: Kind::Pattern(pattern),
@@ -151,6 +152,14 @@ impl Format {
         Self::built_in(at)
     }
 
+    /// W3C's format or CloudFront's with another column that tells users apart, such as `cs(Cookie)`; nothing for other
+    /// formats, which name no columns.
+    #[must_use]
+    pub fn with_user_column(self, user: &str) -> Option<Self> {
+        let columns = Kind::Columns(Columns::with_user(Some(user)));
+        matches!(self.kind, Kind::Columns(_)).then_some(Self { kind: columns, ..self })
+    }
+
     /// What it is called, in words.
     pub fn name(&self) -> &str {
         &self.name
@@ -183,7 +192,18 @@ impl Format {
                         .to_owned(),
                 )
             }
-            _ => None,
+            Kind::Columns(columns) => {
+                let user = columns.user()?;
+                let mut names = lines.filter(|line| line.starts_with(b"#Fields:"));
+                let found = |line: &[u8]| {
+                    line.split(|b| *b == b' ')
+                        .any(|name| name.eq_ignore_ascii_case(user.as_bytes()))
+                };
+                (!names.any(found)).then(|| {
+                    format!("no column is called {user}: users are told apart by address and agent")
+                })
+            }
+            Kind::Pattern(_) => None,
         }
     }
 
@@ -279,7 +299,7 @@ impl Format {
 
     fn built_in(at: usize) -> Option<Self> {
         let (name, pattern) = PATTERNS[at];
-        let pattern = Pattern::compile(pattern).ok()?;
+        let pattern = Pattern::compile(pattern, None).ok()?;
         Some(Self { name: name.to_owned(), kind: Kind::Pattern(pattern) })
     }
 

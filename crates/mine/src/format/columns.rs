@@ -7,6 +7,28 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     columns: Vec<Column>,
+    /// The column that tells users apart, if it is another than `cs-username`.
+    user: Option<String>,
+}
+
+impl Columns {
+    /// With another column that tells users apart.
+    pub(super) fn with_user(user: Option<&str>) -> Self {
+        Self { columns: Vec::new(), user: user.map(str::to_owned) }
+    }
+
+    /// That column.
+    pub(super) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    fn named(&self, name: &[u8]) -> Column {
+        match (&self.user, Column::of(name)) {
+            (Some(user), _) if name.eq_ignore_ascii_case(user.as_bytes()) => Column::User,
+            (Some(_), Column::User) => Column::Other,
+            (_, column) => column,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +84,7 @@ impl Reader {
             if let Some(names) = comment.strip_prefix(b"Fields:") {
                 let names = names.split(|byte| matches!(byte, b' ' | b'\t'));
                 let names = names.filter(|name| !name.is_empty()).take(200);
-                self.columns.columns = names.map(Column::of).collect();
+                self.columns.columns = names.map(|name| self.columns.named(name)).collect();
             }
             return Ok(None);
         }

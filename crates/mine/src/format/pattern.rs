@@ -12,6 +12,8 @@ use crate::time::{Memo, Stamp};
 enum Field {
     Client,
     User,
+    /// What tells users apart because the user says so.
+    Named,
     TimeCommon,
     TimeIso,
     TimeEpoch,
@@ -55,7 +57,8 @@ pub(super) struct Pattern {
 }
 
 /// Fields that hold the same, the better first.
-const PREFERENCES: [&[Field]; 4] = [
+const PREFERENCES: [&[Field]; 5] = [
+    &[Field::Named, Field::User],
     &[Field::Request, Field::Uri, Field::Path],
     &[Field::Request, Field::Method],
     &[Field::TimeEpoch, Field::TimeIso, Field::TimeCommon],
@@ -63,12 +66,12 @@ const PREFERENCES: [&[Field]; 4] = [
 ];
 
 impl Pattern {
-    /// Compiles a description.
+    /// Compiles a description. `user` is the field that tells users apart, as the description has it.
     ///
     /// # Errors
     /// What is missing, in words.
-    pub(super) fn compile(text: &str) -> Result<Self, String> {
-        let parts = if text.contains('$') { nginx(text) } else { apache(text)? };
+    pub(super) fn compile(text: &str, user: Option<&str>) -> Result<Self, String> {
+        let parts = if text.contains('$') { nginx(text, user) } else { apache(text, user)? };
         let mut lead = Vec::new();
         let mut pieces: Vec<Piece> = Vec::new();
         for part in parts {
@@ -90,6 +93,9 @@ impl Pattern {
         }
         let mut pattern = Self { lead, pieces };
         pattern.check()?;
+        if let Some(user) = user.filter(|_| !pattern.has(&[Field::Named])) {
+            return Err(format!("it has no field {user} to tell users apart by"));
+        }
         pattern.skip_doubles();
         Ok(pattern)
     }
@@ -140,7 +146,8 @@ enum Part {
 }
 
 /// nginx: `$name` or `${name}` between literals.
-fn nginx(text: &str) -> Vec<Part> {
+fn nginx(text: &str, user: Option<&str>) -> Vec<Part> {
+    let user = user.map(|user| user.trim_matches(['$', '{', '}']));
     let mut parts = Vec::new();
     let mut rest = text.trim_end_matches(['\r', '\n']);
     while let Some(at) = rest.find('$') {
@@ -155,7 +162,7 @@ fn nginx(text: &str) -> Vec<Part> {
                 name.split_at(end.unwrap_or(name.len()))
             }
         };
-        parts.push(Part::Field(variable(name)));
+        parts.push(Part::Field(if user == Some(name) { Field::Named } else { variable(name) }));
         rest = after;
     }
     if !rest.is_empty() {
@@ -194,7 +201,7 @@ fn variable(name: &str) -> Field {
 }
 
 /// Apache: `%h`, `%>s`, `%{User-Agent}i` between literals.
-fn apache(text: &str) -> Result<Vec<Part>, String> {
+fn apache(text: &str, user: Option<&str>) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut literal = String::new();
     let mut rest = text.trim_end_matches(['\r', '\n']);
@@ -224,6 +231,9 @@ fn apache(text: &str) -> Result<Vec<Part>, String> {
                     parts.push(Part::Text(std::mem::take(&mut literal)));
                 }
                 match (letter, argument) {
+                    _ if user == Some(written(letter, argument).as_str()) => {
+                        parts.push(Part::Field(Field::Named));
+                    }
                     // Apache's time brings its brackets with it.
                     ('t', "") => {
                         parts.push(Part::Text("[".to_owned()));
@@ -240,6 +250,11 @@ fn apache(text: &str) -> Result<Vec<Part>, String> {
         parts.push(Part::Text(literal));
     }
     Ok(parts)
+}
+
+/// A directive as it is written: `%u`, `%{sid}C`.
+fn written(letter: char, argument: &str) -> String {
+    if argument.is_empty() { format!("%{letter}") } else { format!("%{{{argument}}}{letter}") }
 }
 
 /// A directive of Apache's `mod_log_config`.
@@ -337,7 +352,7 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
 fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) -> Result<(), Bad> {
     match of {
         Field::Client if slots.client.is_empty() => slots.client = address(text),
-        Field::User => slots.user = text,
+        Field::User | Field::Named => slots.user = text,
         Field::Agent => slots.agent = text,
         Field::Host => slots.host = text,
         Field::Request => slots.request = if text.is_empty() { b"-" } else { text },

@@ -58,7 +58,7 @@ fn a_log_format_is_read_from_a_configuration() {
             log_format json escape=json '{"t":"$time_iso8601","m":"$request_method","u":"$request_uri","s":$status,"b":$body_bytes_sent}';
             access_log /var/log/nginx/access.log main;
         }"#;
-    let formats = Format::from_nginx_conf(conf).unwrap();
+    let formats = Format::from_nginx_conf(conf, None).unwrap();
     let plain = r#"1.2.3.4 "2000-10-10T20:55:36+00:00" GET "/a/b?c=d" 200 2326 rt=0.012"#;
     let json = r#"{"t":"2000-10-10T20:55:36+00:00","m":"GET","u":"/a/b?c=d","s":200,"b":2326}"#;
     for (text, name, taken) in
@@ -69,14 +69,14 @@ fn a_log_format_is_read_from_a_configuration() {
         let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, taken);
         assert_eq!(read(&format, text), [wanted]);
     }
-    let apache = Format::from_pattern(r#"%h %l %u %t \"%r\" %>s %b %D"#).unwrap();
+    let apache = Format::from_pattern(r#"%h %l %u %t \"%r\" %>s %b %D"#, None).unwrap();
     let line = r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /a/b?c=d HTTP/1.1" 200 2326 12000"#;
     let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, Some(12_000_000));
     assert_eq!(read(&apache, line), [wanted]);
     for (pattern, missing) in
         [("$remote_addr", "time"), ("[$time_local] $status", "request"), ("$msec$request", "side")]
     {
-        let why = Format::from_pattern(pattern).unwrap_err();
+        let why = Format::from_pattern(pattern, None).unwrap_err();
         assert!(why.contains(missing), "{pattern}: {why}");
     }
 }
@@ -160,4 +160,41 @@ fn users_of_json_are_told_apart_by_what_stays_the_same() {
         let hit = reader.read(line.as_bytes()).unwrap().unwrap();
         assert_eq!((hit.client, hit.user), (client.as_bytes(), user.as_bytes()), "{line}");
     }
+}
+
+#[test]
+fn another_field_may_tell_users_apart() {
+    let time = "[10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200";
+    let nginx = "$remote_addr $remote_user [$time_local] \"$request\" $status \"$cookie_sid\"";
+    let apache = "%h %u %t \"%r\" %>s \"%{sid}C\"";
+    let line = format!("1.2.3.4 ann lee {time} \"5f3a\"");
+    for (pattern, user) in [
+        (nginx, "$cookie_sid"),
+        (nginx, "cookie_sid"),
+        (nginx, "${cookie_sid}"),
+        (apache, "%{sid}C"),
+    ] {
+        let mut reader = Format::from_pattern(pattern, Some(user)).unwrap().reader();
+        assert_eq!(reader.read(line.as_bytes()).unwrap().unwrap().user, b"5f3a", "{user}");
+    }
+    let why = Format::from_pattern(apache, Some("%{uid}C")).unwrap_err();
+    assert!(why.contains("%{uid}C"), "{why}");
+    let conf = format!(
+        "log_format a '{nginx}'; log_format b '$remote_addr [$time_local] \"$request\" $status';"
+    );
+    assert_eq!(Format::from_nginx_conf(&conf, Some("$cookie_sid")).unwrap().len(), 1);
+    assert!(
+        Format::from_nginx_conf(&conf, Some("$cookie_uid")).unwrap_err().contains("$cookie_uid")
+    );
+    let w3c = "#Fields: date time cs-username cs-method cs-uri-stem sc-status cs(Cookie)\n\
+               2000-10-10 20:55:36 ann GET /a 200 sid=5f3a\n";
+    let format = Format::named("w3c").unwrap().with_user_column("cs(cookie)").unwrap();
+    assert_eq!(format.note(w3c.as_bytes()), None);
+    let mut reader = format.reader();
+    let users =
+        w3c.lines().filter_map(|line| Some(reader.read(line.as_bytes()).unwrap()?.user.to_vec()));
+    assert_eq!(users.collect::<Vec<_>>(), [b"sid=5f3a"]);
+    let other = Format::named("w3c").unwrap().with_user_column("x-user").unwrap();
+    assert!(other.note(w3c.as_bytes()).unwrap().contains("x-user"));
+    assert!(Format::named("combined").unwrap().with_user_column("x").is_none());
 }

@@ -168,13 +168,16 @@ mod tests {
         let url = format!("sqlite:{}", file.display());
         let address = Address::parse(&url, environment).expect("a good URL");
         let database = &mut *fill::connect(&address).expect("a connection");
-        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) ";
+        let numbers =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) ";
         for sql in [
             "CREATE TABLE users (id INTEGER PRIMARY KEY)",
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users)",
             &format!("{numbers} INSERT INTO users SELECT i FROM n"),
             // Each second user has three orders.
-            &format!("{numbers} INSERT INTO orders SELECT i, 2 + 2 * (i % 1000) FROM n WHERE i <= 3000"),
+            &format!(
+                "{numbers} INSERT INTO orders SELECT i, 2 + 2 * (i % 1000) FROM n WHERE i <= 3000"
+            ),
         ] {
             database.execute(sql).expect("good SQL");
         }
@@ -186,9 +189,14 @@ mod tests {
             let pairs = values.iter().map(|(id, weight)| (id.parse().expect("a number"), *weight));
             pairs.filter(of).count()
         };
-        assert_eq!(sum(|(id, weight)| *weight == if id % 2 == 0 && *id <= 2_000 { 4 } else { 1 }), 1_000);
+        assert_eq!(
+            sum(|(id, weight)| *weight == if id % 2 == 0 && *id <= 2_000 { 4 } else { 1 }),
+            1_000
+        );
         // From all over the table, and not each so many: 250 are expected of each kind, with a deviation of 12.
-        for found in [sum(|(id, _)| *id <= 1_000), sum(|(id, _)| id % 4 == 0), sum(|(id, _)| *id > 3_000)] {
+        for found in
+            [sum(|(id, _)| *id <= 1_000), sum(|(id, _)| id % 4 == 0), sum(|(id, _)| *id > 3_000)]
+        {
             assert!((200..300).contains(&found), "{found}");
         }
         let (values, all) = weights(database, &schema, (table, 0), 4_000).expect("an answer");

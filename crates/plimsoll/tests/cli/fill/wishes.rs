@@ -77,8 +77,11 @@ fn help_says_what_a_row_without_children_weighs() {
 fn the_plan_names_triggers() {
     let table = "CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40));\n\
                  CREATE TABLE seen (id BIGINT PRIMARY KEY);\n";
-    let sqlite = format!("{table}CREATE TRIGGER note AFTER INSERT ON users BEGIN DELETE FROM seen;END;\n");
-    let maria = format!("{table}CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW DELETE FROM seen;\n");
+    let sqlite =
+        format!("{table}CREATE TRIGGER note AFTER INSERT ON users BEGIN DELETE FROM seen;END;\n");
+    let maria = format!(
+        "{table}CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW DELETE FROM seen;\n"
+    );
     let postgres = format!(
         "{table}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN DELETE FROM seen; RETURN NEW; END';\n\
          CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION f();\n\
