@@ -40,6 +40,9 @@ const EXTENSIONS: &str = "json xml html htm php csv tsv txt pdf jpg jpeg png gif
 const STATIC: &str = "css js mjs map png jpg jpeg gif svg webp avif ico woff woff2 ttf otf eot mp3 mp4 webm m3u8 ts \
     webmanifest wasm swf";
 
+/// Length of the longest of them.
+const LONGEST_STATIC: usize = 11;
+
 /// Marks of programs that are no users, in lower case.
 const BOTS: &[&str] = &[
     "bot",
@@ -308,8 +311,12 @@ pub(crate) fn is_static(path: &[u8]) -> bool {
     let name = &path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..];
     let Some(at) = memchr::memrchr(b'.', name) else { return false };
     let ending = &name[at + 1..];
+    let mut lower = [0; LONGEST_STATIC];
+    let Some(lower) = lower.get_mut(..ending.len()) else { return false };
+    lower.copy_from_slice(ending);
+    lower.make_ascii_lowercase();
     static SET: Set = OnceLock::new();
-    ending.len() <= 11 && contains(&SET, STATIC, &ending.to_ascii_lowercase())
+    contains(&SET, STATIC, lower)
 }
 
 /// Whether a `User-Agent` says that it is no browser or client of a person.

@@ -391,6 +391,10 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
 /// The first address of several, without the port behind it and the brackets that a port needs; what is no address
 /// stays as it is.
 pub(super) fn address(text: &[u8]) -> &[u8] {
+    // One address alone, as most fields have it.
+    if !text.iter().any(|byte| *byte <= b' ' || matches!(byte, b',' | b':' | b'[')) {
+        return text;
+    }
     let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();
     if let Some(inner) = first.strip_prefix(b"[") {
         return memchr(b']', inner).map_or(inner, |at| &inner[..at]);
