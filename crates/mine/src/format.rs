@@ -83,6 +83,15 @@ const COMBINED: usize = 1;
 /// What CloudFront's form of the extended format is called.
 const CLOUDFRONT: &str = "CloudFront";
 
+/// What is said of a number behind the agent.
+const NUMBER_BEHIND_AGENT: &str = "a whole number stands behind the agent, which may be a time in any unit, or bytes: it \
+    is left out; if it is the time taken, say its unit with --log-format: '%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \
+    \"%{User-Agent}i\" %D' (%D: microseconds, %{ms}T, %T: seconds)";
+
+/// What is said of an address there.
+const ADDRESS_BEHIND_AGENT: &str = "an address stands behind the agent, as nginx writes the one that a proxy names \
+    ($http_x_forwarded_for): it is taken for the client's";
+
 /// Lines that are looked at to find the format.
 const LOOKED_AT: usize = 300;
 
@@ -182,15 +191,15 @@ impl Format {
                      it with --field taken={member}:ms (or s, us, ns)"
                 ))
             }
-            Kind::Pattern(_) if self.name == PATTERNS[COMBINED].0 => {
+            Kind::Pattern(_) => {
+                let combined = self.name == PATTERNS[COMBINED].0;
                 let mut hit = |line: &[u8]| matches!(reader.read(line), Ok(Some(_)));
-                lines.find(|line| hit(line) && whole_number_behind_quote(line))?;
-                Some(
-                    "a whole number stands behind the agent, which may be a time in any unit, or bytes: it is left out; if \
-                     it is the time taken, say its unit with --log-format: '%h %l %u %t \"%r\" %>s %b \
-                     \"%{Referer}i\" \"%{User-Agent}i\" %D' (%D: microseconds, %{ms}T, %T: seconds)"
-                        .to_owned(),
-                )
+                let number = |line: &[u8]| hit(line) && combined && whole_number_behind_quote(line);
+                if lines.any(number) {
+                    return Some(NUMBER_BEHIND_AGENT.to_owned());
+                }
+                let ReaderKind::Pattern(reader) = &reader.kind else { return None };
+                reader.had_forwarded().then(|| ADDRESS_BEHIND_AGENT.to_owned())
             }
             Kind::Columns(columns) => {
                 let user = columns.user()?;
@@ -203,7 +212,6 @@ impl Format {
                     format!("no column is called {user}: users are told apart by address and agent")
                 })
             }
-            Kind::Pattern(_) => None,
         }
     }
 
@@ -299,7 +307,8 @@ impl Format {
 
     fn built_in(at: usize) -> Option<Self> {
         let (name, pattern) = PATTERNS[at];
-        let pattern = Pattern::compile(pattern, None).ok()?;
+        let mut pattern = Pattern::compile(pattern, None).ok()?;
+        pattern.appended = true;
         Some(Self { name: name.to_owned(), kind: Kind::Pattern(pattern) })
     }
 

@@ -1,5 +1,6 @@
 //! One request as a log tells it.
 
+use crate::address;
 use crate::time::Stamp;
 
 /// A request of a log. What the log does not say is empty.
@@ -7,7 +8,7 @@ use crate::time::Stamp;
 pub struct Hit<'a> {
     /// When it was logged.
     pub at: Stamp,
-    /// The client's address.
+    /// The client's address: that which a proxy before the server names, if one does.
     pub client: &'a [u8],
     /// The name of the user, or another field that tells users apart.
     pub user: &'a [u8],
@@ -70,6 +71,8 @@ impl Bad {
 pub(crate) struct Slots<'a> {
     pub(crate) at: Option<Stamp>,
     pub(crate) client: &'a [u8],
+    /// The address that a proxy names, if it is one.
+    pub(crate) forwarded: &'a [u8],
     pub(crate) user: &'a [u8],
     pub(crate) agent: &'a [u8],
     pub(crate) host: &'a [u8],
@@ -100,7 +103,7 @@ impl<'a> Slots<'a> {
         let query = if self.query.is_empty() { query } else { self.query };
         Ok(Hit {
             at,
-            client: known(self.client),
+            client: address::client(known(self.client), self.forwarded),
             user: known(self.user),
             agent: known(self.agent),
             host: known(self.host),

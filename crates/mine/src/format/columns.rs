@@ -1,5 +1,6 @@
 //! Logs that name their columns in a line `#Fields:`: W3C's extended format, as IIS and CloudFront write it.
 
+use crate::address::forwarded;
 use crate::hit::{Bad, Hit, Slots, duration, number, status};
 use crate::time::Stamp;
 
@@ -36,6 +37,7 @@ enum Column {
     Date,
     Time,
     Client,
+    Forwarded,
     User,
     Method,
     Path,
@@ -53,7 +55,8 @@ impl Column {
         match name.to_ascii_lowercase().as_slice() {
             b"date" => Self::Date,
             b"time" => Self::Time,
-            b"c-ip" | b"x-forwarded-for" => Self::Client,
+            b"c-ip" => Self::Client,
+            b"x-forwarded-for" | b"cs(x-forwarded-for)" => Self::Forwarded,
             b"cs-username" => Self::User,
             b"cs-method" => Self::Method,
             b"cs-uri-stem" | b"cs-uri" => Self::Path,
@@ -103,6 +106,7 @@ impl Reader {
                 Column::Date => date = Some(value),
                 Column::Time => time = Some(value),
                 Column::Client if slots.client.is_empty() => slots.client = value,
+                Column::Forwarded => slots.forwarded = forwarded(value),
                 Column::User => slots.user = value,
                 Column::Method => slots.method = value,
                 Column::Path => slots.uri = value,

@@ -1,9 +1,8 @@
 //! Lines described by nginx's `log_format` or Apache's `LogFormat`: fields with text between them.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use memchr::memchr;
 
+use crate::address::{address, forwarded};
 use crate::hit::{Bad, Hit, Slots, duration, number, status};
 use crate::time::{Memo, Stamp};
 
@@ -11,6 +10,8 @@ use crate::time::{Memo, Stamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Client,
+    /// The client's address as a proxy names it.
+    Forwarded,
     User,
     /// What tells users apart because the user says so.
     Named,
@@ -54,6 +55,9 @@ struct Piece {
 pub(super) struct Pattern {
     lead: Vec<u8>,
     pieces: Vec<Piece>,
+    /// Whether an address in quotes behind the last field is one that a proxy names, as nginx's own configuration writes
+    /// it.
+    pub(super) appended: bool,
 }
 
 /// Fields that hold the same, the better first.
@@ -91,7 +95,7 @@ impl Pattern {
                 }
             }
         }
-        let mut pattern = Self { lead, pieces };
+        let mut pattern = Self { lead, pieces, appended: false };
         pattern.check()?;
         if let Some(user) = user.filter(|_| !pattern.has(&[Field::Named])) {
             return Err(format!("it has no field {user} to tell users apart by"));
@@ -174,12 +178,8 @@ fn nginx(text: &str, user: Option<&str>) -> Vec<Part> {
 /// A variable of nginx, of its modules, or of the built-in patterns.
 fn variable(name: &str) -> Field {
     match name {
-        "remote_addr"
-        | "http_x_forwarded_for"
-        | "http_x_real_ip"
-        | "realip_remote_addr"
-        | "proxy_protocol_addr"
-        | "binary_remote_addr" => Field::Client,
+        "remote_addr" | "realip_remote_addr" | "binary_remote_addr" => Field::Client,
+        "http_x_forwarded_for" | "http_x_real_ip" | "proxy_protocol_addr" => Field::Forwarded,
         "remote_user" => Field::User,
         "time_local" => Field::TimeCommon,
         "time_iso8601" => Field::TimeIso,
@@ -271,7 +271,7 @@ fn directive(letter: char, argument: &str) -> Field {
         ('b' | 'B', _) => Field::Bytes,
         ('v' | 'V', _) | ('i', "host") => Field::Host,
         ('i', "user-agent") => Field::Agent,
-        ('i', "x-forwarded-for" | "x-real-ip") => Field::Client,
+        ('i', "x-forwarded-for" | "x-real-ip") => Field::Forwarded,
         ('D', _) | ('T', "us") => Field::Taken(1_000),
         ('T', "ms") => Field::Taken(1_000_000),
         ('T', _) => Field::Taken(1_000_000_000),
@@ -286,11 +286,18 @@ fn directive(letter: char, argument: &str) -> Field {
 pub(super) struct Reader {
     pattern: Pattern,
     time: Memo,
+    /// Whether a line had such an address as [`Pattern::appended`] says.
+    forwarded: bool,
 }
 
 impl Reader {
     pub(super) fn new(pattern: Pattern) -> Self {
-        Self { pattern, time: Memo::default() }
+        Self { pattern, time: Memo::default(), forwarded: false }
+    }
+
+    /// Whether a line so far had an address behind its last field.
+    pub(super) fn had_forwarded(&self) -> bool {
+        self.forwarded
     }
 
     pub(super) fn read<'a>(&mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
@@ -306,6 +313,13 @@ impl Reader {
         // Text behind the last field: servers append fields to the known formats.
         if rest.first().is_some_and(|byte| *byte != b' ') {
             return Err(Bad::Form);
+        }
+        if self.pattern.appended
+            && let Some(inner) = rest.strip_prefix(b" \"")
+            && let Some(end) = memchr(b'"', inner)
+        {
+            slots.forwarded = forwarded(&inner[..end]);
+            self.forwarded |= !slots.forwarded.is_empty();
         }
         slots.hit()
     }
@@ -352,6 +366,7 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
 fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) -> Result<(), Bad> {
     match of {
         Field::Client if slots.client.is_empty() => slots.client = address(text),
+        Field::Forwarded if slots.forwarded.is_empty() => slots.forwarded = forwarded(text),
         Field::User | Field::Named => slots.user = text,
         Field::Agent => slots.agent = text,
         Field::Host => slots.host = text,
@@ -383,32 +398,9 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
             let part = duration(text, 1e9).unwrap_or(0);
             slots.took_ns = Some(slots.took_ns.unwrap_or(0).saturating_add(part));
         }
-        Field::Client | Field::Other => {}
+        Field::Client | Field::Forwarded | Field::Other => {}
     }
     Ok(())
-}
-
-/// The first address of several, without the port behind it and the brackets that a port needs; what is no address
-/// stays as it is.
-pub(super) fn address(text: &[u8]) -> &[u8] {
-    // One address alone, as most fields have it.
-    if !text.iter().any(|byte| *byte <= b' ' || matches!(byte, b',' | b':' | b'[')) {
-        return text;
-    }
-    let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();
-    if let Some(inner) = first.strip_prefix(b"[") {
-        return memchr(b']', inner).map_or(inner, |at| &inner[..at]);
-    }
-    let is_v4 =
-        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok());
-    let is_v6 =
-        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok());
-    let before_port = memchr(b':', first).map_or(first, |at| &first[..at]);
-    match () {
-        () if is_v4(before_port) => before_port,
-        () if is_v6(first) => first,
-        () => text,
-    }
 }
 
 fn epoch(text: &[u8]) -> Option<Stamp> {

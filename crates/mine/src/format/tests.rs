@@ -198,3 +198,46 @@ fn another_field_may_tell_users_apart() {
     assert!(other.note(w3c.as_bytes()).unwrap().contains("x-user"));
     assert!(Format::named("combined").unwrap().with_user_column("x").is_none());
 }
+
+#[test]
+fn behind_a_proxy_the_client_is_whom_it_names() {
+    let combined = COMBINED.replace("127.0.0.1", "10.0.0.1");
+    let caddy = r#"{"ts":971211336.5,"request":{"remote_ip":"10.0.0.1","method":"GET","uri":"/a","headers":{"X-Forwarded-For":["203.0.113.7, 10.0.0.9"]}},"status":200}"#;
+    let nginx =
+        json_line(r#""status":200,"remote_addr":"10.0.0.1","http_x_forwarded_for":"203.0.113.7""#);
+    let w3c = "#Fields: date time c-ip cs-method cs-uri-stem sc-status X-Forwarded-For\n2000-10-10 20:55:36 10.0.0.1 GET /a 200 203.0.113.7";
+    for (text, client, note) in [
+        (format!("{combined} \"203.0.113.7, 10.0.0.9\""), "203.0.113.7", true),
+        (format!("{combined} \"203.0.113.7\" \"shop.example\" 0.012"), "203.0.113.7", true),
+        (format!("h {combined} \"203.0.113.7\""), "203.0.113.7", true),
+        (format!("{combined} 0.012 \"203.0.113.7\""), "203.0.113.7", true),
+        (format!("{combined} \"-\""), "10.0.0.1", false),
+        (format!("{combined} \"shop.example\""), "10.0.0.1", false),
+        (caddy.to_owned(), "203.0.113.7", false),
+        (nginx, "203.0.113.7", false),
+        (w3c.to_owned(), "203.0.113.7", false),
+    ] {
+        let format = Format::detect(text.as_bytes()).unwrap();
+        let mut reader = format.reader();
+        for line in text.lines() {
+            if let Some(hit) = reader.read(line.as_bytes()).unwrap() {
+                assert_eq!(hit.client, client.as_bytes(), "{text}");
+            }
+        }
+        let said =
+            format.note(text.as_bytes()).is_some_and(|note| note.contains("$http_x_forwarded_for"));
+        assert_eq!(said, note, "{text}");
+    }
+    for pattern in [
+        r#"$remote_addr [$time_local] "$request" $status "$http_x_forwarded_for""#,
+        r#"%h %t \"%r\" %>s \"%{X-Forwarded-For}i\""#,
+    ] {
+        let mut reader = Format::from_pattern(pattern, None).unwrap().reader();
+        let line = r#"10.0.0.1 [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 "203.0.113.7""#;
+        assert_eq!(reader.read(line.as_bytes()).unwrap().unwrap().client, b"203.0.113.7");
+    }
+    let given = Format::json(&["client=remote_addr".to_owned()]).unwrap();
+    let line =
+        json_line(r#""status":200,"remote_addr":"10.0.0.1","x_forwarded_for":"203.0.113.7""#);
+    assert_eq!(given.reader().read(line.as_bytes()).unwrap().unwrap().client, b"10.0.0.1");
+}
