@@ -199,6 +199,11 @@ pub(crate) fn is_one_common(segment: &[u8]) -> bool {
     segment.iter().all(u8::is_ascii_lowercase) && is_in_common(segment)
 }
 
+/// Whether a segment is one English word in small letters.
+pub(crate) fn is_one_general(segment: &[u8]) -> bool {
+    segment.iter().all(u8::is_ascii_lowercase) && is_in_general(segment)
+}
+
 /// Whether a word looks like a plural: `orders`, and not `status`, `census`, `analysis`, `address`.
 pub(crate) fn is_plural(word: &[u8]) -> bool {
     let singular = [b"ss".as_slice(), b"us", b"is"];
