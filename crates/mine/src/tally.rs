@@ -135,21 +135,21 @@ impl<'s> Tally<'s> {
         let often = self.surveyed.frequent.0.contains(&path);
         self.paths
             .add_hashed(path, often, || [hit.method, b" ".as_slice(), hit.path].concat().into());
-        match self.sorter.kind(hit) {
+        let agent = hash(hit.agent);
+        match self.sorter.kind(hit, agent) {
             Kind::Bot => self.bots += 1,
             Kind::StaticFile => self.static_files += 1,
             Kind::LeftOut => self.left_out += 1,
             Kind::Counted => {
                 let often = self.surveyed.frequent.1.contains(&of_request(path, hit));
-                self.count(hit, order, often);
+                self.count(hit, order, user(hit, agent), often);
             }
         }
     }
 
-    fn count(&mut self, hit: &Hit, order: u64, often: bool) {
+    fn count(&mut self, hit: &Hit, order: u64, user: u64, often: bool) {
         self.counted += 1;
         self.reads += u64::from(matches!(hit.method, b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"));
-        let user = user(hit);
         self.users.add(user);
         self.count_day(hit.at, user);
         let (from, to) = self.surveyed.peak_ns();
@@ -417,10 +417,10 @@ fn is_secret_itself(name: &[u8]) -> bool {
     name.len() > LONGEST_NAME || is_secret_value(&text) || looks_random(&text)
 }
 
-/// Who asked: the log's user, else address and agent.
-fn user(hit: &Hit) -> u64 {
+/// Who asked: the log's user, else address and agent, of which the hash is known.
+fn user(hit: &Hit, agent: u64) -> u64 {
     if !hit.user.is_empty() {
         return hash(hit.user);
     }
-    hash(hit.client).rotate_left(17) ^ hash(hit.agent)
+    hash(hit.client).rotate_left(17) ^ agent
 }
