@@ -1,6 +1,7 @@
 //! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
 
 mod endpoint;
+mod statuses;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,6 +23,7 @@ use crate::trie::hash;
 use crate::visits::Visits;
 use crate::{LONGEST_LINE, lines};
 pub(crate) use endpoint::{Endpoint, Variant};
+use statuses::Statuses;
 
 /// Parts of a row are separated by this: it cannot be in a path or a query.
 pub(crate) const SEPARATOR: u8 = 0x1f;
@@ -52,7 +54,7 @@ pub struct Tally<'s> {
     lines: u64,
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
-    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) statuses: Statuses,
     pub(crate) bots: u64,
     /// Whether any line says which program asked.
     pub(crate) agents: bool,
@@ -90,7 +92,7 @@ impl<'s> Tally<'s> {
             lines: 0,
             requests: 0,
             bytes: 0,
-            statuses: BTreeMap::new(),
+            statuses: Statuses::default(),
             bots: 0,
             agents: false,
             static_files: 0,
@@ -130,7 +132,7 @@ impl<'s> Tally<'s> {
         self.requests += 1;
         self.bytes += hit.bytes;
         self.agents |= !hit.agent.is_empty();
-        *self.statuses.entry(hit.status).or_insert(0) += 1;
+        self.statuses.add(hit.status, 1);
         let path = of_path(hit);
         let often = self.surveyed.frequent.0.contains(&path);
         self.paths
@@ -210,9 +212,9 @@ impl<'s> Tally<'s> {
         endpoint.count += 1;
         endpoint.peak += u64::from(in_peak);
         endpoint.bytes += hit.bytes;
-        *endpoint.statuses.entry(hit.status).or_insert(0) += 1;
+        endpoint.statuses.add(hit.status, 1);
         if in_peak && hit.status >= 400 {
-            *endpoint.failed.entry(hit.status).or_insert(0) += 1;
+            endpoint.failed.add(hit.status, 1);
         }
         if let Some(took) = hit.took_ns {
             endpoint.waiting.push(took);
@@ -289,7 +291,7 @@ impl<'s> Tally<'s> {
         self.lines += other.lines;
         self.requests += other.requests;
         self.bytes += other.bytes;
-        add_counts(&mut self.statuses, other.statuses);
+        self.statuses.absorb(other.statuses);
         self.bots += other.bots;
         self.agents |= other.agents;
         self.static_files += other.static_files;
@@ -381,12 +383,6 @@ impl Task {
                 Self::Endpoint(own, Vec::new())
             }
         }
-    }
-}
-
-fn add_counts(own: &mut BTreeMap<u16, u64>, other: BTreeMap<u16, u64>) {
-    for (status, count) in other {
-        *own.entry(status).or_insert(0) += count;
     }
 }
 
