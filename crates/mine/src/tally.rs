@@ -74,6 +74,8 @@ pub struct Tally<'s> {
     pub(crate) arrivals: Option<Vec<i64>>,
     ruler: Latencies,
     row: Vec<u8>,
+    /// The memory of the values of the last request's path.
+    values: Vec<&'static [u8]>,
 }
 
 impl<'s> Tally<'s> {
@@ -109,6 +111,7 @@ impl<'s> Tally<'s> {
             arrivals: trace.then(Vec::new),
             ruler: Latencies::new(),
             row: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -162,7 +165,7 @@ impl<'s> Tally<'s> {
         {
             arrivals.push(hit.at.ns);
         }
-        let mut values = Vec::new();
+        let mut values = emptied(std::mem::take(&mut self.values));
         let found = self.surveyed.templates.find(hit.path, &mut values);
         let Some(at) = found.and_then(|template| self.place(template, hit.method)) else {
             self.others.0 += 1;
@@ -171,6 +174,7 @@ impl<'s> Tally<'s> {
         };
         self.visits.add(user, hit.at.ns, order, at as u32);
         self.count_endpoint(at, hit, &values, (in_peak, often));
+        self.values = emptied(values);
     }
 
     fn count_day(&mut self, at: Stamp, user: u64) {
@@ -384,6 +388,12 @@ impl Task {
             }
         }
     }
+}
+
+/// The memory of values without them, for others.
+fn emptied<'a>(mut values: Vec<&[u8]>) -> Vec<&'a [u8]> {
+    values.clear();
+    values.into_iter().map(|_| b"".as_slice()).collect()
 }
 
 /// Names and values of a query, in its order. What has no name is left out.
