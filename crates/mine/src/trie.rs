@@ -17,6 +17,7 @@ use model::secret::Neighbour;
 
 use crate::segment::{Class, Shape, neighbour, shape};
 use crate::words;
+use looks::is_plain;
 
 /// Nodes at most. Further words are put together as values, whatever they are.
 const MOST_NODES: usize = 200_000;
@@ -445,9 +446,11 @@ impl Trie {
     }
 }
 
-/// Whether a segment is a word that paths are made of. Where values stand beside it, what follows both decides.
+/// Whether a segment is made of words that paths are made of. Where values stand beside it, what follows both decides.
 fn may_be_fixed(segment: &[u8]) -> bool {
-    words::is_one_common(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+    words::is_one_common(segment)
+        || !segment.iter().any(u8::is_ascii_alphanumeric)
+        || is_plain(segment) && words::is_wholly_common(segment)
 }
 
 /// Whether a segment is kept apart where it comes after values were put together, as long as there is room: what follows
