@@ -462,6 +462,7 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
     let mut known = vocabulary::words_among_values(group, others);
     known.extend(vocabulary::single_words_among_slugs(group));
     known.extend(vocabulary::common_words_among_slugs(group));
+    known.extend(vocabulary::plurals_among_values(group, others));
     let apart = apart::words_apart(group, others);
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)

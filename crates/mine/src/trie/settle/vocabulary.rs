@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::MOST_CHILDREN;
 use super::super::following::{Next, total};
 use super::Candidate;
 use crate::words;
@@ -41,7 +42,20 @@ pub(super) fn words_among_values(group: &[&Candidate], others: &Next) -> Vec<u32
     found
 }
 
-/// The same where most values were put together as they came: how many of them are words is not known any more.
+/// The few plurals of a group: places in paths are called so, and hardly any names and titles are.
+pub(super) fn plurals_among_values(group: &[&Candidate], others: &Next) -> Vec<u32> {
+    const HARDLY_ANY_ONE_IN: usize = 50;
+    let is_plural = |candidate: &&&Candidate| {
+        let text = &candidate.text;
+        text.iter().all(u8::is_ascii_lowercase) && words::is_plural(text) && is_known(candidate)
+    };
+    let plurals: Vec<u32> =
+        group.iter().filter(is_plural).map(|candidate| candidate.node).collect();
+    let among = if others.is_empty() { group.len() } else { MOST_CHILDREN };
+    if plurals.len() * HARDLY_ANY_ONE_IN <= among { plurals } else { Vec::new() }
+}
+
+/// Words among values where most values were put together as they came: how many of them are words is not known any more.
 fn words_beside_many(group: &[&Candidate], others: &Next) -> Vec<u32> {
     const OFTEN_ONE_IN: f64 = 200.0;
     let all = total(others) + group.iter().map(|candidate| candidate.hits as f64).sum::<f64>();
