@@ -267,42 +267,42 @@ impl Format {
         })
     }
 
-    /// That of the candidates which reads the most of the first lines, if any reads at least half of them.
+    /// That of the candidates which reads the most of the first lines, if any reads at least half of them; else of all
+    /// lines of the beginning: a program's words, or a scanner's requests, may come first.
     fn choose(candidates: &[Self], start: &[u8]) -> Result<Option<Self>, String> {
-        let mut best: Option<(usize, &Self)> = None;
-        let mut seen = 0;
-        for format in candidates {
-            let (read, lines) = format.trial(start);
-            seen = lines;
-            if read > best.map_or(0, |(most, _)| most) {
-                best = Some((read, format));
+        if !lines::each(start).any(may_be_request) {
+            return Err("is empty".to_owned());
+        }
+        for lines in [LOOKED_AT, usize::MAX] {
+            let mut best: Option<(usize, usize, &Self)> = None;
+            for format in candidates {
+                let (read, of) = format.trial(start, lines);
+                if read > best.map_or(0, |(most, ..)| most) {
+                    best = Some((read, of, format));
+                }
+            }
+            if let Some((read, of, format)) = best
+                && read as f64 >= LEAST_READ * of as f64
+            {
+                return Ok(Some(format.clone()));
             }
         }
-        match best {
-            _ if seen == 0 => Err("is empty".to_owned()),
-            Some((read, format)) if read as f64 >= LEAST_READ * seen as f64 => {
-                Ok(Some(format.clone()))
-            }
-            _ => Ok(None),
-        }
+        Ok(None)
     }
 
-    /// Lines that it reads, and lines that might be requests.
-    fn trial(&self, start: &[u8]) -> (usize, usize) {
+    /// Of so many lines those that it reads, and those that it should read: what has its form and asks for nothing that
+    /// is HTTP, such as a handshake of TLS on a plain port, says nothing against it.
+    fn trial(&self, start: &[u8], lines: usize) -> (usize, usize) {
         let mut reader = self.reader();
-        let (mut read, mut seen) = (0, 0);
-        for line in lines::each(start).take(LOOKED_AT) {
-            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
-                let _ = reader.read(line);
-                continue;
+        let (mut read, mut of) = (0, 0);
+        for line in lines::each(start).take(lines) {
+            let result = if line.len() > LONGEST_LINE { Ok(None) } else { reader.read(line) };
+            if may_be_request(line) && result != Err(Bad::Request) {
+                of += 1;
+                read += usize::from(matches!(result, Ok(Some(_))));
             }
-            if line.len() > LONGEST_LINE {
-                continue;
-            }
-            seen += 1;
-            read += usize::from(matches!(reader.read(line), Ok(Some(_))));
         }
-        (read, seen)
+        (read, of)
     }
 
     fn built_in(at: usize) -> Option<Self> {
@@ -315,6 +315,11 @@ impl Format {
     fn columns() -> Self {
         Self { name: "W3C".to_owned(), kind: Kind::Columns(Columns::default()) }
     }
+}
+
+/// Whether a line is neither blank nor a comment nor too long.
+fn may_be_request(line: &[u8]) -> bool {
+    !(line.trim_ascii().is_empty() || line.starts_with(b"#") || line.len() > LONGEST_LINE)
 }
 
 /// Whether the first field behind the last quote is digits alone.

@@ -99,6 +99,18 @@ fn what_is_no_request_is_bad_and_nothing_panics() {
 }
 
 #[test]
+fn a_format_is_found_behind_lines_that_are_none_of_it() {
+    let handshake = COMBINED.replace("GET /a/b?c=d HTTP/1.0", "\\x16\\x03\\x01");
+    for (junk, count) in [(handshake.as_str(), 1_000), ("Starting the server ...", 400)] {
+        let text = format!("{junk}\n").repeat(count) + &format!("{COMBINED}\n").repeat(500);
+        assert_eq!(Format::detect(text.as_bytes()).unwrap().name(), "combined", "{junk}");
+    }
+    let text = "Starting the server ...\n".repeat(600) + &format!("{COMBINED}\n").repeat(500);
+    assert!(Format::detect(text.as_bytes()).is_err());
+    assert!(Format::detect(b"# a comment\n\n").unwrap_err().contains("is empty"));
+}
+
+#[test]
 fn whole_numbers_behind_the_agent_are_no_seconds() {
     for (more, note) in [("120345", true), ("512 2600", true), ("", false), ("-", false)] {
         let line = format!("{COMBINED} {more}");
