@@ -7,8 +7,8 @@ use memchr::memchr;
 /// The first address of several, without the port behind it and the brackets that a port needs; what is no address
 /// stays as it is.
 pub(crate) fn address(text: &[u8]) -> &[u8] {
-    // One address alone, as most fields have it.
-    if !text.iter().any(|byte| *byte <= b' ' || matches!(byte, b',' | b':' | b'[')) {
+    // Figures and points, as most fields have it: nothing is to be cut off.
+    if text.iter().all(|byte| (b'.'..=b'9').contains(byte)) {
         return text;
     }
     let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();

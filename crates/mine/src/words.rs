@@ -313,9 +313,12 @@ pub(crate) fn extension(segment: &[u8]) -> Option<usize> {
 
 /// Whether a path is that of a file which pages bring with them.
 pub(crate) fn is_static(path: &[u8]) -> bool {
-    let name = &path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..];
-    let Some(at) = memchr::memrchr(b'.', name) else { return false };
-    let ending = &name[at + 1..];
+    let end = &path[path.len().saturating_sub(LONGEST_STATIC + 1)..];
+    let Some(at) = end.iter().rposition(|byte| matches!(byte, b'.' | b'/')) else { return false };
+    if end[at] == b'/' {
+        return false;
+    }
+    let ending = &end[at + 1..];
     let mut lower = [0; LONGEST_STATIC];
     let Some(lower) = lower.get_mut(..ending.len()) else { return false };
     lower.copy_from_slice(ending);

@@ -38,6 +38,12 @@ enum Field {
     Other,
 }
 
+impl Field {
+    fn is_time(self) -> bool {
+        matches!(self, Self::TimeCommon | Self::TimeIso | Self::TimeEpoch)
+    }
+}
+
 /// A field and what follows it.
 #[derive(Debug, Clone)]
 struct Piece {
@@ -48,6 +54,8 @@ struct Piece {
     quoted: bool,
     /// Whether a later field holds the same, and more exactly.
     skipped: bool,
+    /// Whether it is the one time of a line, which many lines have in common.
+    is_time: bool,
 }
 
 /// A compiled description.
@@ -91,7 +99,8 @@ impl Pattern {
                             .to_owned());
                     }
                     let quoted = before.last() == Some(&b'"');
-                    pieces.push(Piece { field, until: Vec::new(), quoted, skipped: false });
+                    let until = Vec::new();
+                    pieces.push(Piece { field, until, quoted, skipped: false, is_time: false });
                 }
             }
         }
@@ -101,6 +110,10 @@ impl Pattern {
             return Err(format!("it has no field {user} to tell users apart by"));
         }
         pattern.skip_doubles();
+        let mut times = pattern.pieces.iter_mut().filter(|piece| piece.field.is_time());
+        if let (Some(time), None) = (times.next(), times.next()) {
+            time.is_time = true;
+        }
         Ok(pattern)
     }
 
@@ -304,7 +317,11 @@ impl Reader {
         let mut rest = line.strip_prefix(self.pattern.lead.as_slice()).ok_or(Bad::Form)?;
         let mut slots = Slots::default();
         for piece in &self.pattern.pieces {
-            let (field, after) = cut(piece, rest).ok_or(Bad::Form)?;
+            let known = piece.is_time.then(|| self.time.length_in(rest)).flatten();
+            let (field, after) = known
+                .and_then(|length| cut_at(piece, rest, length))
+                .or_else(|| cut(piece, rest))
+                .ok_or(Bad::Form)?;
             rest = after;
             if !piece.skipped {
                 put(&mut slots, piece.field, field, &mut self.time)?;
@@ -325,6 +342,14 @@ impl Reader {
     }
 }
 
+/// A field of this length at the beginning, and what follows the text behind it, if that text is there: for one that was
+/// cut off so before, and ends nowhere else.
+fn cut_at<'a>(piece: &Piece, text: &'a [u8], length: usize) -> Option<(&'a [u8], &'a [u8])> {
+    let (field, rest) = text.split_at(length);
+    let after = rest.strip_prefix(piece.until.as_slice())?;
+    (!piece.until.is_empty()).then_some((field, after))
+}
+
 /// The field at the beginning, and what follows the text behind it.
 fn cut<'a>(piece: &Piece, text: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
     let Some(first) = piece.until.first() else {
@@ -334,19 +359,21 @@ fn cut<'a>(piece: &Piece, text: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
             _ => Some(text.split_at(memchr(b' ', text).unwrap_or(text.len()))),
         };
     };
-    // The name of a user is the one field without quotes that may have blanks in it.
-    if !piece.quoted && piece.field != Field::User {
-        // Such fields are short: a plain loop is faster than a search made for long texts.
-        let at = text.iter().position(|byte| byte == first)?;
-        return follows(&text[at..], &piece.until)
-            .then(|| (&text[..at], &text[at + piece.until.len()..]));
-    }
     let mut from = 0;
     loop {
-        let at = from + memchr(*first, &text[from..])?;
+        // Fields without quotes are short: a plain loop is faster than a search made for long texts.
+        let at = match piece.quoted {
+            true => memchr(*first, &text[from..])?,
+            false => text[from..].iter().position(|byte| byte == first)?,
+        };
+        let at = from + at;
         let escaped = piece.quoted && is_escaped(text, at);
         if !escaped && follows(&text[at..], &piece.until) {
             return Some((&text[..at], &text[at + piece.until.len()..]));
+        }
+        // The name of a user is the one field without quotes that may have blanks in it.
+        if !piece.quoted && piece.field != Field::User {
+            return None;
         }
         from = at + 1;
     }
