@@ -1,10 +1,11 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
 //! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables,
-//! `pools` for values that requests ask for.
+//! `pools` for values that requests ask for, `triggers` for what happens beside the rows.
 
 mod orders;
 mod pools;
+mod triggers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +52,8 @@ pub struct Survey {
     pub sizes: Vec<Size>,
     /// Today's rows.
     pub counts: Vec<u64>,
+    /// The names of each table's triggers.
+    pub triggers: Vec<Vec<String>>,
 }
 
 /// Surveys a database.
@@ -119,7 +122,7 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
         deferred,
     };
     Rows::compile(schema, &facts)?;
-    Ok(Survey { facts, sizes, counts })
+    Ok(Survey { facts, sizes, counts, triggers: triggers::find(database, schema)? })
 }
 
 /// What stands for a schema.

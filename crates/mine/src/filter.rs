@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::hit::Hit;
-use crate::trie::hash;
 use crate::words;
 
 /// What is left out and what is kept.
@@ -48,7 +47,8 @@ impl Sorter {
         Self { filter: filter.clone(), agents: HashMap::default() }
     }
 
-    pub(crate) fn kind(&mut self, hit: &Hit) -> Kind {
+    /// What a request is; `agent` is the hash of its agent.
+    pub(crate) fn kind(&mut self, hit: &Hit, agent: u64) -> Kind {
         let filter = &self.filter;
         let matches = |patterns: &[String]| {
             patterns.iter().any(|pattern| is_match(pattern.as_bytes(), hit.path))
@@ -56,18 +56,17 @@ impl Sorter {
         let left_out = !filter.include.is_empty() && !matches(&filter.include)
             || !filter.exclude.is_empty() && matches(&filter.exclude);
         match () {
-            () if !filter.bots && self.is_bot(hit.agent) => Kind::Bot,
+            () if !filter.bots && self.is_bot(hit.agent, agent) => Kind::Bot,
             () if !self.filter.static_files && is_static(hit) => Kind::StaticFile,
             () if left_out || hit.path == b"*" => Kind::LeftOut,
             () => Kind::Counted,
         }
     }
 
-    fn is_bot(&mut self, agent: &[u8]) -> bool {
+    fn is_bot(&mut self, agent: &[u8], hash: u64) -> bool {
         if agent.is_empty() {
             return false;
         }
-        let hash = hash(agent);
         if let Some(known) = self.agents.get(&hash) {
             return *known;
         }

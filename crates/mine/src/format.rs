@@ -83,6 +83,15 @@ const COMBINED: usize = 1;
 /// What CloudFront's form of the extended format is called.
 const CLOUDFRONT: &str = "CloudFront";
 
+/// What is said of a number behind the agent.
+const NUMBER_BEHIND_AGENT: &str = "a whole number stands behind the agent, which may be a time in any unit, or bytes: it \
+    is left out; if it is the time taken, say its unit with --log-format: '%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \
+    \"%{User-Agent}i\" %D' (%D: microseconds, %{ms}T, %T: seconds)";
+
+/// What is said of an address there.
+const ADDRESS_BEHIND_AGENT: &str = "an address stands behind the agent, as nginx writes the one that a proxy names \
+    ($http_x_forwarded_for): it is taken for the client's";
+
 /// Lines that are looked at to find the format.
 const LOOKED_AT: usize = 300;
 
@@ -90,24 +99,25 @@ const LOOKED_AT: usize = 300;
 const LEAST_READ: f64 = 0.5;
 
 impl Format {
-    /// The format of a `log_format` string of nginx, or of a `LogFormat` string of Apache.
+    /// The format of a `log_format` string of nginx, or of a `LogFormat` string of Apache. `user` is the field of it that
+    /// tells users apart (`$cookie_sid`, `%{sid}C`), if it is another than the name of the user.
     ///
     /// # Errors
     /// What is missing in it, in words.
-    pub fn from_pattern(pattern: &str) -> Result<Self, String> {
+    pub fn from_pattern(pattern: &str, user: Option<&str>) -> Result<Self, String> {
         let name = "the format given".to_owned();
-        Pattern::compile(pattern).map(|pattern| Self { name, kind: Kind::Pattern(pattern) })
+        Pattern::compile(pattern, user).map(|pattern| Self { name, kind: Kind::Pattern(pattern) })
     }
 
-    /// The formats that an nginx configuration describes.
+    /// The formats that an nginx configuration describes; those that have the field `user`, if one is named.
     ///
     /// # Errors
     /// When it describes none that can be read.
-    pub fn from_nginx_conf(text: &str) -> Result<Vec<Self>, String> {
+    pub fn from_nginx_conf(text: &str, user: Option<&str>) -> Result<Vec<Self>, String> {
         let mut formats = Vec::new();
         let mut why = None;
         for (name, pattern) in nginx_conf::log_formats(text)? {
-            match Pattern::compile(&pattern) {
+            match Pattern::compile(&pattern, user) {
                 Ok(pattern) => formats.push(Self {
                     name: format!("log_format {name}"),
                     kind: Kind::Pattern(pattern),
@@ -151,6 +161,14 @@ impl Format {
         Self::built_in(at)
     }
 
+    /// W3C's format or CloudFront's with another column that tells users apart, such as `cs(Cookie)`; nothing for other
+    /// formats, which name no columns.
+    #[must_use]
+    pub fn with_user_column(self, user: &str) -> Option<Self> {
+        let columns = Kind::Columns(Columns::with_user(Some(user)));
+        matches!(self.kind, Kind::Columns(_)).then_some(Self { kind: columns, ..self })
+    }
+
     /// What it is called, in words.
     pub fn name(&self) -> &str {
         &self.name
@@ -173,17 +191,27 @@ impl Format {
                      it with --field taken={member}:ms (or s, us, ns)"
                 ))
             }
-            Kind::Pattern(_) if self.name == PATTERNS[COMBINED].0 => {
+            Kind::Pattern(_) => {
+                let combined = self.name == PATTERNS[COMBINED].0;
                 let mut hit = |line: &[u8]| matches!(reader.read(line), Ok(Some(_)));
-                lines.find(|line| hit(line) && whole_number_behind_quote(line))?;
-                Some(
-                    "a whole number stands behind the agent, which may be a time in any unit, or bytes: it is left out; if \
-                     it is the time taken, say its unit with --log-format: '%h %l %u %t \"%r\" %>s %b \
-                     \"%{Referer}i\" \"%{User-Agent}i\" %D' (%D: microseconds, %{ms}T, %T: seconds)"
-                        .to_owned(),
-                )
+                let number = |line: &[u8]| hit(line) && combined && whole_number_behind_quote(line);
+                if lines.any(number) {
+                    return Some(NUMBER_BEHIND_AGENT.to_owned());
+                }
+                let ReaderKind::Pattern(reader) = &reader.kind else { return None };
+                reader.had_forwarded().then(|| ADDRESS_BEHIND_AGENT.to_owned())
             }
-            _ => None,
+            Kind::Columns(columns) => {
+                let user = columns.user()?;
+                let mut names = lines.filter(|line| line.starts_with(b"#Fields:"));
+                let found = |line: &[u8]| {
+                    line.split(|b| *b == b' ')
+                        .any(|name| name.eq_ignore_ascii_case(user.as_bytes()))
+                };
+                (!names.any(found)).then(|| {
+                    format!("no column is called {user}: users are told apart by address and agent")
+                })
+            }
         }
     }
 
@@ -239,53 +267,59 @@ impl Format {
         })
     }
 
-    /// That of the candidates which reads the most of the first lines, if any reads at least half of them.
+    /// That of the candidates which reads the most of the first lines, if any reads at least half of them; else of all
+    /// lines of the beginning: a program's words, or a scanner's requests, may come first.
     fn choose(candidates: &[Self], start: &[u8]) -> Result<Option<Self>, String> {
-        let mut best: Option<(usize, &Self)> = None;
-        let mut seen = 0;
-        for format in candidates {
-            let (read, lines) = format.trial(start);
-            seen = lines;
-            if read > best.map_or(0, |(most, _)| most) {
-                best = Some((read, format));
+        if !lines::each(start).any(may_be_request) {
+            return Err("is empty".to_owned());
+        }
+        for lines in [LOOKED_AT, usize::MAX] {
+            let mut best: Option<(usize, usize, &Self)> = None;
+            for format in candidates {
+                let (read, of) = format.trial(start, lines);
+                if read > best.map_or(0, |(most, ..)| most) {
+                    best = Some((read, of, format));
+                }
+            }
+            if let Some((read, of, format)) = best
+                && read as f64 >= LEAST_READ * of as f64
+            {
+                return Ok(Some(format.clone()));
             }
         }
-        match best {
-            _ if seen == 0 => Err("is empty".to_owned()),
-            Some((read, format)) if read as f64 >= LEAST_READ * seen as f64 => {
-                Ok(Some(format.clone()))
-            }
-            _ => Ok(None),
-        }
+        Ok(None)
     }
 
-    /// Lines that it reads, and lines that might be requests.
-    fn trial(&self, start: &[u8]) -> (usize, usize) {
+    /// Of so many lines those that it reads, and those that it should read: what has its form and asks for nothing that
+    /// is HTTP, such as a handshake of TLS on a plain port, says nothing against it.
+    fn trial(&self, start: &[u8], lines: usize) -> (usize, usize) {
         let mut reader = self.reader();
-        let (mut read, mut seen) = (0, 0);
-        for line in lines::each(start).take(LOOKED_AT) {
-            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
-                let _ = reader.read(line);
-                continue;
+        let (mut read, mut of) = (0, 0);
+        for line in lines::each(start).take(lines) {
+            let result = if line.len() > LONGEST_LINE { Ok(None) } else { reader.read(line) };
+            if may_be_request(line) && result != Err(Bad::Request) {
+                of += 1;
+                read += usize::from(matches!(result, Ok(Some(_))));
             }
-            if line.len() > LONGEST_LINE {
-                continue;
-            }
-            seen += 1;
-            read += usize::from(matches!(reader.read(line), Ok(Some(_))));
         }
-        (read, seen)
+        (read, of)
     }
 
     fn built_in(at: usize) -> Option<Self> {
         let (name, pattern) = PATTERNS[at];
-        let pattern = Pattern::compile(pattern).ok()?;
+        let mut pattern = Pattern::compile(pattern, None).ok()?;
+        pattern.appended = true;
         Some(Self { name: name.to_owned(), kind: Kind::Pattern(pattern) })
     }
 
     fn columns() -> Self {
         Self { name: "W3C".to_owned(), kind: Kind::Columns(Columns::default()) }
     }
+}
+
+/// Whether a line is neither blank nor a comment nor too long.
+fn may_be_request(line: &[u8]) -> bool {
+    !(line.trim_ascii().is_empty() || line.starts_with(b"#") || line.len() > LONGEST_LINE)
 }
 
 /// Whether the first field behind the last quote is digits alone.

@@ -1,5 +1,6 @@
 //! One request as a log tells it.
 
+use crate::address;
 use crate::time::Stamp;
 
 /// A request of a log. What the log does not say is empty.
@@ -7,7 +8,7 @@ use crate::time::Stamp;
 pub struct Hit<'a> {
     /// When it was logged.
     pub at: Stamp,
-    /// The client's address.
+    /// The client's address: that which a proxy before the server names, if one does.
     pub client: &'a [u8],
     /// The name of the user, or another field that tells users apart.
     pub user: &'a [u8],
@@ -70,6 +71,8 @@ impl Bad {
 pub(crate) struct Slots<'a> {
     pub(crate) at: Option<Stamp>,
     pub(crate) client: &'a [u8],
+    /// The address that a proxy names, if it is one.
+    pub(crate) forwarded: &'a [u8],
     pub(crate) user: &'a [u8],
     pub(crate) agent: &'a [u8],
     pub(crate) host: &'a [u8],
@@ -100,7 +103,7 @@ impl<'a> Slots<'a> {
         let query = if self.query.is_empty() { query } else { self.query };
         Ok(Hit {
             at,
-            client: known(self.client),
+            client: address::client(known(self.client), self.forwarded),
             user: known(self.user),
             agent: known(self.agent),
             host: known(self.host),
@@ -121,7 +124,7 @@ pub(crate) fn known(field: &[u8]) -> &[u8] {
 
 /// Method and target of a request line; the version may be missing (HTTP/0.9).
 fn request(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (method, rest) = line.split_at(memchr::memchr(b' ', line)?);
+    let (method, rest) = line.split_at(line.iter().position(|byte| *byte == b' ')?);
     let rest = rest.trim_ascii();
     let target = match memchr::memrchr(b' ', rest) {
         Some(at) if rest[at + 1..].starts_with(b"HTTP/") => &rest[..at],
@@ -141,15 +144,19 @@ fn path_of(target: &[u8]) -> Option<(&[u8], &[u8])> {
             memchr::memchr(b'/', rest).map_or(b"/".as_slice(), |at| &rest[at..])
         }
     };
-    let target = memchr::memchr(b'#', target).map_or(target, |at| &target[..at]);
+    let (path, query) = match memchr::memchr2(b'?', b'#', target) {
+        None => (target, &target[target.len()..]),
+        Some(at) if target[at] == b'#' => (&target[..at], &target[at..at]),
+        Some(at) => {
+            let rest = &target[at + 1..];
+            (&target[..at], memchr::memchr(b'#', rest).map_or(rest, |end| &rest[..end]))
+        }
+    };
     // Without an early end, so that many bytes are looked at at once.
-    if target.iter().fold(false, |found, byte| found | (*byte <= b' ') | (*byte == 0x7f)) {
-        return None;
-    }
-    Some(match memchr::memchr(b'?', target) {
-        Some(at) => (&target[..at], &target[at + 1..]),
-        None => (target, b""),
-    })
+    let is_parted = |text: &[u8]| {
+        text.iter().fold(false, |found, byte| found | (*byte <= b' ') | (*byte == 0x7f))
+    };
+    (!is_parted(path) && !is_parted(query)).then_some((path, query))
 }
 
 /// Whether this may be a method: one to 20 letters in upper case.

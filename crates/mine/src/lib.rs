@@ -9,6 +9,7 @@
 //! Memory is bounded whatever the log holds; where a figure is an estimate because of that, it says so. Addresses
 //! are hashed as they are read, and no part of them leaves this crate.
 
+mod address;
 mod chain;
 mod distinct;
 mod each;

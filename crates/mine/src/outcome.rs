@@ -173,6 +173,8 @@ impl Making<'_> {
         let kept = prepared.iter().filter(|one| one.files.is_some()).map(|one| one.mined.peak);
         let covered = kept.sum();
         self.raise(covered);
+        let errors = prepared.iter().flat_map(|one| &one.tables).map(|table| table.error);
+        let error = errors.fold(0.0, f64::max);
         for (at, prepared) in order.into_iter().zip(prepared) {
             let Prepared { mut mined, tables, files, path } = prepared;
             if let Some(files) = files {
@@ -182,6 +184,13 @@ impl Making<'_> {
                 mined.sent_per_s = Some(sent);
             }
             self.made.mined.endpoints.push(mined);
+        }
+        if error > 0.0 {
+            self.made.mined.notes.push(format!(
+                "how many values a parameter has is an estimate where they are too many to keep, with a standard error \
+                 of up to {:.1} %",
+                error * 100.0
+            ));
         }
         self.made.mined.covered = covered as f64 / peak;
         self.made.mined.beyond_top = self.surveyed.peak.requests.saturating_sub(covered);

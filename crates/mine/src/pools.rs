@@ -54,6 +54,8 @@ pub(crate) struct Table {
     pub(crate) left_out: usize,
     /// Different rows that the log has for each that is here.
     pub(crate) stands_for: f64,
+    /// The standard error of that, as a share of it.
+    pub(crate) error: f64,
 }
 
 impl Table {
@@ -106,6 +108,7 @@ impl Table {
         table.left_out += before - decoded.len();
         let rows = decoded.len().max(1) as f64;
         table.stands_for = if exact { 1.0 } else { (from.distinct() as f64 / rows).max(1.0) };
+        table.error = from.distinct_error();
         table.fill(template, names, &secrets, decoded, exact);
         table
     }

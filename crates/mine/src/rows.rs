@@ -127,6 +127,11 @@ impl Rows {
         (self.rows.len() as u64) << self.level.min(40)
     }
 
+    /// The standard error of [`Rows::distinct`] as a share of it: that of a sample drawn by the values' hashes.
+    pub(crate) fn distinct_error(&self) -> f64 {
+        if self.is_exact() { 0.0 } else { (self.rows.len().max(1) as f64).sqrt().recip() }
+    }
+
     /// Whether all values are there with exact counts.
     pub(crate) fn is_exact(&self) -> bool {
         self.level == 0

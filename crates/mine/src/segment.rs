@@ -116,7 +116,8 @@ pub(crate) fn neighbour(before: Neighbour, segment: &[u8]) -> Neighbour {
 fn secret(neighbour: Neighbour, segment: &[u8]) -> Option<Shape<'_>> {
     const SHORTEST_BARE: usize = 8;
     let whole = Shape { prefix: b"", class: Class::Secret, suffix: b"" };
-    let is_parted = segment.iter().any(|byte| b"=:@+~%".contains(byte));
+    let is_parted =
+        segment.iter().any(|byte| matches!(byte, b'=' | b':' | b'@' | b'+' | b'~' | b'%'));
     if !is_parted && segment.len() < SHORTEST_BARE {
         return None;
     }

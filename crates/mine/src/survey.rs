@@ -9,7 +9,7 @@ use crate::repeated::{Frequent, Repeated};
 use crate::seconds::{Busiest, Seconds};
 use crate::template::Templates;
 use crate::time::{SECOND, Stamp};
-use crate::trie::{Trie, marks};
+use crate::trie::{Trie, hash, marks};
 use crate::{LONGEST_LINE, lines};
 
 /// Points of the curve over the whole log at most.
@@ -112,7 +112,7 @@ impl Survey {
         if self.last.is_none_or(|last| key(&at) > key(&last)) {
             self.last = Some(at);
         }
-        if self.sorter.kind(&hit) == Kind::Counted {
+        if self.sorter.kind(&hit, hash(hit.agent)) == Kind::Counted {
             self.counted += 1;
             self.seconds.add(at);
             if !self.given.iter().any(|given| given.find(hit.path, &mut Vec::new())) {

@@ -1,6 +1,7 @@
 //! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
 
 mod endpoint;
+mod statuses;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,6 +23,7 @@ use crate::trie::hash;
 use crate::visits::Visits;
 use crate::{LONGEST_LINE, lines};
 pub(crate) use endpoint::{Endpoint, Variant};
+use statuses::Statuses;
 
 /// Parts of a row are separated by this: it cannot be in a path or a query.
 pub(crate) const SEPARATOR: u8 = 0x1f;
@@ -52,7 +54,7 @@ pub struct Tally<'s> {
     lines: u64,
     pub(crate) requests: u64,
     pub(crate) bytes: u64,
-    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) statuses: Statuses,
     pub(crate) bots: u64,
     /// Whether any line says which program asked.
     pub(crate) agents: bool,
@@ -72,6 +74,8 @@ pub struct Tally<'s> {
     pub(crate) arrivals: Option<Vec<i64>>,
     ruler: Latencies,
     row: Vec<u8>,
+    /// The memory of the values of the last request's path.
+    values: Vec<&'static [u8]>,
 }
 
 impl<'s> Tally<'s> {
@@ -90,7 +94,7 @@ impl<'s> Tally<'s> {
             lines: 0,
             requests: 0,
             bytes: 0,
-            statuses: BTreeMap::new(),
+            statuses: Statuses::default(),
             bots: 0,
             agents: false,
             static_files: 0,
@@ -107,6 +111,7 @@ impl<'s> Tally<'s> {
             arrivals: trace.then(Vec::new),
             ruler: Latencies::new(),
             row: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -130,26 +135,26 @@ impl<'s> Tally<'s> {
         self.requests += 1;
         self.bytes += hit.bytes;
         self.agents |= !hit.agent.is_empty();
-        *self.statuses.entry(hit.status).or_insert(0) += 1;
+        self.statuses.add(hit.status, 1);
         let path = of_path(hit);
         let often = self.surveyed.frequent.0.contains(&path);
         self.paths
             .add_hashed(path, often, || [hit.method, b" ".as_slice(), hit.path].concat().into());
-        match self.sorter.kind(hit) {
+        let agent = hash(hit.agent);
+        match self.sorter.kind(hit, agent) {
             Kind::Bot => self.bots += 1,
             Kind::StaticFile => self.static_files += 1,
             Kind::LeftOut => self.left_out += 1,
             Kind::Counted => {
                 let often = self.surveyed.frequent.1.contains(&of_request(path, hit));
-                self.count(hit, order, often);
+                self.count(hit, order, user(hit, agent), often);
             }
         }
     }
 
-    fn count(&mut self, hit: &Hit, order: u64, often: bool) {
+    fn count(&mut self, hit: &Hit, order: u64, user: u64, often: bool) {
         self.counted += 1;
         self.reads += u64::from(matches!(hit.method, b"GET" | b"HEAD" | b"OPTIONS" | b"TRACE"));
-        let user = user(hit);
         self.users.add(user);
         self.count_day(hit.at, user);
         let (from, to) = self.surveyed.peak_ns();
@@ -160,7 +165,7 @@ impl<'s> Tally<'s> {
         {
             arrivals.push(hit.at.ns);
         }
-        let mut values = Vec::new();
+        let mut values = emptied(std::mem::take(&mut self.values));
         let found = self.surveyed.templates.find(hit.path, &mut values);
         let Some(at) = found.and_then(|template| self.place(template, hit.method)) else {
             self.others.0 += 1;
@@ -169,6 +174,7 @@ impl<'s> Tally<'s> {
         };
         self.visits.add(user, hit.at.ns, order, at as u32);
         self.count_endpoint(at, hit, &values, (in_peak, often));
+        self.values = emptied(values);
     }
 
     fn count_day(&mut self, at: Stamp, user: u64) {
@@ -210,9 +216,9 @@ impl<'s> Tally<'s> {
         endpoint.count += 1;
         endpoint.peak += u64::from(in_peak);
         endpoint.bytes += hit.bytes;
-        *endpoint.statuses.entry(hit.status).or_insert(0) += 1;
+        endpoint.statuses.add(hit.status, 1);
         if in_peak && hit.status >= 400 {
-            *endpoint.failed.entry(hit.status).or_insert(0) += 1;
+            endpoint.failed.add(hit.status, 1);
         }
         if let Some(took) = hit.took_ns {
             endpoint.waiting.push(took);
@@ -289,7 +295,7 @@ impl<'s> Tally<'s> {
         self.lines += other.lines;
         self.requests += other.requests;
         self.bytes += other.bytes;
-        add_counts(&mut self.statuses, other.statuses);
+        self.statuses.absorb(other.statuses);
         self.bots += other.bots;
         self.agents |= other.agents;
         self.static_files += other.static_files;
@@ -384,10 +390,10 @@ impl Task {
     }
 }
 
-fn add_counts(own: &mut BTreeMap<u16, u64>, other: BTreeMap<u16, u64>) {
-    for (status, count) in other {
-        *own.entry(status).or_insert(0) += count;
-    }
+/// The memory of values without them, for others.
+fn emptied<'a>(mut values: Vec<&[u8]>) -> Vec<&'a [u8]> {
+    values.clear();
+    values.into_iter().map(|_| b"".as_slice()).collect()
 }
 
 /// Names and values of a query, in its order. What has no name is left out.
@@ -417,10 +423,10 @@ fn is_secret_itself(name: &[u8]) -> bool {
     name.len() > LONGEST_NAME || is_secret_value(&text) || looks_random(&text)
 }
 
-/// Who asked: the log's user, else address and agent.
-fn user(hit: &Hit) -> u64 {
+/// Who asked: the log's user, else address and agent, of which the hash is known.
+fn user(hit: &Hit, agent: u64) -> u64 {
     if !hit.user.is_empty() {
         return hash(hit.user);
     }
-    hash(hit.client).rotate_left(17) ^ hash(hit.agent)
+    hash(hit.client).rotate_left(17) ^ agent
 }

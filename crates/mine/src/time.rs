@@ -98,6 +98,11 @@ pub(crate) struct Memo {
 }
 
 impl Memo {
+    /// The length of the last time's text, if a text begins with it.
+    pub(crate) fn length_in(&self, text: &[u8]) -> Option<usize> {
+        (!self.text.is_empty() && text.starts_with(&self.text)).then_some(self.text.len())
+    }
+
     pub(crate) fn read(&mut self, text: &[u8], read: fn(&[u8]) -> Option<Stamp>) -> Option<Stamp> {
         if self.text == text && !text.is_empty() {
             return Some(self.stamp);

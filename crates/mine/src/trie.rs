@@ -17,6 +17,7 @@ use model::secret::Neighbour;
 
 use crate::segment::{Class, Shape, neighbour, shape};
 use crate::words;
+use looks::is_plain;
 
 /// Nodes at most. Further words are put together as values, whatever they are.
 const MOST_NODES: usize = 200_000;
@@ -202,7 +203,7 @@ impl Trie {
         let shape = self.shape(node, segment);
         let group = hash_of_shape(&shape);
         if let Some(child) = self.edges.get(&(node, group))
-            && !(self.has_room(node) && may_be_fixed(segment))
+            && !(self.has_room(node) && may_stay(segment))
         {
             return *child;
         }
@@ -248,7 +249,7 @@ impl Trie {
     /// Whether a child is a fixed word that stays where others of its shape are put together.
     fn stays(&self, child: u32) -> bool {
         match &self.nodes[child as usize].label {
-            Label::Fixed(text) => may_be_fixed(text),
+            Label::Fixed(text) => may_stay(text),
             Label::Values { .. } => true,
         }
     }
@@ -348,7 +349,7 @@ impl Trie {
         let label = &self.nodes[child as usize].label;
         let equal = self.edges.get(&(node, self.key(child)));
         let values = || match label {
-            Label::Fixed(text) if self.has_room(node) && may_be_fixed(text) => None,
+            Label::Fixed(text) if self.has_room(node) && may_stay(text) => None,
             Label::Fixed(text) => self.edges.get(&(node, hash_of_shape(&self.shape(node, text)))),
             Label::Values { .. } => None,
         };
@@ -445,9 +446,17 @@ impl Trie {
     }
 }
 
-/// Whether a segment is a word that paths are made of. Where values stand beside it, what follows both decides.
+/// Whether a segment is made of words that paths are made of. Where values stand beside it, what follows both decides.
 fn may_be_fixed(segment: &[u8]) -> bool {
-    words::is_one_common(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+    words::is_one_common(segment)
+        || !segment.iter().any(u8::is_ascii_alphanumeric)
+        || is_plain(segment) && words::is_wholly_common(segment)
+}
+
+/// Whether a segment is kept apart where it comes after values were put together, as long as there is room: what follows
+/// all of its requests decides.
+fn may_stay(segment: &[u8]) -> bool {
+    may_be_fixed(segment) || words::is_one_general(segment)
 }
 
 /// Fixed segments of a shape that may stand side by side before they are taken for values. Of words there may be any

@@ -40,6 +40,9 @@ const EXTENSIONS: &str = "json xml html htm php csv tsv txt pdf jpg jpeg png gif
 const STATIC: &str = "css js mjs map png jpg jpeg gif svg webp avif ico woff woff2 ttf otf eot mp3 mp4 webm m3u8 ts \
     webmanifest wasm swf";
 
+/// Length of the longest of them.
+const LONGEST_STATIC: usize = 11;
+
 /// Marks of programs that are no users, in lower case.
 const BOTS: &[&str] = &[
     "bot",
@@ -196,6 +199,11 @@ pub(crate) fn is_one_common(segment: &[u8]) -> bool {
     segment.iter().all(u8::is_ascii_lowercase) && is_in_common(segment)
 }
 
+/// Whether a segment is one English word in small letters.
+pub(crate) fn is_one_general(segment: &[u8]) -> bool {
+    segment.iter().all(u8::is_ascii_lowercase) && is_in_general(segment)
+}
+
 /// Whether a word looks like a plural: `orders`, and not `status`, `census`, `analysis`, `address`.
 pub(crate) fn is_plural(word: &[u8]) -> bool {
     let singular = [b"ss".as_slice(), b"us", b"is"];
@@ -305,11 +313,18 @@ pub(crate) fn extension(segment: &[u8]) -> Option<usize> {
 
 /// Whether a path is that of a file which pages bring with them.
 pub(crate) fn is_static(path: &[u8]) -> bool {
-    let name = &path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..];
-    let Some(at) = memchr::memrchr(b'.', name) else { return false };
-    let ending = &name[at + 1..];
+    let end = &path[path.len().saturating_sub(LONGEST_STATIC + 1)..];
+    let Some(at) = end.iter().rposition(|byte| matches!(byte, b'.' | b'/')) else { return false };
+    if end[at] == b'/' {
+        return false;
+    }
+    let ending = &end[at + 1..];
+    let mut lower = [0; LONGEST_STATIC];
+    let Some(lower) = lower.get_mut(..ending.len()) else { return false };
+    lower.copy_from_slice(ending);
+    lower.make_ascii_lowercase();
     static SET: Set = OnceLock::new();
-    ending.len() <= 11 && contains(&SET, STATIC, &ending.to_ascii_lowercase())
+    contains(&SET, STATIC, lower)
 }
 
 /// Whether a `User-Agent` says that it is no browser or client of a person.

@@ -266,3 +266,24 @@ fn a_template_that_is_given_wins_over_what_is_learnt() {
     let said = made.mined.notes.join("\n");
     assert!(said.contains("--template /nowhere/{id}: no path"), "{said}");
 }
+
+#[test]
+fn the_error_of_what_is_estimated_is_said() {
+    let log = |ids: u32| {
+        (0..30_000)
+            .map(move |n| line(n % 10_000, n % 50, &format!("GET /products/{}", n % ids), 200))
+    };
+    for (ids, estimated) in [(5_000, false), (29_000, true)] {
+        let made = mined(&log(ids).collect::<String>(), Wanted { top: 30, ..Wanted::default() });
+        let distinct = made.mined.endpoints[0].parameters[0].distinct as f64;
+        let note = made.mined.notes.iter().find(|note| note.contains("how many values"));
+        assert_eq!(note.is_some(), estimated, "{:?}", made.mined.notes);
+        // One of 4,096 to 8,192 values is left out or not by its hash.
+        let error = note.map_or(0.0, |note| {
+            let (_, text) = note.rsplit_once("up to ").expect("an error");
+            text.trim_end_matches(" %").parse::<f64>().expect("a number") / 100.0
+        });
+        assert!((0.0..0.017).contains(&error), "{error}");
+        assert!((distinct / f64::from(ids) - 1.0).abs() <= 4.0 * error, "{distinct} {error}");
+    }
+}

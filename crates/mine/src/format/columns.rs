@@ -1,5 +1,6 @@
 //! Logs that name their columns in a line `#Fields:`: W3C's extended format, as IIS and CloudFront write it.
 
+use crate::address::forwarded;
 use crate::hit::{Bad, Hit, Slots, duration, number, status};
 use crate::time::Stamp;
 
@@ -7,6 +8,28 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
     columns: Vec<Column>,
+    /// The column that tells users apart, if it is another than `cs-username`.
+    user: Option<String>,
+}
+
+impl Columns {
+    /// With another column that tells users apart.
+    pub(super) fn with_user(user: Option<&str>) -> Self {
+        Self { columns: Vec::new(), user: user.map(str::to_owned) }
+    }
+
+    /// That column.
+    pub(super) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    fn named(&self, name: &[u8]) -> Column {
+        match (&self.user, Column::of(name)) {
+            (Some(user), _) if name.eq_ignore_ascii_case(user.as_bytes()) => Column::User,
+            (Some(_), Column::User) => Column::Other,
+            (_, column) => column,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +37,7 @@ enum Column {
     Date,
     Time,
     Client,
+    Forwarded,
     User,
     Method,
     Path,
@@ -31,7 +55,8 @@ impl Column {
         match name.to_ascii_lowercase().as_slice() {
             b"date" => Self::Date,
             b"time" => Self::Time,
-            b"c-ip" | b"x-forwarded-for" => Self::Client,
+            b"c-ip" => Self::Client,
+            b"x-forwarded-for" | b"cs(x-forwarded-for)" => Self::Forwarded,
             b"cs-username" => Self::User,
             b"cs-method" => Self::Method,
             b"cs-uri-stem" | b"cs-uri" => Self::Path,
@@ -62,7 +87,7 @@ impl Reader {
             if let Some(names) = comment.strip_prefix(b"Fields:") {
                 let names = names.split(|byte| matches!(byte, b' ' | b'\t'));
                 let names = names.filter(|name| !name.is_empty()).take(200);
-                self.columns.columns = names.map(Column::of).collect();
+                self.columns.columns = names.map(|name| self.columns.named(name)).collect();
             }
             return Ok(None);
         }
@@ -81,6 +106,7 @@ impl Reader {
                 Column::Date => date = Some(value),
                 Column::Time => time = Some(value),
                 Column::Client if slots.client.is_empty() => slots.client = value,
+                Column::Forwarded => slots.forwarded = forwarded(value),
                 Column::User => slots.user = value,
                 Column::Method => slots.method = value,
                 Column::Path => slots.uri = value,

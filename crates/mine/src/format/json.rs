@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::pattern::address;
+use crate::address::{address, forwarded};
 use crate::hit::{Bad, Hit, Slots};
 use crate::time::Stamp;
 
@@ -133,11 +133,21 @@ const ROLES: [(Role, &str, &[&str]); 12] = [
     ),
 ];
 
+/// Members that hold the address which a proxy before the server names.
+const FORWARDED: [&str; 4] = [
+    "http_x_forwarded_for",
+    "x_forwarded_for",
+    "request.headers.X-Forwarded-For",
+    "request_X-Forwarded-For",
+];
+
 /// Which members hold what.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     /// For each of [`ROLES`] the members to look at, the first that is there first.
     paths: Vec<Vec<String>>,
+    /// Whether the client's is given: then no other is looked for.
+    client: bool,
     /// Nanoseconds of a unit of the time taken, where it is given.
     unit_ns: Option<f64>,
 }
@@ -148,7 +158,8 @@ impl Members {
         let known = |(_, _, names): &(Role, &str, &[&str])| {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
-        let mut members = Self { paths: ROLES.iter().map(known).collect(), unit_ns: None };
+        let paths = ROLES.iter().map(known).collect();
+        let mut members = Self { paths, client: false, unit_ns: None };
         for text in given {
             let (role, member) = text
                 .split_once('=')
@@ -164,6 +175,7 @@ impl Members {
             if let Some(unit) = unit {
                 members.unit_ns = Some(unit_ns(unit)?);
             }
+            members.client |= ROLES[at].0 == Role::Client;
             members.paths[at] = vec![member.trim().to_owned()];
         }
         Ok(members)
@@ -234,6 +246,11 @@ impl Reader {
                     }
                 }
             }
+        }
+        if !self.members.client
+            && let Some(value) = FORWARDED.iter().find_map(|path| member(&self.line, path))
+        {
+            slots.forwarded = forwarded(text(value));
         }
         slots.hit()
     }

@@ -1,9 +1,8 @@
 //! Lines described by nginx's `log_format` or Apache's `LogFormat`: fields with text between them.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use memchr::memchr;
 
+use crate::address::{address, forwarded};
 use crate::hit::{Bad, Hit, Slots, duration, number, status};
 use crate::time::{Memo, Stamp};
 
@@ -11,7 +10,11 @@ use crate::time::{Memo, Stamp};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Client,
+    /// The client's address as a proxy names it.
+    Forwarded,
     User,
+    /// What tells users apart because the user says so.
+    Named,
     TimeCommon,
     TimeIso,
     TimeEpoch,
@@ -35,6 +38,12 @@ enum Field {
     Other,
 }
 
+impl Field {
+    fn is_time(self) -> bool {
+        matches!(self, Self::TimeCommon | Self::TimeIso | Self::TimeEpoch)
+    }
+}
+
 /// A field and what follows it.
 #[derive(Debug, Clone)]
 struct Piece {
@@ -45,6 +54,8 @@ struct Piece {
     quoted: bool,
     /// Whether a later field holds the same, and more exactly.
     skipped: bool,
+    /// Whether it is the one time of a line, which many lines have in common.
+    is_time: bool,
 }
 
 /// A compiled description.
@@ -52,10 +63,14 @@ struct Piece {
 pub(super) struct Pattern {
     lead: Vec<u8>,
     pieces: Vec<Piece>,
+    /// Whether an address in quotes behind the last field is one that a proxy names, as nginx's own configuration writes
+    /// it.
+    pub(super) appended: bool,
 }
 
 /// Fields that hold the same, the better first.
-const PREFERENCES: [&[Field]; 4] = [
+const PREFERENCES: [&[Field]; 5] = [
+    &[Field::Named, Field::User],
     &[Field::Request, Field::Uri, Field::Path],
     &[Field::Request, Field::Method],
     &[Field::TimeEpoch, Field::TimeIso, Field::TimeCommon],
@@ -63,12 +78,12 @@ const PREFERENCES: [&[Field]; 4] = [
 ];
 
 impl Pattern {
-    /// Compiles a description.
+    /// Compiles a description. `user` is the field that tells users apart, as the description has it.
     ///
     /// # Errors
     /// What is missing, in words.
-    pub(super) fn compile(text: &str) -> Result<Self, String> {
-        let parts = if text.contains('$') { nginx(text) } else { apache(text)? };
+    pub(super) fn compile(text: &str, user: Option<&str>) -> Result<Self, String> {
+        let parts = if text.contains('$') { nginx(text, user) } else { apache(text, user)? };
         let mut lead = Vec::new();
         let mut pieces: Vec<Piece> = Vec::new();
         for part in parts {
@@ -84,13 +99,21 @@ impl Pattern {
                             .to_owned());
                     }
                     let quoted = before.last() == Some(&b'"');
-                    pieces.push(Piece { field, until: Vec::new(), quoted, skipped: false });
+                    let until = Vec::new();
+                    pieces.push(Piece { field, until, quoted, skipped: false, is_time: false });
                 }
             }
         }
-        let mut pattern = Self { lead, pieces };
+        let mut pattern = Self { lead, pieces, appended: false };
         pattern.check()?;
+        if let Some(user) = user.filter(|_| !pattern.has(&[Field::Named])) {
+            return Err(format!("it has no field {user} to tell users apart by"));
+        }
         pattern.skip_doubles();
+        let mut times = pattern.pieces.iter_mut().filter(|piece| piece.field.is_time());
+        if let (Some(time), None) = (times.next(), times.next()) {
+            time.is_time = true;
+        }
         Ok(pattern)
     }
 
@@ -140,7 +163,8 @@ enum Part {
 }
 
 /// nginx: `$name` or `${name}` between literals.
-fn nginx(text: &str) -> Vec<Part> {
+fn nginx(text: &str, user: Option<&str>) -> Vec<Part> {
+    let user = user.map(|user| user.trim_matches(['$', '{', '}']));
     let mut parts = Vec::new();
     let mut rest = text.trim_end_matches(['\r', '\n']);
     while let Some(at) = rest.find('$') {
@@ -155,7 +179,7 @@ fn nginx(text: &str) -> Vec<Part> {
                 name.split_at(end.unwrap_or(name.len()))
             }
         };
-        parts.push(Part::Field(variable(name)));
+        parts.push(Part::Field(if user == Some(name) { Field::Named } else { variable(name) }));
         rest = after;
     }
     if !rest.is_empty() {
@@ -167,12 +191,8 @@ fn nginx(text: &str) -> Vec<Part> {
 /// A variable of nginx, of its modules, or of the built-in patterns.
 fn variable(name: &str) -> Field {
     match name {
-        "remote_addr"
-        | "http_x_forwarded_for"
-        | "http_x_real_ip"
-        | "realip_remote_addr"
-        | "proxy_protocol_addr"
-        | "binary_remote_addr" => Field::Client,
+        "remote_addr" | "realip_remote_addr" | "binary_remote_addr" => Field::Client,
+        "http_x_forwarded_for" | "http_x_real_ip" | "proxy_protocol_addr" => Field::Forwarded,
         "remote_user" => Field::User,
         "time_local" => Field::TimeCommon,
         "time_iso8601" => Field::TimeIso,
@@ -194,7 +214,7 @@ fn variable(name: &str) -> Field {
 }
 
 /// Apache: `%h`, `%>s`, `%{User-Agent}i` between literals.
-fn apache(text: &str) -> Result<Vec<Part>, String> {
+fn apache(text: &str, user: Option<&str>) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut literal = String::new();
     let mut rest = text.trim_end_matches(['\r', '\n']);
@@ -224,6 +244,9 @@ fn apache(text: &str) -> Result<Vec<Part>, String> {
                     parts.push(Part::Text(std::mem::take(&mut literal)));
                 }
                 match (letter, argument) {
+                    _ if user == Some(written(letter, argument).as_str()) => {
+                        parts.push(Part::Field(Field::Named));
+                    }
                     // Apache's time brings its brackets with it.
                     ('t', "") => {
                         parts.push(Part::Text("[".to_owned()));
@@ -242,6 +265,11 @@ fn apache(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
+/// A directive as it is written: `%u`, `%{sid}C`.
+fn written(letter: char, argument: &str) -> String {
+    if argument.is_empty() { format!("%{letter}") } else { format!("%{{{argument}}}{letter}") }
+}
+
 /// A directive of Apache's `mod_log_config`.
 fn directive(letter: char, argument: &str) -> Field {
     let header = argument.to_ascii_lowercase();
@@ -256,7 +284,7 @@ fn directive(letter: char, argument: &str) -> Field {
         ('b' | 'B', _) => Field::Bytes,
         ('v' | 'V', _) | ('i', "host") => Field::Host,
         ('i', "user-agent") => Field::Agent,
-        ('i', "x-forwarded-for" | "x-real-ip") => Field::Client,
+        ('i', "x-forwarded-for" | "x-real-ip") => Field::Forwarded,
         ('D', _) | ('T', "us") => Field::Taken(1_000),
         ('T', "ms") => Field::Taken(1_000_000),
         ('T', _) => Field::Taken(1_000_000_000),
@@ -271,18 +299,29 @@ fn directive(letter: char, argument: &str) -> Field {
 pub(super) struct Reader {
     pattern: Pattern,
     time: Memo,
+    /// Whether a line had such an address as [`Pattern::appended`] says.
+    forwarded: bool,
 }
 
 impl Reader {
     pub(super) fn new(pattern: Pattern) -> Self {
-        Self { pattern, time: Memo::default() }
+        Self { pattern, time: Memo::default(), forwarded: false }
+    }
+
+    /// Whether a line so far had an address behind its last field.
+    pub(super) fn had_forwarded(&self) -> bool {
+        self.forwarded
     }
 
     pub(super) fn read<'a>(&mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
         let mut rest = line.strip_prefix(self.pattern.lead.as_slice()).ok_or(Bad::Form)?;
         let mut slots = Slots::default();
         for piece in &self.pattern.pieces {
-            let (field, after) = cut(piece, rest).ok_or(Bad::Form)?;
+            let known = piece.is_time.then(|| self.time.length_in(rest)).flatten();
+            let (field, after) = known
+                .and_then(|length| cut_at(piece, rest, length))
+                .or_else(|| cut(piece, rest))
+                .ok_or(Bad::Form)?;
             rest = after;
             if !piece.skipped {
                 put(&mut slots, piece.field, field, &mut self.time)?;
@@ -292,8 +331,23 @@ impl Reader {
         if rest.first().is_some_and(|byte| *byte != b' ') {
             return Err(Bad::Form);
         }
+        if self.pattern.appended
+            && let Some(inner) = rest.strip_prefix(b" \"")
+            && let Some(end) = memchr(b'"', inner)
+        {
+            slots.forwarded = forwarded(&inner[..end]);
+            self.forwarded |= !slots.forwarded.is_empty();
+        }
         slots.hit()
     }
+}
+
+/// A field of this length at the beginning, and what follows the text behind it, if that text is there: for one that was
+/// cut off so before, and ends nowhere else.
+fn cut_at<'a>(piece: &Piece, text: &'a [u8], length: usize) -> Option<(&'a [u8], &'a [u8])> {
+    let (field, rest) = text.split_at(length);
+    let after = rest.strip_prefix(piece.until.as_slice())?;
+    (!piece.until.is_empty()).then_some((field, after))
 }
 
 /// The field at the beginning, and what follows the text behind it.
@@ -305,19 +359,21 @@ fn cut<'a>(piece: &Piece, text: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
             _ => Some(text.split_at(memchr(b' ', text).unwrap_or(text.len()))),
         };
     };
-    // The name of a user is the one field without quotes that may have blanks in it.
-    if !piece.quoted && piece.field != Field::User {
-        // Such fields are short: a plain loop is faster than a search made for long texts.
-        let at = text.iter().position(|byte| byte == first)?;
-        return follows(&text[at..], &piece.until)
-            .then(|| (&text[..at], &text[at + piece.until.len()..]));
-    }
     let mut from = 0;
     loop {
-        let at = from + memchr(*first, &text[from..])?;
+        // Fields without quotes are short: a plain loop is faster than a search made for long texts.
+        let at = match piece.quoted {
+            true => memchr(*first, &text[from..])?,
+            false => text[from..].iter().position(|byte| byte == first)?,
+        };
+        let at = from + at;
         let escaped = piece.quoted && is_escaped(text, at);
         if !escaped && follows(&text[at..], &piece.until) {
             return Some((&text[..at], &text[at + piece.until.len()..]));
+        }
+        // The name of a user is the one field without quotes that may have blanks in it.
+        if !piece.quoted && piece.field != Field::User {
+            return None;
         }
         from = at + 1;
     }
@@ -337,7 +393,8 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
 fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) -> Result<(), Bad> {
     match of {
         Field::Client if slots.client.is_empty() => slots.client = address(text),
-        Field::User => slots.user = text,
+        Field::Forwarded if slots.forwarded.is_empty() => slots.forwarded = forwarded(text),
+        Field::User | Field::Named => slots.user = text,
         Field::Agent => slots.agent = text,
         Field::Host => slots.host = text,
         Field::Request => slots.request = if text.is_empty() { b"-" } else { text },
@@ -368,28 +425,9 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
             let part = duration(text, 1e9).unwrap_or(0);
             slots.took_ns = Some(slots.took_ns.unwrap_or(0).saturating_add(part));
         }
-        Field::Client | Field::Other => {}
+        Field::Client | Field::Forwarded | Field::Other => {}
     }
     Ok(())
-}
-
-/// The first address of several, without the port behind it and the brackets that a port needs; what is no address
-/// stays as it is.
-pub(super) fn address(text: &[u8]) -> &[u8] {
-    let first = memchr(b',', text).map_or(text, |at| &text[..at]).trim_ascii();
-    if let Some(inner) = first.strip_prefix(b"[") {
-        return memchr(b']', inner).map_or(inner, |at| &inner[..at]);
-    }
-    let is_v4 =
-        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv4Addr>().is_ok());
-    let is_v6 =
-        |text: &[u8]| str::from_utf8(text).is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok());
-    let before_port = memchr(b':', first).map_or(first, |at| &first[..at]);
-    match () {
-        () if is_v4(before_port) => before_port,
-        () if is_v6(first) => first,
-        () => text,
-    }
 }
 
 fn epoch(text: &[u8]) -> Option<Stamp> {

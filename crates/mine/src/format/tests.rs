@@ -58,7 +58,7 @@ fn a_log_format_is_read_from_a_configuration() {
             log_format json escape=json '{"t":"$time_iso8601","m":"$request_method","u":"$request_uri","s":$status,"b":$body_bytes_sent}';
             access_log /var/log/nginx/access.log main;
         }"#;
-    let formats = Format::from_nginx_conf(conf).unwrap();
+    let formats = Format::from_nginx_conf(conf, None).unwrap();
     let plain = r#"1.2.3.4 "2000-10-10T20:55:36+00:00" GET "/a/b?c=d" 200 2326 rt=0.012"#;
     let json = r#"{"t":"2000-10-10T20:55:36+00:00","m":"GET","u":"/a/b?c=d","s":200,"b":2326}"#;
     for (text, name, taken) in
@@ -69,14 +69,14 @@ fn a_log_format_is_read_from_a_configuration() {
         let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, taken);
         assert_eq!(read(&format, text), [wanted]);
     }
-    let apache = Format::from_pattern(r#"%h %l %u %t \"%r\" %>s %b %D"#).unwrap();
+    let apache = Format::from_pattern(r#"%h %l %u %t \"%r\" %>s %b %D"#, None).unwrap();
     let line = r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /a/b?c=d HTTP/1.1" 200 2326 12000"#;
     let wanted = ("GET".into(), "/a/b".into(), "c=d".into(), 200, 2_326, Some(12_000_000));
     assert_eq!(read(&apache, line), [wanted]);
     for (pattern, missing) in
         [("$remote_addr", "time"), ("[$time_local] $status", "request"), ("$msec$request", "side")]
     {
-        let why = Format::from_pattern(pattern).unwrap_err();
+        let why = Format::from_pattern(pattern, None).unwrap_err();
         assert!(why.contains(missing), "{pattern}: {why}");
     }
 }
@@ -96,6 +96,18 @@ fn what_is_no_request_is_bad_and_nothing_panics() {
     assert_eq!(reader.read(b"  "), Ok(None));
     let why = Format::detect(b"what is this\nand this\n").unwrap_err();
     assert!(why.contains("--log-format") && why.contains("what is this"), "{why}");
+}
+
+#[test]
+fn a_format_is_found_behind_lines_that_are_none_of_it() {
+    let handshake = COMBINED.replace("GET /a/b?c=d HTTP/1.0", "\\x16\\x03\\x01");
+    for (junk, count) in [(handshake.as_str(), 1_000), ("Starting the server ...", 400)] {
+        let text = format!("{junk}\n").repeat(count) + &format!("{COMBINED}\n").repeat(500);
+        assert_eq!(Format::detect(text.as_bytes()).unwrap().name(), "combined", "{junk}");
+    }
+    let text = "Starting the server ...\n".repeat(600) + &format!("{COMBINED}\n").repeat(500);
+    assert!(Format::detect(text.as_bytes()).is_err());
+    assert!(Format::detect(b"# a comment\n\n").unwrap_err().contains("is empty"));
 }
 
 #[test]
@@ -160,4 +172,84 @@ fn users_of_json_are_told_apart_by_what_stays_the_same() {
         let hit = reader.read(line.as_bytes()).unwrap().unwrap();
         assert_eq!((hit.client, hit.user), (client.as_bytes(), user.as_bytes()), "{line}");
     }
+}
+
+#[test]
+fn another_field_may_tell_users_apart() {
+    let time = "[10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200";
+    let nginx = "$remote_addr $remote_user [$time_local] \"$request\" $status \"$cookie_sid\"";
+    let apache = "%h %u %t \"%r\" %>s \"%{sid}C\"";
+    let line = format!("1.2.3.4 ann lee {time} \"5f3a\"");
+    for (pattern, user) in [
+        (nginx, "$cookie_sid"),
+        (nginx, "cookie_sid"),
+        (nginx, "${cookie_sid}"),
+        (apache, "%{sid}C"),
+    ] {
+        let mut reader = Format::from_pattern(pattern, Some(user)).unwrap().reader();
+        assert_eq!(reader.read(line.as_bytes()).unwrap().unwrap().user, b"5f3a", "{user}");
+    }
+    let why = Format::from_pattern(apache, Some("%{uid}C")).unwrap_err();
+    assert!(why.contains("%{uid}C"), "{why}");
+    let conf = format!(
+        "log_format a '{nginx}'; log_format b '$remote_addr [$time_local] \"$request\" $status';"
+    );
+    assert_eq!(Format::from_nginx_conf(&conf, Some("$cookie_sid")).unwrap().len(), 1);
+    assert!(
+        Format::from_nginx_conf(&conf, Some("$cookie_uid")).unwrap_err().contains("$cookie_uid")
+    );
+    let w3c = "#Fields: date time cs-username cs-method cs-uri-stem sc-status cs(Cookie)\n\
+               2000-10-10 20:55:36 ann GET /a 200 sid=5f3a\n";
+    let format = Format::named("w3c").unwrap().with_user_column("cs(cookie)").unwrap();
+    assert_eq!(format.note(w3c.as_bytes()), None);
+    let mut reader = format.reader();
+    let users =
+        w3c.lines().filter_map(|line| Some(reader.read(line.as_bytes()).unwrap()?.user.to_vec()));
+    assert_eq!(users.collect::<Vec<_>>(), [b"sid=5f3a"]);
+    let other = Format::named("w3c").unwrap().with_user_column("x-user").unwrap();
+    assert!(other.note(w3c.as_bytes()).unwrap().contains("x-user"));
+    assert!(Format::named("combined").unwrap().with_user_column("x").is_none());
+}
+
+#[test]
+fn behind_a_proxy_the_client_is_whom_it_names() {
+    let combined = COMBINED.replace("127.0.0.1", "10.0.0.1");
+    let caddy = r#"{"ts":971211336.5,"request":{"remote_ip":"10.0.0.1","method":"GET","uri":"/a","headers":{"X-Forwarded-For":["203.0.113.7, 10.0.0.9"]}},"status":200}"#;
+    let nginx =
+        json_line(r#""status":200,"remote_addr":"10.0.0.1","http_x_forwarded_for":"203.0.113.7""#);
+    let w3c = "#Fields: date time c-ip cs-method cs-uri-stem sc-status X-Forwarded-For\n2000-10-10 20:55:36 10.0.0.1 GET /a 200 203.0.113.7";
+    for (text, client, note) in [
+        (format!("{combined} \"203.0.113.7, 10.0.0.9\""), "203.0.113.7", true),
+        (format!("{combined} \"203.0.113.7\" \"shop.example\" 0.012"), "203.0.113.7", true),
+        (format!("h {combined} \"203.0.113.7\""), "203.0.113.7", true),
+        (format!("{combined} 0.012 \"203.0.113.7\""), "203.0.113.7", true),
+        (format!("{combined} \"-\""), "10.0.0.1", false),
+        (format!("{combined} \"shop.example\""), "10.0.0.1", false),
+        (caddy.to_owned(), "203.0.113.7", false),
+        (nginx, "203.0.113.7", false),
+        (w3c.to_owned(), "203.0.113.7", false),
+    ] {
+        let format = Format::detect(text.as_bytes()).unwrap();
+        let mut reader = format.reader();
+        for line in text.lines() {
+            if let Some(hit) = reader.read(line.as_bytes()).unwrap() {
+                assert_eq!(hit.client, client.as_bytes(), "{text}");
+            }
+        }
+        let said =
+            format.note(text.as_bytes()).is_some_and(|note| note.contains("$http_x_forwarded_for"));
+        assert_eq!(said, note, "{text}");
+    }
+    for pattern in [
+        r#"$remote_addr [$time_local] "$request" $status "$http_x_forwarded_for""#,
+        r#"%h %t \"%r\" %>s \"%{X-Forwarded-For}i\""#,
+    ] {
+        let mut reader = Format::from_pattern(pattern, None).unwrap().reader();
+        let line = r#"10.0.0.1 [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 "203.0.113.7""#;
+        assert_eq!(reader.read(line.as_bytes()).unwrap().unwrap().client, b"203.0.113.7");
+    }
+    let given = Format::json(&["client=remote_addr".to_owned()]).unwrap();
+    let line =
+        json_line(r#""status":200,"remote_addr":"10.0.0.1","x_forwarded_for":"203.0.113.7""#);
+    assert_eq!(given.reader().read(line.as_bytes()).unwrap().unwrap().client, b"10.0.0.1");
 }

@@ -17,7 +17,8 @@ fn is_an_answer(status: u16) -> bool {
 /// The statuses to take for success where most of an endpoint's requests are refused: the usual ones and those.
 pub(super) fn accepted(endpoint: &Endpoint) -> Option<StatusRanges> {
     const LEAST: f64 = 0.1;
-    let answers = || endpoint.statuses.iter().filter(|(status, _)| is_an_answer(**status));
+    let statuses = endpoint.statuses.by_status();
+    let answers = || statuses.iter().filter(|(status, _)| is_an_answer(**status));
     let refused: u64 = answers().map(|(_, count)| count).sum();
     if refused == 0 || refused * 2 < endpoint.count {
         return None;

@@ -30,7 +30,7 @@ impl Making<'_> {
         mined.last_at = instant(surveyed.last.seconds(), surveyed.last.offset_s);
         mined.requests = tally.requests;
         mined.bytes = tally.bytes;
-        mined.statuses = tally.statuses.clone();
+        mined.statuses = tally.statuses.by_status();
         mined.bots = tally.bots;
         mined.without_agents = !tally.agents;
         mined.static_files = tally.static_files;

@@ -1,12 +1,10 @@
 //! Endpoints in the making, and the requests of each by the names in their queries.
 
-use std::collections::BTreeMap;
-
 use model::Latencies;
 use model::histogram::SparseLatencies;
 use model::secret::is_secret_parameter;
 
-use super::add_counts;
+use super::statuses::Statuses;
 use crate::pools::decode;
 use crate::rows::Rows;
 use crate::template::Template;
@@ -25,9 +23,9 @@ pub(crate) struct Endpoint {
     pub(crate) count: u64,
     pub(crate) peak: u64,
     pub(crate) bytes: u64,
-    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) statuses: Statuses,
     /// Those of the peak that failed, by status.
-    pub(crate) failed: BTreeMap<u16, u64>,
+    pub(crate) failed: Statuses,
     pub(crate) took: SparseLatencies,
     pub(super) waiting: Vec<u64>,
     /// All times taken are multiples of this: a second, or a thousandth, millionth ... of one.
@@ -98,8 +96,8 @@ impl Endpoint {
         self.peak += other.peak;
         self.bytes += other.bytes;
         other.add_waiting(ruler);
-        add_counts(&mut self.statuses, other.statuses);
-        add_counts(&mut self.failed, other.failed);
+        self.statuses.absorb(other.statuses);
+        self.failed.absorb(other.failed);
         self.took.append(&other.took);
         self.step_ns = self.step_ns.min(other.step_ns);
         for variant in other.variants {

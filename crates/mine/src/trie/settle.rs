@@ -155,7 +155,7 @@ impl Trie {
             let mut values = Vec::new();
             for group in [&lower, &upper] {
                 let (some, fixed) = values_among(group, known, &others);
-                values.extend(some);
+                values.extend(some.into_iter().filter(|node| !self.found.contains(node)));
                 self.found.extend(fixed);
             }
             if values.is_empty() {
@@ -459,8 +459,10 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
             && !vocabulary::is_before_words_alone(candidate, group);
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
-    let mut known = vocabulary::words_among_values(group);
+    let mut known = vocabulary::words_among_values(group, others);
     known.extend(vocabulary::single_words_among_slugs(group));
+    known.extend(vocabulary::common_words_among_slugs(group));
+    known.extend(vocabulary::plurals_among_values(group, others));
     let apart = apart::words_apart(group, others);
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)

@@ -37,7 +37,8 @@ pub struct MineArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Reading")]
     pub log_format: Option<String>,
     /// Member of a JSON line that holds this: at, client, user, agent, host, request, method, path, query, status,
-    /// bytes, taken (taken=MEMBER:ms names the unit). May be repeated
+    /// bytes, taken (taken=MEMBER:ms names the unit). With --log-format only what tells users apart, instead of the
+    /// user's name: user=$cookie_sid, user=%{sid}C, user=cs(Cookie). May be repeated
     #[arg(long, value_name = "ROLE=MEMBER", help_heading = "Reading")]
     pub field: Vec<String>,
     /// Share of lines that may be unreadable

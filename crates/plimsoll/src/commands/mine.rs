@@ -119,24 +119,33 @@ fn opened(args: &MineArgs) -> Result<(Vec<Log>, Vec<String>), Failure> {
 
 /// The formats to choose from, if any are given.
 fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
-    let Some(given) = &args.log_format else {
-        return match args.field.is_empty() {
-            true => Ok(Vec::new()),
-            false => Format::json(&args.field)
-                .map(|format| vec![format])
-                .or_else(|why| usage(format!("--field {why}"))),
-        };
+    let json = || {
+        let format = Format::json(&args.field).map(|format| vec![format]);
+        format.or_else(|why| usage(format!("--field {why}")))
     };
-    if given.eq_ignore_ascii_case("json") {
-        return Format::json(&args.field)
-            .map(|format| vec![format])
-            .or_else(|why| usage(format!("--field {why}")));
+    let Some(given) = &args.log_format else {
+        return if args.field.is_empty() { Ok(Vec::new()) } else { json() };
+    };
+    if ["json", "caddy", "traefik"].iter().any(|name| given.eq_ignore_ascii_case(name)) {
+        return json();
     }
+    let user = user_field(&args.field)?;
     if let Some(format) = Format::named(given) {
-        return Ok(vec![format]);
+        let format = match user {
+            None => Some(format),
+            Some(user) => format.with_user_column(user),
+        };
+        return format.map_or_else(
+            || {
+                usage(format!(
+                    "--field user=...: {given} has no other field that tells users apart; describe it with --log-format"
+                ))
+            },
+            |format| Ok(vec![format]),
+        );
     }
     if given.contains(['$', '%']) {
-        return Format::from_pattern(given)
+        return Format::from_pattern(given, user)
             .map(|format| vec![format])
             .or_else(|why| usage(format!("--log-format: {why}")));
     }
@@ -150,7 +159,27 @@ fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
             ));
         }
     };
-    Format::from_nginx_conf(&text).or_else(|why| usage(format!("--log-format {given}: {why}")))
+    Format::from_nginx_conf(&text, user)
+        .or_else(|why| usage(format!("--log-format {given}: {why}")))
+}
+
+/// The field that tells users apart of a format that is no JSON; what holds the rest, its description says.
+fn user_field(fields: &[String]) -> Result<Option<&str>, Failure> {
+    let mut user = None;
+    for field in fields {
+        match field.split_once('=') {
+            Some((role, name)) if role.trim() == "user" && !name.trim().is_empty() => {
+                user = Some(name.trim());
+            }
+            _ => {
+                return usage(format!(
+                    "--field {}: names members of JSON lines; with --log-format only user=FIELD is left to say",
+                    quote(field)
+                ));
+            }
+        }
+    }
+    Ok(user)
 }
 
 fn wanted(args: &MineArgs, logs: &[Log], notes: Vec<String>) -> Wanted {

@@ -5,14 +5,19 @@
 
 use std::collections::BTreeMap;
 
+use super::super::MOST_CHILDREN;
+use super::super::following::{Next, total};
 use super::Candidate;
 use crate::words;
 
 /// The candidates that are fixed because they are words: most of those with so many words are, and they are not so
 /// many, or seen so rarely, that they are values out of a dictionary; or a single word that more requests have than
-/// any segment that is none.
-pub(super) fn words_among_values(group: &[&Candidate]) -> Vec<u32> {
+/// any segment that is none. `others` are the requests of values that were put together before, by what follows.
+pub(super) fn words_among_values(group: &[&Candidate], others: &Next) -> Vec<u32> {
     const DICTIONARY: usize = 50;
+    if !others.is_empty() {
+        return words_beside_many(group, others);
+    }
     let unknown = group.iter().filter(|candidate| !is_known(candidate));
     let most = unknown.map(|candidate| candidate.hits).max().unwrap_or(0);
     // Single words, and several, in camel case and not.
@@ -35,6 +40,47 @@ pub(super) fn words_among_values(group: &[&Candidate]) -> Vec<u32> {
         found.extend(known.iter().filter(fixed).map(|candidate| candidate.node));
     }
     found
+}
+
+/// The few plurals of a group: places in paths are called so, and hardly any names and titles are.
+pub(super) fn plurals_among_values(group: &[&Candidate], others: &Next) -> Vec<u32> {
+    const HARDLY_ANY_ONE_IN: usize = 50;
+    let is_plural = |candidate: &&&Candidate| {
+        let text = &candidate.text;
+        text.iter().all(u8::is_ascii_lowercase) && words::is_plural(text) && is_known(candidate)
+    };
+    let plurals: Vec<u32> =
+        group.iter().filter(is_plural).map(|candidate| candidate.node).collect();
+    let among = if others.is_empty() { group.len() } else { MOST_CHILDREN };
+    if plurals.len() * HARDLY_ANY_ONE_IN <= among { plurals } else { Vec::new() }
+}
+
+/// Words among values where most values were put together as they came: how many of them are words is not known any more.
+fn words_beside_many(group: &[&Candidate], others: &Next) -> Vec<u32> {
+    const OFTEN_ONE_IN: f64 = 200.0;
+    let all = total(others) + group.iter().map(|candidate| candidate.hits as f64).sum::<f64>();
+    let fixed = |candidate: &&&Candidate| {
+        let often = candidate.hits as f64 * OFTEN_ONE_IN > all;
+        is_written_small(&candidate.text)
+            && is_known(candidate)
+            && (often || is_before_words_alone(candidate, group))
+    };
+    group.iter().filter(fixed).map(|candidate| candidate.node).collect()
+}
+
+/// Several words that paths are commonly made of, which more requests have than any of the slugs beside them, of which
+/// hardly any are made of such words: `scams-and-consumer-alerts` beside articles.
+pub(super) fn common_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
+    const FEWEST: usize = 20;
+    const HARDLY_ANY_ONE_IN: usize = 20;
+    let (common, others): (Vec<&Candidate>, Vec<&Candidate>) =
+        group.iter().copied().partition(|candidate| words::is_common(&candidate.text));
+    let most = others.iter().map(|candidate| candidate.hits).max().unwrap_or(0);
+    if group.len() < FEWEST || common.len() * HARDLY_ANY_ONE_IN > group.len() {
+        return Vec::new();
+    }
+    let fixed = common.into_iter().filter(|candidate| candidate.hits > most);
+    fixed.map(|candidate| candidate.node).collect()
 }
 
 /// The few single words of a group whose others are all of several words: `journal` beside categories such as

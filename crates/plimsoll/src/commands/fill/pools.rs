@@ -1,10 +1,12 @@
 //! Pools of a workload file, and pools made of tables.
 
-use std::fs;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 
 use fill::{Database, Error, PoolColumn, Schema};
 use import::workload::{Document, MOST_BYTES};
+use model::random::{GOLDEN, mixed};
 
 use crate::args::FillArgs;
 use crate::load::allowed_files::AllowedFiles;
@@ -12,7 +14,7 @@ use crate::results::input;
 use crate::results::output::{make_folder, write_file};
 
 /// Rows of a pool that is written at most.
-const MOST_ROWS: u64 = 1_000_000;
+const MOST_ROWS: usize = 1_000_000;
 
 /// A column of a pool, and the table's column that it is.
 type Placed = (PoolColumn, (usize, usize));
@@ -54,7 +56,11 @@ pub fn write(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> f
     make_folder(&args.out).map_err(|failure| Error::Database(failure.to_string()))?;
     for place in &args.pools {
         let (table, column) = fill::pools::column(schema, place)?;
-        let values = weights(database, schema, (table, column), args.quiet)?;
+        let (values, all) = weights(database, schema, (table, column), MOST_ROWS)?;
+        if all > MOST_ROWS as u64 && !args.quiet {
+            let place = schema.tables[table].place(column);
+            eprintln!("{place}: of {all} values, {MOST_ROWS} are taken, drawn at random");
+        }
         let name = &schema.tables[table].columns[column].name;
         let file = file_of(&args.out, &schema.tables[table].name.table, name);
         write_file(&file, &fill::pools::write(name, &values))
@@ -70,22 +76,35 @@ pub fn write(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> f
 fn file_of(folder: &Path, table: &str, column: &str) -> std::path::PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' };
     let stem: String = format!("{table}_{column}").chars().map(plain).take(100).collect();
-    let _ = fs::metadata(folder);
     folder.join(format!("{stem}.csv"))
 }
 
 /// The values of a key, each with the number of rows that refer to it, and one more: requests ask for those that have
-/// none too.
+/// none too. The heaviest come first, at most `most`; and how many rows have a value. Rows are read as they come, and
+/// nothing is kept but the values that are returned.
 fn weights(
     database: &mut dyn Database,
     schema: &Schema,
     (table, column): (usize, usize),
-    quiet: bool,
-) -> fill::Result<Vec<(String, u64)>> {
+    most: usize,
+) -> fill::Result<(Vec<(String, u64)>, u64)> {
     let dialect = schema.dialect;
     let of = &schema.tables[table];
-    let key = dialect.quoted(&of.columns[column].name);
-    let mut counts = std::collections::HashMap::<String, u64>::new();
+    let (name, key) = (of.name.sql(dialect), dialect.quoted(&of.columns[column].name));
+    let mut drawn = Drawn { most, seen: 0, kept: BinaryHeap::new() };
+    let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
+    database.query(&sql, &mut |row| {
+        if let Some(Some(value)) = row.first() {
+            drawn.add(value);
+        }
+        Ok(())
+    })?;
+    let all = drawn.seen;
+    let mut weights = HashMap::<String, (u64, u64)>::new();
+    for (_, at, value) in drawn.kept {
+        let (first, weight) = weights.entry(value).or_insert((at, 0));
+        (*first, *weight) = (at.min(*first), *weight + 1);
+    }
     for other in &schema.tables {
         for reference in &other.references {
             if reference.table != table || reference.targets != [column] {
@@ -97,39 +116,92 @@ fn weights(
                 "SELECT {from}, count(*) FROM {name} WHERE {from} IS NOT NULL GROUP BY {from}"
             );
             database.query(&sql, &mut |row| {
-                if let [Some(value), Some(count)] = row {
-                    *counts.entry((*value).to_owned()).or_default() += count.parse().unwrap_or(0);
+                if let [Some(value), Some(count)] = row
+                    && let Some((_, weight)) = weights.get_mut(*value)
+                {
+                    *weight += count.parse().unwrap_or(0);
                 }
                 Ok(())
             })?;
         }
     }
-    let name = of.name.sql(dialect);
-    let all = format!("SELECT count(*) FROM {name} WHERE {key} IS NOT NULL");
-    let all = fill::all(database, &all)?;
-    let all = all.first().and_then(|row| row.first()?.as_deref()?.parse().ok()).unwrap_or(0_u64);
-    let every = all.div_ceil(MOST_ROWS).max(1);
-    if every > 1 && !quiet {
-        eprintln!(
-            "{}: of {all} values, one of {every} is taken, over all of the table",
-            of.place(column)
-        );
-    }
-    let sql = match every {
-        1 => format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}"),
-        // Of all of the table, not of its oldest rows.
-        _ => format!(
-            "SELECT {key} FROM (SELECT {key}, row_number() OVER (ORDER BY {key}) AS plimsoll_number FROM {name} \
-             WHERE {key} IS NOT NULL) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {key}"
-        ),
-    };
-    let mut values = Vec::new();
-    database.query(&sql, &mut |row| {
-        if let Some(Some(value)) = row.first() {
-            values.push(((*value).to_owned(), 1 + counts.get(*value).copied().unwrap_or(0)));
+    let mut values: Vec<(String, (u64, u64))> = weights.into_iter().collect();
+    values.sort_unstable_by_key(|(_, (at, weight))| (Reverse(*weight), *at));
+    Ok((values.into_iter().map(|(value, (_, weight))| (value, weight)).collect(), all))
+}
+
+/// Of all values that come as many as are wanted, each as likely as every other, and the same ones each time: those
+/// with the lowest numbers out of a sequence that looks random.
+struct Drawn {
+    most: usize,
+    seen: u64,
+    /// Number drawn, place, value.
+    kept: BinaryHeap<(u64, u64, String)>,
+}
+
+impl Drawn {
+    fn add(&mut self, value: &str) {
+        let number = mixed(self.seen.wrapping_add(1).wrapping_mul(GOLDEN));
+        let full = self.kept.len() >= self.most;
+        if !full || self.kept.peek().is_some_and(|(highest, ..)| number < *highest) {
+            if full {
+                self.kept.pop();
+            }
+            self.kept.push((number, self.seen, value.to_owned()));
         }
-        Ok(())
-    })?;
-    values.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
-    Ok(values)
+        self.seen += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fill::{Address, Environment};
+
+    use super::*;
+
+    #[test]
+    fn of_many_keys_some_are_drawn_at_random_with_their_weights() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("shop.db");
+        std::fs::write(&file, "").expect("a file");
+        let environment = Environment { variable: &|_| None, home: None };
+        let url = format!("sqlite:{}", file.display());
+        let address = Address::parse(&url, environment).expect("a good URL");
+        let database = &mut *fill::connect(&address).expect("a connection");
+        let numbers =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) ";
+        for sql in [
+            "CREATE TABLE users (id INTEGER PRIMARY KEY)",
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users)",
+            &format!("{numbers} INSERT INTO users SELECT i FROM n"),
+            // Each second user has three orders.
+            &format!(
+                "{numbers} INSERT INTO orders SELECT i, 2 + 2 * (i % 1000) FROM n WHERE i <= 3000"
+            ),
+        ] {
+            database.execute(sql).expect("good SQL");
+        }
+        let schema = database.schema().expect("a schema");
+        let table = schema.find("users").expect("it is there");
+        let (values, all) = weights(database, &schema, (table, 0), 1_000).expect("an answer");
+        assert_eq!((values.len(), all), (1_000, 4_000));
+        let sum = |of: fn(&(u64, u64)) -> bool| {
+            let pairs = values.iter().map(|(id, weight)| (id.parse().expect("a number"), *weight));
+            pairs.filter(of).count()
+        };
+        assert_eq!(
+            sum(|(id, weight)| *weight == if id % 2 == 0 && *id <= 2_000 { 4 } else { 1 }),
+            1_000
+        );
+        // From all over the table, and not each so many: 250 are expected of each kind, with a deviation of 12.
+        for found in
+            [sum(|(id, _)| *id <= 1_000), sum(|(id, _)| id % 4 == 0), sum(|(id, _)| *id > 3_000)]
+        {
+            assert!((200..300).contains(&found), "{found}");
+        }
+        let (values, all) = weights(database, &schema, (table, 0), 4_000).expect("an answer");
+        assert_eq!((values.len(), all), (4_000, 4_000));
+        assert_eq!(values[0], ("2".to_owned(), 4));
+        assert_eq!(values[3_999], ("4000".to_owned(), 1));
+    }
 }

@@ -25,6 +25,16 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
             text += &format!("{}: nothing is added: {}\n", schema.tables[at].name, size.why);
         }
     }
+    for &at in survey.facts.order.iter().filter(|at| !survey.triggers[**at].is_empty()) {
+        let names = &survey.triggers[at];
+        let names: Vec<String> = names.iter().map(|name| model::quote::plain(name, 64)).collect();
+        text += &format!(
+            "{}: triggers run for each of its rows, when it is written and when --clean removes it: {}. What they change \
+             in other rows stays\n",
+            schema.tables[at].name,
+            names.join(", ")
+        );
+    }
     text
 }
 

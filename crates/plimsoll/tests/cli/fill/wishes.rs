@@ -74,6 +74,31 @@ fn help_says_what_a_row_without_children_weighs() {
 }
 
 #[test]
+fn the_plan_names_triggers() {
+    let table = "CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40));\n\
+                 CREATE TABLE seen (id BIGINT PRIMARY KEY);\n";
+    let sqlite =
+        format!("{table}CREATE TRIGGER note AFTER INSERT ON users BEGIN DELETE FROM seen;END;\n");
+    let maria = format!(
+        "{table}CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW DELETE FROM seen;\n"
+    );
+    let postgres = format!(
+        "{table}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN DELETE FROM seen; RETURN NEW; END';\n\
+         CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION f();\n\
+         CREATE TRIGGER off AFTER INSERT ON seen FOR EACH ROW EXECUTE FUNCTION f();\n\
+         ALTER TABLE seen DISABLE TRIGGER off;\n"
+    );
+    let engines =
+        [Some(Engine::sqlite(&sqlite)), Engine::postgres(&postgres), Engine::mariadb(&maria, true)];
+    for engine in engines.into_iter().flatten() {
+        let plan = engine.fill("--rows users=100 --rows seen=9 --dry-run").ok().stdout;
+        assert!(plan.contains("users: triggers run for each of its rows"), "{plan}");
+        assert!(plan.contains("removes it: note. What"), "{plan}");
+        assert!(!plan.contains("seen: triggers"), "{plan}");
+    }
+}
+
+#[test]
 fn a_dry_run_shows_rows_and_writes_none() {
     let engine = Engine::sqlite(SHOP);
     let before = engine.dump();
