@@ -141,7 +141,7 @@ fn what_a_count_offers_is_over_the_time_in_which_it_is_due() {
     let of = |reply_ns: Nanos, connections: u32| {
         let load = load.clone().with(|plan| plan.connections = connections);
         let outcome = drive(&load, |world| {
-            scripted(world, &load.request, |_| Some(Reply::ok_after(reply_ns))).0
+            scripted(world, &load.request, move |_| Some(Reply::ok_after(reply_ns))).0
         });
         outcome.run
     };

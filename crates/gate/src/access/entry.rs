@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// Bytes of each text that are kept at most: method, target, host, referer, agent.
 const LONGEST: [usize; TEXTS] = [32, 8192, 255, 1024, 512];
 const TEXTS: usize = 5;
-const NUMBERS: usize = 5;
+const NUMBERS: usize = 6;
 /// Bytes before the texts.
 const FIXED: usize = 8 * NUMBERS + 16 + 2 + 1 + 4 + 2 * TEXTS;
 
@@ -20,6 +20,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) bytes_in: u64,
     /// Bytes of the answer, head and body.
     pub(crate) bytes_out: u64,
+    /// Of these, bytes of its head, and of interim ones before it.
+    pub(crate) head_out: u64,
     /// The number of its key, 0 for none.
     pub(crate) key: u64,
     /// Who asked.
@@ -37,7 +39,8 @@ pub(crate) struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// Appends it. Texts are cut at their longest.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        for number in [self.at_ns, self.took_ns, self.bytes_in, self.bytes_out, self.key] {
+        let Self { at_ns, took_ns, bytes_in, bytes_out, head_out, key, .. } = *self;
+        for number in [at_ns, took_ns, bytes_in, bytes_out, head_out, key] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         let address = match self.address {
@@ -80,12 +83,13 @@ impl<'a> Entry<'a> {
         for (text, length) in texts.iter_mut().zip(lengths) {
             (*text, *page) = page.split_at_checked(length)?;
         }
-        let [at_ns, took_ns, bytes_in, bytes_out, key] = numbers;
+        let [at_ns, took_ns, bytes_in, bytes_out, head_out, key] = numbers;
         Some(Self {
             at_ns,
             took_ns,
             bytes_in,
             bytes_out,
+            head_out,
             key,
             address,
             status,
@@ -114,6 +118,7 @@ mod tests {
             took_ns: u64::MAX,
             bytes_in: 3,
             bytes_out: 4,
+            head_out: 2,
             key: 5,
             address: "192.0.2.1".parse().unwrap(),
             status: 200,

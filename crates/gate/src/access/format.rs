@@ -61,7 +61,9 @@ fn combined(out: &mut Vec<u8>, entry: &Entry<'_>, at_ns: i64) {
         quoted(out, redacted(target).as_bytes(), b"\\x");
         let _ = write!(out, " HTTP/1.{}", entry.version_minor);
     }
-    let _ = write!(out, "\" {} {} \"", status(entry), entry.bytes_out);
+    // Servers write the bytes of the body there.
+    let body_out = entry.bytes_out.saturating_sub(entry.head_out);
+    let _ = write!(out, "\" {} {body_out} \"", status(entry));
     quoted(out, or_dash(without_query(referer)), b"\\x");
     out.extend_from_slice(b"\" \"");
     quoted(out, or_dash(agent), b"\\x");
@@ -218,6 +220,7 @@ mod tests {
             took_ns: 1_250_000_000,
             bytes_in: 30,
             bytes_out: 400,
+            head_out: 119,
             key: 17,
             address: "192.0.2.1".parse().unwrap(),
             status: 200,
@@ -238,13 +241,13 @@ mod tests {
         let logged = line(LogFormat::CombinedTime, &entry(b"/a/b?c=d", b"Mozilla \"5\""));
         assert_eq!(
             logged,
-            "192.0.2.1 - 17 [10/Oct/2000:20:55:37 +0000] \"GET /a/b?c=d HTTP/1.1\" 200 400 \"http://x/\" \
+            "192.0.2.1 - 17 [10/Oct/2000:20:55:37 +0000] \"GET /a/b?c=d HTTP/1.1\" 200 281 \"http://x/\" \
              \"Mozilla \\x225\\x22\" 1.250000\n"
         );
         let nothing = Entry { texts: [b""; 5], key: 0, status: 400, ..entry(b"", b"") };
         let logged = line(LogFormat::CombinedTime, &nothing);
         assert!(
-            logged.contains(" - - [") && logged.contains("] \"\" 400 400 \"-\" \"-\" "),
+            logged.contains(" - - [") && logged.contains("] \"\" 400 281 \"-\" \"-\" "),
             "{logged}"
         );
     }

@@ -163,6 +163,7 @@ mod tests {
             took_ns: 2,
             bytes_in: 3,
             bytes_out: 4,
+            head_out: 2,
             key,
             address: "192.0.2.1".parse().unwrap(),
             status: 200,

@@ -279,13 +279,17 @@ fn step(
     match head.status {
         101 if !exchange.upgrade => return Progress::Broken(Failure::Framing),
         101 => {
+            let before = out.len();
             response::write_interim(out, &head, terms.rules);
+            exchange.head_out += (out.len() - before) as u64;
             (exchange.status, exchange.tunnel) = (101, true);
             return Progress::Tunnel(input.len());
         }
         100..=199 => {
             if !exchange.http10 && (head.status != 100 || exchange.expects_continue) {
+                let before = out.len();
                 response::write_interim(out, &head, terms.rules);
+                exchange.head_out += (out.len() - before) as u64;
             }
             return Progress::More;
         }
@@ -298,7 +302,9 @@ fn step(
         keep_alive: exchange.keep_alive && exchange.read_whole && !terms.draining,
         rules: terms.rules,
     };
+    let before = out.len();
     exchange.sent_as = response::write_head(out, &head, &manner);
+    exchange.head_out += (out.len() - before) as u64;
     exchange.status = head.status;
     exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
     end_of(exchange, up, input, out, terms)

@@ -110,6 +110,8 @@ pub(super) struct Exchange {
     pub(super) pace_bytes: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
+    /// Of these, bytes of heads.
+    pub(super) head_out: u64,
     /// The status that the client was sent; 0 before.
     pub(super) status: u16,
     pub(super) sent_as: Sent,
@@ -151,6 +153,7 @@ impl Exchange {
             pace_bytes: 0,
             bytes_in: head.bytes as u64,
             bytes_out: 0,
+            head_out: 0,
             status: 0,
             sent_as: Sent::Plain,
             tunnel: false,

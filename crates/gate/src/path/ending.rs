@@ -7,7 +7,7 @@ use net::{Close, Net};
 
 use super::client::{Client, Exchange};
 use super::failure::Failure;
-use super::logging::Ending;
+use super::logging::{Ending, head_of};
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
 use super::up::{NONE, Up};
@@ -160,6 +160,7 @@ impl Worker {
             exchange.upstream_failed =
                 matches!(fault, Fault::Upstream(_) | Fault::Busy | Fault::Late(_));
             exchange.bytes_out = bytes_out;
+            exchange.head_out = head_of(&self.out);
             whole = exchange.read_whole;
             self.finish(client, exchange, now);
         } else {
@@ -202,6 +203,7 @@ impl Worker {
             status: exchange.status,
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
+            head_out: Some(exchange.head_out),
         };
         self.log(client, ending, now);
     }

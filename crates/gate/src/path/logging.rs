@@ -34,13 +34,15 @@ pub(super) struct Ending {
     pub(super) status: u16,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
+    /// Of these, bytes of heads; nothing where the answer is the one written last, which is still at hand.
+    pub(super) head_out: Option<u64>,
 }
 
 impl Ending {
     /// Of a request that was answered before it had a route.
     pub(super) fn early(status: u16, bytes_in: usize, bytes_out: usize) -> Self {
         let (bytes_in, bytes_out) = (bytes_in as u64, bytes_out as u64);
-        Self { key: NONE, route: NONE, status, bytes_in, bytes_out }
+        Self { key: NONE, route: NONE, status, bytes_in, bytes_out, head_out: None }
     }
 
     /// Of a request that the policy refused.
@@ -48,6 +50,12 @@ impl Ending {
         let early = Self::early(refusal.status(), bytes_in, bytes_out);
         Self { key: refusal.key, route: refusal.route, ..early }
     }
+}
+
+/// Bytes of an answer's head.
+pub(super) fn head_of(answer: &[u8]) -> u64 {
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    end.map_or(0, |end| end as u64 + 4)
 }
 
 impl Worker {
@@ -81,13 +89,14 @@ impl Worker {
     pub(super) fn log(&mut self, client: &mut Client, ending: Ending, now_ns: u64) {
         let Some(pen) = &mut self.pen else { return };
         let Some(noted) = client.noted.as_mut().filter(|noted| noted.at_ns != 0) else { return };
-        let Ending { key, route, status, bytes_in, bytes_out } = ending;
+        let Ending { key, route, status, bytes_in, bytes_out, head_out } = ending;
         let [method, target, host, referer, agent] = &noted.texts;
         let entry = Entry {
             at_ns: noted.at_ns,
             took_ns: now_ns.saturating_sub(noted.at_ns),
             bytes_in,
             bytes_out,
+            head_out: head_out.unwrap_or_else(|| head_of(&self.out)),
             key: if key == NONE { 0 } else { self.policy.state().keys.entry(key).id() },
             address: client.address.ip,
             status,

@@ -44,7 +44,7 @@ Examples:
   plimsoll watch db=postgres://app@127.0.0.1/shop cache=redis://127.0.0.1
   plimsoll watch app=exec:'ssh app1 plimsoll watch --stdio'
   ssh app1 plimsoll watch --stdio --for 60s > app1.jsonl
-Exit codes: 0 done; 1 standard output could not be written to; 2 usage.")]
+Exit codes: 0 done; 1 nothing could be read of a source, or standard output could not be written to; 2 usage.")]
 pub struct WatchArgs {
     /// What to watch, as --observe takes it
     #[arg(value_name = "SOURCE")]

@@ -2,6 +2,7 @@
 //!
 //! Owns the pace and the end. Reading is `observe`'s, the table `report`'s.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -39,9 +40,12 @@ pub fn watch(args: &WatchArgs) -> Result<u8, Failure> {
         (false, true) => Box::new(Live { block: Block::default(), table: Table::default() }),
         (false, false) => Box::new(Plain { table: Table::default() }),
     };
+    let (mut read, mut failed) = (BTreeSet::new(), BTreeSet::new());
     let over = || stopped(&stop) || end.is_some_and(|end| Instant::now() >= end);
     while !over() {
         let Some(reading) = watcher.next(LOOK_EVERY) else { continue };
+        let of_whom = if reading.sample.error.is_none() { &mut read } else { &mut failed };
+        of_whom.insert(reading.sample.source.clone());
         match shown.show(reading) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
@@ -51,7 +55,8 @@ pub fn watch(args: &WatchArgs) -> Result<u8, Failure> {
             }
         }
     }
-    Ok(0)
+    // Who reads the table or the lines sees why.
+    Ok(u8::from(failed.difference(&read).next().is_some()))
 }
 
 /// Where samples go.

@@ -55,6 +55,14 @@ fn watching_prints_samples_that_follow_the_schema() {
 }
 
 #[test]
+fn a_source_of_which_nothing_can_be_read_is_a_failure() {
+    let folder = Folder::new();
+    let ended = folder.plimsoll("watch local:pid=4000000 --every 100ms --for 1s");
+    assert_eq!(ended.code, 1, "{ended:?}");
+    assert!(ended.stdout.contains("no process"), "{ended:?}");
+}
+
+#[test]
 fn a_file_gets_a_line_for_each_sample_whatever_standard_error_is() {
     let folder = Folder::new();
     let watch = format!("{PLIMSOLL} watch local --every 100ms --for 1s > lines");
