@@ -377,7 +377,7 @@ pub const RULES: &[Rule] = &[
                       single user",
         advice: "Use as many keys as real traffic has, or remember that this is what one user \
                  can do.",
-        brief: "one credential was used: use as many as real traffic has",
+        brief: "one credential: use as many as real traffic has",
         check: way::single_key,
     },
     Rule {
