@@ -1,7 +1,7 @@
 //! How a run goes, on standard error: a few lines that are drawn again in place on a terminal, a line a second
 //! elsewhere.
 
-use model::interval::{Interval, Phase};
+use model::interval::Interval;
 use model::units::{Nanos, SECOND};
 
 use report::live::Progress;
@@ -56,10 +56,9 @@ impl Live {
         }
     }
 
-    /// Shows an interval; the last responses are worth a line only where they are waited for.
+    /// Shows an interval, if it is worth a line.
     pub fn show(&mut self, interval: &Interval) {
-        let brief = interval.end_ns.saturating_sub(interval.start_ns) < SECOND / 4;
-        if interval.phase == Phase::Drain && brief {
+        if !report::live::is_worth_a_line(interval) {
             return;
         }
         match &mut self.mode {
