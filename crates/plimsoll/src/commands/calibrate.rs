@@ -56,7 +56,9 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     let apart = limits::allowed_cpus().len() as u64;
     let shared = u64::from(all.len() as u64 > apart);
     let most = worker_counts(apart).len() as u64 + shared + RATES.len() as u64;
-    bench.live.announce(&format!("{most} measurements at most"), most.saturating_mul(args.duration));
+    bench
+        .live
+        .announce(&format!("{most} measurements at most"), most.saturating_mul(args.duration));
     let mut measured = bench.closed(&worker_counts(apart), all.len() == 1)?;
     // Every processor, the built-in API's included: what `run` uses by default.
     if limits::set_allowed_cpus(&all).is_ok() && all.len() as u64 > apart {
