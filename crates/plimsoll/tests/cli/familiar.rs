@@ -77,7 +77,7 @@ fn a_url_or_a_folder_for_another_command_names_that_command() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
     folder.plimsoll(&format!("run -n 5 -c 1 -q --out out {url}")).measured();
-    folder.plimsoll(&format!("diff {url} out")).refuses(2, "`plimsoll compare URL_A URL_B`");
+    folder.plimsoll(&format!("diff {url} out")).refuses(2, "`plimsoll compare OLD_URL NEW_URL`");
     folder.plimsoll(&format!("compare out {url}")).refuses(2, "--baseline out URL");
     folder.plimsoll("report out/run.json").prints("5 of status 200");
     folder.plimsoll(&format!("-d 1s run {url}")).refuses(2, "`plimsoll run -d ...`");

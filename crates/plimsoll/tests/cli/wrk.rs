@@ -119,6 +119,14 @@ fn a_block_that_cannot_be_printed_is_a_failure() {
 }
 
 #[test]
+fn the_page_is_named_beside_a_block_of_run() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run {} -n 5 -c 1 -q --format wrk", target.url("/healthz"));
+    let ended = folder.plimsoll(&line).measured().says("report: plimsoll-out/last/report.html\n");
+    assert!(!ended.stdout.contains("report:"), "{ended:?}");
+}
+
+#[test]
 fn threads_far_above_the_processors_run() {
     let (folder, target) = (Folder::new(), Target::start());
     let link = folder.link("wrk");
