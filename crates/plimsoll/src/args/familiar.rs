@@ -383,6 +383,9 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
             if word.contains(':') { word.to_owned() } else { format!("127.0.0.1:{word}") };
         return Some(format!(": use --listen {address}"));
     }
+    if text.contains("Usage: plimsoll tune show") || text.contains("Usage: plimsoll tune predict") {
+        return Some(format!(": use --notebook {word}"));
+    }
     if word.contains(['/', ':']) {
         let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
                    two URLs";
@@ -456,6 +459,7 @@ mod tests {
             ("profile", "such as cpu.pprof"),
             ("fill", "such as postgres://USER@127.0.0.1/DATABASE"),
             ("tune predict", "such as main.handle"),
+            ("tune show story", "use --notebook story"),
             ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),

@@ -15,6 +15,8 @@ pub struct Live {
     mode: Mode,
     open_loop: bool,
     prefix: String,
+    /// Connections that stood when a line said so last.
+    opened: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,7 @@ impl Live {
             (false, true) => Mode::Terminal(Box::default()),
             (false, false) => Mode::Plain,
         };
-        Self { mode, open_loop, prefix: String::new() }
+        Self { mode, open_loop, prefix: String::new(), opened: None }
     }
 
     /// What each line begins with: the level of a sweep.
@@ -76,8 +78,11 @@ impl Live {
         }
     }
 
-    /// Shows how many connections stand before the run starts.
+    /// Shows how many connections stand before the run starts; a line that says the same again is left out.
     pub fn opening(&mut self, open: u32, planned: u32) {
+        if self.opened.replace(open) == Some(open) && matches!(self.mode, Mode::Plain) {
+            return;
+        }
         self.show_line(&report::live::opening(open, planned));
     }
 
