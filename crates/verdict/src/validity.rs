@@ -248,7 +248,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note: the redirect was measured, not the page it leads to",
         advice: "Use the address that the redirect leads to, or let --follow find it before the \
                  run.",
-        brief: "a redirect was measured: --follow 3 loads where it leads",
+        brief: "a redirect was measured: use --follow 3",
         check: responses::redirected,
     },
     Rule {
@@ -347,7 +347,7 @@ pub const RULES: &[Rule] = &[
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",
         advice: "Exclude the warm-up (--warmup), and measure longer until the figures settle.",
-        brief: "it was not steady: use --warmup and measure longer (-d)",
+        brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_steady,
     },
     Rule {
@@ -386,7 +386,7 @@ pub const RULES: &[Rule] = &[
                     this number of workers",
         consequence: "a note: the generator could not have shown much more",
         advice: "Give the generator more workers (-t) and cores, or another machine.",
-        brief: "the generator could do little more: use more cores (-t)",
+        brief: "the generator could do little more: more cores (-t)",
         check: machine::near_ceiling,
     },
     Rule {
