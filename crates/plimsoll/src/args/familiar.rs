@@ -356,7 +356,7 @@ fn one_dash(command: &Command, line: &[OsString]) -> Option<String> {
     let words =
         line.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
     let names = words.filter_map(|word| word.strip_prefix('-')?.split('=').next());
-    names.filter(|name| name.len() > 2).find_map(|name| {
+    names.filter(|name| name.len() > 1).find_map(|name| {
         if longs(command).any(|known| known == name) {
             return Some(format!(": long flags begin with two dashes: --{name}"));
         }
