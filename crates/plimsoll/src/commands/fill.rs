@@ -68,7 +68,7 @@ fn carry_out(args: &FillArgs) -> fill::Result<bool> {
         return clean(args, database, &schema, fills).map(|()| true);
     }
     match (unfinished, args.resume) {
-        (Some(at), true) => go_on(args, database, &schema, &mut fills[at], look),
+        (Some(at), true) => go_on(args, database, &schema, &mut fills[at], look).map(|()| true),
         (None, true) => {
             Err(Error::Usage("no fill was interrupted: there is nothing to resume".to_owned()))
         }
