@@ -59,9 +59,12 @@ fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
     folder.plimsoll("run api.invalid -n 1").refuses(1, "nor is there a file of that name");
     // Not the address 0.0.31.144, which the digits are the 32 bits of.
-    for command in ["run 8080", "sweep 8080", "compare 8080 8081", "tune begin 8080"] {
-        folder.plimsoll(command).refuses(2, "port 8080 of this machine is :8080");
+    let meant = "port 8080 of this machine is :8080";
+    for command in ["run 8080", "sweep 8080", "compare 8080 8081"] {
+        folder.plimsoll(command).refuses(2, meant);
     }
+    // It has said how long it takes.
+    folder.plimsoll("tune begin 8080").ends(2).says(meant);
 }
 
 #[test]
