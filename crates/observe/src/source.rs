@@ -116,6 +116,9 @@ impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let roles = || Role::ALL[1..].iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
         match self {
+            Self::Role(name) if ["pid", "name"].contains(&name.as_str()) => {
+                write!(f, "a process is written as local:{name}=...")
+            }
             Self::Role(name) => write!(f, "{} is no role: use one of {}", quote(name), roles()),
             Self::Kind(kind) => write!(f, "{} is no source: use {FORMS}", quote(kind)),
             Self::Form(what) => f.write_str(what),
@@ -258,6 +261,9 @@ impl Kind {
             ("redis", _) => cache(text).map(Self::Redis),
             ("memcached", _) => cache(text).map(Self::Memcached),
             ("prometheus", url) => page("prometheus", url).map(Self::Prometheus),
+            ("http" | "https", _) => form(format!(
+                "what is read at a URL stands before it: prometheus:{kind}://... or nginx:{kind}://..."
+            )),
             _ => Err(SourceError::Kind(kind.to_owned())),
         }
     }
@@ -429,6 +435,9 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (text, words) in [
             ("web=local", "`web` is no role: use one of app, proxy"),
+            ("pid=12", "a process is written as local:pid=..."),
+            ("http://h/metrics?a=b", "prometheus:http://... or nginx:http://..."),
+            ("app=https://h/", "prometheus:https://"),
             ("generator=local", "is no role"),
             ("app=ssh:x", "`ssh` is no source: use local,"),
             ("app=local:x", "write local:pid=123"),

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::familiar::in_one_line;
+use args::familiar::{in_one_line, instead_of_help};
 use args::{Cli, Command};
 use commands::{
     audit, calibrate, capacity, compare, diff, explain, fill, gate, generate, import, init, mine,
@@ -55,8 +55,14 @@ fn main() -> ExitCode {
             eprintln!("plimsoll: {}", in_one_line(&error, &line));
             return ExitCode::from(2);
         }
-        // Help or version was asked for.
-        Err(asked) => asked.exit(),
+        // Help or version was asked for, or a word that begins likewise.
+        Err(asked) => match instead_of_help(&line) {
+            Some(advice) => {
+                eprintln!("plimsoll: {advice}");
+                return ExitCode::from(2);
+            }
+            None => asked.exit(),
+        },
     };
     match dispatch(&cli.command) {
         Ok(code) => ExitCode::from(code),

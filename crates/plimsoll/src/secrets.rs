@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -252,8 +253,42 @@ fn mask_argument(before: &str, arg: &str) -> String {
         _ if field => MASK.to_owned(),
         _ if arg.starts_with(['{', '[']) => mask_text(arg),
         _ if is_secret_value(arg) => MASK.to_owned(),
-        _ => mask_parts(arg, is_address(arg)),
+        _ => mask_parts(arg, is_address(arg) || is_bare_url(before, arg)),
     }
+}
+
+/// Long flags that take no value and may stand before a URL.
+const LONG_SWITCHES: [&str; 13] = [
+    "--anyway",
+    "--cookies",
+    "--details",
+    "--disable-keepalive",
+    "--force",
+    "--insecure",
+    "--insecure-skip-tls-verify",
+    "--latency",
+    "--no-keepalive",
+    "--quiet",
+    "--reads-only",
+    "--spin",
+    "--tls-resume",
+];
+
+/// Whether a word is a URL without scheme, port and dot, such as `h/reset/TOKEN`, by where it stands: it is no flag's
+/// value, and names no file.
+fn is_bare_url(before: &str, arg: &str) -> bool {
+    let host = arg.split(['/', '?']).next().unwrap_or_default();
+    let is_name = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let is_path = host.len() < arg.len() && !host.starts_with('-');
+    let is_free = match before.strip_prefix('-') {
+        None => !before.is_empty(),
+        Some(long) if long.starts_with('-') => {
+            long.contains('=') || LONG_SWITCHES.contains(&before)
+        }
+        // One letter that is left takes the next word; more have their value with them.
+        Some(letters) => letters.trim_start_matches(SWITCHES).chars().count() != 1,
+    };
+    is_name && is_path && is_free && !Path::new(arg).exists()
 }
 
 /// Whether text is a URL and no file's name, as far as what stands before the path tells.
@@ -480,6 +515,14 @@ mod tests {
             (&["http://auth.h/Xy7Kp2Qz?code=NL"], "http://auth.h/Xy7Kp2Qz?code=NL"),
             (&["h:1/a;jsessionid=5A;v=1"], "h:1/a;jsessionid=***;v=1"),
             (&["example.com/reset/5d41402abc4b2a76b9719d911017c592"], "example.com/reset/***"),
+            (&["run", "h/reset/5d41402abc4b2a76b9719d911017c592"], "run|h/reset/***"),
+            (&["-kq", "h/reset/5d41402abc4b2a76b9719d911017c592"], "-kq|h/reset/***"),
+            (&["-c1", "h/reset/5d41402abc4b2a76b9719d911017c592"], "-c1|h/reset/***"),
+            (&["--spin", "h/reset/5d41402abc4b2a76b9719d911017c592"], "--spin|h/reset/***"),
+            (
+                &["-ks", "reset/5d41402abc4b2a76b9719d911017c592"],
+                "-ks|reset/5d41402abc4b2a76b9719d911017c592",
+            ),
             (&["-o", "./runs/share/h3Kd8sJ2mQ0pLr7X"], "-o|./runs/share/h3Kd8sJ2mQ0pLr7X"),
             (&["--out", "runs/share/h3Kd8sJ2mQ0pLr7X"], "--out|runs/share/h3Kd8sJ2mQ0pLr7X"),
             (&["--slo", "p99<50ms", "-c", "100"], "--slo|p99<50ms|-c|100"),

@@ -194,7 +194,8 @@ fn conclusion(audit: &Audit, style: Style) -> String {
         words += " A figure can be possible and still be wrong.";
     }
     let tone = if impossible > 0 { Tone::Bad } else { Tone::Strong };
-    style.paint(tone, &words) + "\n"
+    let lines = wrap(&words, style.columns);
+    lines.iter().map(|line| style.paint(tone, line) + "\n").collect()
 }
 
 #[cfg(test)]

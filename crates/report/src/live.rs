@@ -22,10 +22,8 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool, columns: us
     let tally = &interval.tally;
     let span_ns = interval.end_ns.saturating_sub(interval.start_ns);
     if interval.phase == Phase::Drain {
-        let waiting = tally.in_flight.mean(span_ns).ceil() as u64;
-        let count =
-            if waiting == 0 { String::new() } else { format!("{} ", figure::count(waiting)) };
-        return format!("{:>4}  waiting for the last {count}responses", elapsed(elapsed_ns));
+        let waiting = waiting(tally.in_flight.mean(span_ns).ceil() as u64);
+        return format!("{:>4}  {waiting}", elapsed(elapsed_ns));
     }
     let rate = |n: u64| match span_ns {
         0 => six(0.0),
@@ -62,6 +60,24 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool, columns: us
     let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
     let line = parts.join("  ").trim_end().to_owned();
     if line.width() > columns { parts.join(" ").trim_end().to_owned() } else { line }
+}
+
+/// That so many responses are waited for, at the end of a run.
+fn waiting(responses: u64) -> String {
+    match responses {
+        0 => "waiting for the last responses".to_owned(),
+        1 => "waiting for the last response".to_owned(),
+        more => format!("waiting for the last {} responses", figure::count(more)),
+    }
+}
+
+/// Whether an interval is worth a line: the last responses are where they are waited for, and the rest of a second
+/// at the end of a run where anything came in it.
+pub fn is_worth_a_line(interval: &Interval) -> bool {
+    let tally = &interval.tally;
+    let brief = interval.end_ns.saturating_sub(interval.start_ns) < SECOND / 4;
+    let nothing_came = tally.responses_done == 0 && tally.errors.total() == 0;
+    !brief || interval.phase != Phase::Drain && (interval.index == 0 || !nothing_came)
 }
 
 /// The line before a run starts, while its connections are being opened.
@@ -138,6 +154,20 @@ mod tests {
     fn the_end_of_a_run_does_not_read_like_an_outage() {
         let line = line(&interval(Phase::Drain, 0), 3 * SECOND, false, 100);
         assert_eq!(line, "  3s  waiting for the last 17 responses");
+        assert_eq!(waiting(1), "waiting for the last response");
+    }
+
+    #[test]
+    fn the_rest_of_a_second_in_which_nothing_came_is_no_outage() {
+        let rest = |index, responses_done| {
+            let tally = Tally { responses_done, ..Tally::default() };
+            let (start_ns, end_ns) = (SECOND, SECOND + 10_000_000);
+            Interval { tally, ..Interval::new(index, Phase::Window, start_ns, end_ns) }
+        };
+        assert!(!is_worth_a_line(&rest(1, 0)));
+        assert!(is_worth_a_line(&rest(1, 3)) && is_worth_a_line(&rest(0, 0)));
+        let drained = Interval { phase: Phase::Drain, ..rest(1, 3) };
+        assert!(!is_worth_a_line(&drained));
     }
 
     #[test]

@@ -12,6 +12,11 @@ const SHOWN: usize = 12;
 /// Changes shown.
 const CHANGES: usize = 20;
 
+/// A number of bytes in a column of that name.
+pub(crate) fn whole(bytes: f64) -> String {
+    count(bytes.round() as u64)
+}
+
 /// The text of a profile: whose the cost is, what the layers add, the service's own functions, and what the others'
 /// cost most.
 pub fn text(profiled: &Profiled, style: Style) -> String {
@@ -197,7 +202,7 @@ fn layers(profiled: &Profiled, style: Style) -> String {
         let mut row = vec![share(layer.share)];
         row.extend(layer.us_per_request.filter(|_| each).map(|us| format!("{us:.2}")));
         if with_bytes {
-            row.push(layer.bytes_per_request.map_or_else(String::new, |b| format!("{b:.0}")));
+            row.push(layer.bytes_per_request.map_or_else(String::new, whole));
         }
         row.push(name(&layer.name, width));
         grid.row(row);
@@ -230,11 +235,7 @@ fn table(profiled: &Profiled, functions: &[&FunctionCost], title: &str, style: S
             row.push(function.cum_us_per_request.map_or_else(String::new, |us| format!("{us:.2}")));
         }
         if with_bytes {
-            row.push(
-                function
-                    .cum_bytes_per_request
-                    .map_or_else(String::new, |bytes| format!("{bytes:.0}")),
-            );
+            row.push(function.cum_bytes_per_request.map_or_else(String::new, whole));
         }
         row.push(name(&function.name, width));
         grid.row(row);

@@ -9,10 +9,15 @@ use std::process::Command;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use model::Mined;
 use model::curve::Curve;
+use model::mined::{MinedEndpoint, Peak};
+use model::profiled::{Flame, FlameFrame, FrameChange, Owner, ProfileDiff, Profiled};
+use model::tuning::Tuning;
 use model::units::{SECOND, show_duration};
 use report::html;
 use report::watched::Beside;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use testkit::needs;
 use verdict::comparison::{Comparison, Effect, Measure, Word};
@@ -233,6 +238,21 @@ addEventListener('load', () => {
     };
     const opacity = element => element
       ? Number(style(element).opacity) * opacity(element.parentElement) : 1;
+    // What was drawn before, where the middle of the words is.
+    const painted = element => {
+      const { left, width, top, height } = element.getBoundingClientRect();
+      const [x, y] = [left + width / 2, top + height / 2];
+      return [...element.closest('svg').querySelectorAll('rect')].reduce((ground, rect) => {
+        const box = rect.getBoundingClientRect();
+        const { fill, fillOpacity } = style(rect);
+        const covers = rect.compareDocumentPosition(element) & 4 && /^(rgb|color)/.test(fill)
+          && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+        if (!covers) return ground;
+        const colour = parts(fill);
+        colour.alpha *= Number(fillOpacity) * opacity(rect);
+        return over(colour, ground);
+      }, behind(element));
+    };
     const found = new Set();
     const words = frame.contentDocument.createTreeWalker(frame.contentDocument.body, 4);
     while (words.nextNode()) {
@@ -243,7 +263,7 @@ addEventListener('load', () => {
       const drawn = element.closest('svg') !== null;
       const colour = parts(drawn ? of.fill : of.color);
       colour.alpha *= opacity(element) * (drawn ? Number(of.fillOpacity) : 1);
-      const ground = behind(element);
+      const ground = drawn ? painted(element) : behind(element);
       const ratio = contrast(over(colour, ground), ground);
       if (ratio < 4.5) found.add(element.getAttribute('class') + ' ' + ratio.toFixed(2) + ' ' + text);
     }
@@ -274,6 +294,10 @@ fn pages() -> Vec<(&'static str, String)> {
         ("diff", diff_page()),
         ("comparison", comparison_page()),
         ("capacity", capacity_page()),
+        ("profile", html::profiled(&profiled(), &flame(false))),
+        ("profile diff", profile_diff_page()),
+        ("tuning", tuning_page()),
+        ("mined", html::mined(&mined())),
     ])
     .collect()
 }
@@ -343,4 +367,124 @@ fn comparison_page() -> String {
 fn capacity_page() -> String {
     let (search, reading) = sample::search();
     html::capacity(&search, &reading, Some(&sample::open_loop()))
+}
+
+const OWNERS: [&str; 5] = ["own", "framework", "dependency", "standard_library", "runtime"];
+
+/// A made-up document as a value of the model.
+fn of_json<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
+    serde_json::from_value(json).expect("a document of the model")
+}
+
+fn profiled() -> Profiled {
+    let owners = OWNERS.map(
+        |owner| json!({ "owner": owner, "flat": 200, "cum": 400, "caused": 200, "share": 0.2 }),
+    );
+    let layers = OWNERS.map(|owner| {
+        json!({
+            "name": "example.com/a/rather/long/package.Handler.ServeHTTP.func1", "owner": owner,
+            "calls_next": true, "added": 200, "collecting": 5, "share": 0.2, "bytes_per_request": 12_345.6
+        })
+    });
+    let functions = OWNERS.map(|owner| {
+        json!({
+            "name": "example.com/a/package.(*Type).Method", "file": "/src/a.go", "owner": owner, "flat": 100,
+            "cum": 200, "caused": 200, "collecting": 5, "share": 0.2, "cum_bytes_per_request": 12_345.6
+        })
+    });
+    of_json(json!({
+        "schema": model::profiled::SCHEMA, "source": "http://127.0.0.1:8080/debug/pprof",
+        "value": { "kind": "cpu", "unit": "nanoseconds" }, "values": [], "stacks": 5, "samples": 1_000,
+        "total": 1_000, "requests": 10.0, "collecting": 25, "collecting_by": "", "owners": owners,
+        "layers": layers, "functions": functions, "dropped": 0, "notes": ["a note on the profile"]
+    }))
+}
+
+/// A stack of every owner, and of everything that can become of one.
+fn flame(compared: bool) -> Flame {
+    let frames = Owner::ALL.iter().zip(0..).map(|(&owner, at)| {
+        let (before, after) = [(100, 200), (200, 100), (200, 190), (0, 200), (200, 0)][at as usize];
+        let change = FrameChange { before, after, sure: before.abs_diff(after) > 10 };
+        FlameFrame {
+            name: "example.com/a/package.Method".into(),
+            owner,
+            depth: at as u32 % 2,
+            start: at * 200,
+            value: 200,
+            change: compared.then_some(change),
+        }
+    });
+    Flame { total: 1_000, frames: frames.collect() }
+}
+
+fn profile_diff_page() -> String {
+    let functions = OWNERS.map(|owner| {
+        json!({
+            "name": "example.com/a/package.(*Type).Method", "owner": owner, "flat_before": 1.0,
+            "flat_after": 2.0, "cum_before": 3.0, "cum_after": 4.0, "change": 1.0, "low": 0.5, "high": 1.5
+        })
+    });
+    let diff: ProfileDiff = of_json(json!({
+        "schema": model::profiled::DIFF_SCHEMA, "before": "before.pprof", "after": "after.pprof",
+        "unit": "us/request", "total_before": 30.0, "total_after": 40.0, "functions": functions
+    }));
+    html::profile_diff(&diff, &flame(true))
+}
+
+fn tuning_page() -> String {
+    let station = |name: &str, qps: f64| {
+        json!({
+            "name": name, "url": "http://127.0.0.1:8080/healthz", "dir": "", "qps": qps, "runs": [qps],
+            "verdict": "VALID"
+        })
+    };
+    let prediction =
+        json!({ "functions": ["middleware.Logger"], "ratio": 1.25, "low": 1.1, "high": 1.4 });
+    let part = json!({ "name": "own code", "share": 0.4, "us_per_request": 12.3 });
+    let tuning: Tuning = of_json(json!({
+        "schema": model::tuning::SCHEMA, "connections": 64, "duration_ns": 1, "warmup_ns": 1, "slo": [],
+        "start": station("start", 25_000.0), "baseline": station("baseline", 62_000.0),
+        "steps": [{
+            "station": station("without the logger, which wrote a line a request", 54_000.0), "kept": true,
+            "ratio": 2.16, "low": 2.0, "high": 2.3, "predicted": prediction, "against": "start",
+            "interleaved": true, "over_baseline": { "ratio": 0.87, "low": 0.85, "high": 0.9 }
+        }],
+        "pending": prediction,
+        "left": { "station": "start", "us_per_request": 18.5, "owners": [part], "functions": [part] }
+    }));
+    html::tuning(&tuning, Some((&profiled(), &flame(false))))
+}
+
+fn mined() -> Mined {
+    let endpoint = |path: &str, count: u64| MinedEndpoint {
+        method: "GET".into(),
+        path: path.into(),
+        count,
+        peak: count / 3,
+        share: 0.5,
+        rate_per_s: 12.5,
+        statuses: [(200, count)].into(),
+        examples: vec![path.into()],
+        ..MinedEndpoint::default()
+    };
+    Mined {
+        schema: model::mined::SCHEMA.into(),
+        files: vec!["access.log".into()],
+        format: "combined".into(),
+        requests: 123_456,
+        counted: 120_000,
+        curve: (0..100).map(|at| (at * 60, 1_000 + at as u64 * 17 % 400)).collect(),
+        curve_step_s: 60,
+        by_hour: vec![1_000; 24],
+        endpoints: vec![endpoint("/users/${id}/orders", 60_000), endpoint("/search", 60_000)],
+        peak: Peak {
+            from_s: 600,
+            seconds: 3_600,
+            requests: 60_000,
+            rate_per_s: 17.0,
+            ..Peak::default()
+        },
+        notes: vec!["a note on the log".into()],
+        ..Mined::default()
+    }
 }

@@ -244,7 +244,8 @@ fn unknown(curves: &[Curve]) -> Vec<String> {
     let lacking = |what: &str, known: fn(&Curve) -> bool| {
         let names: Vec<&str> =
             curves.iter().filter(|curve| !known(curve)).map(|curve| curve.name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("{what} of {} is not known", names.join(", ")))
+        (!names.is_empty())
+            .then(|| format!("{what} of {} is not known, and not compared", names.join(", ")))
     };
     [
         lacking("the environment", |curve| curve.environment.is_some()),

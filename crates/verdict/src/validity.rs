@@ -251,7 +251,7 @@ pub const RULES: &[Rule] = &[
         consequence: "a note: the redirect was measured, not the page it leads to",
         advice: "Use the address that the redirect leads to, or let --follow find it before the \
                  run.",
-        brief: "a redirect was measured: --follow 3 loads where it leads",
+        brief: "a redirect was measured: use --follow 3",
         check: responses::redirected,
     },
     Rule {
@@ -354,7 +354,7 @@ pub const RULES: &[Rule] = &[
                       or more: once warm, the server carries more. Else a note: the figures \
                       depend on how long you measured",
         advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
-        brief: "it was not steady: use --warmup and measure longer (-d)",
+        brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_settled,
     },
     Rule {
@@ -384,7 +384,7 @@ pub const RULES: &[Rule] = &[
                       single user",
         advice: "Use as many keys as real traffic has, or remember that this is what one user \
                  can do.",
-        brief: "one credential was used: use as many as real traffic has",
+        brief: "one credential: use as many as real traffic has",
         check: way::single_key,
     },
     Rule {
@@ -393,7 +393,7 @@ pub const RULES: &[Rule] = &[
                     this number of workers",
         consequence: "a note: the generator could not have shown much more",
         advice: "Give the generator more workers (-t) and cores, or another machine.",
-        brief: "the generator could do little more: use more cores (-t)",
+        brief: "the generator could do little more: more cores (-t)",
         check: machine::near_ceiling,
     },
     Rule {

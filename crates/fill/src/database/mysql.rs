@@ -160,6 +160,8 @@ fn load_statement(target: &Target<'_>) -> String {
 fn wrong(error: &mysql::Error) -> Error {
     Error::Database(match error {
         mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
+        mysql::Error::DriverError(said) => said.to_string(),
+        mysql::Error::IoError(said) => said.to_string(),
         other => other.to_string(),
     })
 }

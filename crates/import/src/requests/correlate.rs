@@ -14,7 +14,7 @@ use model::workload::{Body, Extractor, Literal};
 
 use super::assembly::Assembly;
 use super::draft::Draft;
-use super::json::parts;
+use super::json::{parts, text_of};
 use super::note::Kind;
 use super::secret::is_secret_name;
 use super::template::{Numbered, hole, identifier, literal};
@@ -65,8 +65,7 @@ pub(super) fn correlate(exchanges: &mut [Exchange], assembly: &mut Assembly) -> 
         }
         known.learn(at, &exchanges[at].response);
     }
-    let numbers = known.values.values().filter(|source| source.is_number);
-    assembly.vault.numbers.extend(numbers.filter_map(|source| source.variable.clone()));
+    assembly.vault.numbers.extend(known.numbers);
     if known.cookies_left > 0 {
         let what = format!(
             "{} cookies were set by earlier responses: the flow keeps them for each user",
@@ -106,7 +105,11 @@ struct Known {
     /// The step that set a cookie last, by its name.
     jar: HashMap<String, usize>,
     variables: HashSet<String>,
+    /// Those of them whose values are numbers of JSON.
+    numbers: HashSet<String>,
     numbered: Numbered,
+    /// Whether the body at hand has a placeholder that is to stand without quotes, as [`bare`] marks it.
+    has_bare: bool,
     cookies_left: usize,
     full: bool,
 }
@@ -129,7 +132,12 @@ impl Known {
             Some(Body::Form(fields)) => {
                 fields.0.iter_mut().for_each(|(name, value)| self.value(name, false, value, used));
             }
-            Some(Body::Json(literal)) => self.literal("", literal, used),
+            Some(Body::Json(literal)) => {
+                self.literal("", literal, used);
+                if std::mem::take(&mut self.has_bare) {
+                    *literal = Literal::Text(unquoted(&text_of(literal, &self.numbers)));
+                }
+            }
             Some(Body::Multipart(parts)) => {
                 for part in parts {
                     if let Some(text) = &mut part.text {
@@ -210,13 +218,13 @@ impl Known {
                 }
             }
             Literal::Int(number) => {
-                let mut text = number.to_string();
-                // And that of a text a text.
-                if self.is_number(&text) || !self.values.contains_key(&text) {
-                    self.value(name, false, &mut text, used);
-                }
-                if text.starts_with("${") {
-                    *literal = Literal::Text(text);
+                let before = number.to_string();
+                let (mut text, is_number) = (before.clone(), self.is_number(&before));
+                self.value(name, false, &mut text, used);
+                if text != before {
+                    // And that of a text a text: only a body that is text has a number of it.
+                    self.has_bare |= !is_number;
+                    *literal = Literal::Text(if is_number { text } else { bare(&text) });
                 }
             }
             Literal::List(items) => {
@@ -250,6 +258,9 @@ impl Known {
             let base = identifier(&source.called);
             let free = self.numbered.free(&base, |name| self.variables.contains(name));
             self.variables.insert(free.clone());
+            if source.is_number {
+                self.numbers.insert(free.clone());
+            }
             free
         });
         used.push((source.step, Some(variable.clone()), source.extractor.clone()));
@@ -349,6 +360,24 @@ impl Known {
             variable: None,
         });
     }
+}
+
+/// A placeholder that loses its quotes where its structure becomes text. No value of a recording is written so: their
+/// `${` is escaped.
+fn bare(hole: &str) -> String {
+    hole.replacen("${", "${=", 1)
+}
+
+/// The text of a structure with its [`bare`] placeholders without quotes.
+fn unquoted(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, behind)) = rest.split_once("\"${=") {
+        let (name, after) = behind.split_once("}\"").unwrap_or((behind, ""));
+        out += before;
+        out += &hole(name);
+        rest = after;
+    }
+    out + rest
 }
 
 /// A step down into a JSON value.
@@ -486,8 +515,24 @@ mod tests {
         exchanges[1].draft.body = Some(Body::Json(serde_json::from_str(body).unwrap()));
         correlated(&mut exchanges);
         let Some(Body::Json(sent)) = &exchanges[1].draft.body else { panic!("{exchanges:?}") };
-        let wanted = r#"{"a":"${order_id}","b":"${lower(order_id)}","c":8202,"d":"${item_id}"}"#;
-        assert_eq!(sent.to_string(), wanted);
+        // What a response had as text is a number in text only, where what is a number has no quotes either.
+        let wanted =
+            r#"{"a":${order_id},"b":"${lower(order_id)}","c":${item_id},"d":"${item_id}"}"#;
+        assert_eq!(*sent, Literal::Text(wanted.to_owned()));
+    }
+
+    #[test]
+    fn what_looks_like_a_mark_is_kept() {
+        let mut exchanges = [
+            exchange("a", "POST", "http://h/orders", r#"{"item_id":"8202"}"#),
+            exchange("a", "POST", "http://h/pay", "{}"),
+        ];
+        let body = r#"{"a":8202,"b":"$${=x}","c":"\"$${=x}\""}"#;
+        exchanges[1].draft.body = Some(Body::Json(serde_json::from_str(body).unwrap()));
+        correlated(&mut exchanges);
+        let Some(Body::Json(sent)) = &exchanges[1].draft.body else { panic!("{exchanges:?}") };
+        let wanted = body.replacen("8202", "${item_id}", 1);
+        assert_eq!(*sent, Literal::Text(wanted));
     }
 
     #[test]

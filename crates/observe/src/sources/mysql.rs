@@ -328,6 +328,8 @@ pub(crate) fn number(row: &Row, column: usize) -> f64 {
 pub(crate) fn why(error: &mysql::Error) -> String {
     match error {
         mysql::Error::MySqlError(said) => format!("MySQL: {} [{}]", said.message, said.code),
+        mysql::Error::DriverError(said) => format!("MySQL: {said}"),
+        mysql::Error::IoError(said) => format!("MySQL: {said}"),
         other => format!("MySQL: {other}"),
     }
 }

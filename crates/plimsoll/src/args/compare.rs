@@ -19,8 +19,8 @@ machine affects both alike.\nExit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or ju
 1, 2 and 130: see `plimsoll --help`."
 )]
 pub struct CompareArgs {
-    /// URL of the reference server, then URL of the server to judge, or workload files; with
-    /// --baseline only the one to judge
+    /// URL of the old server, which is the reference, then URL of the new one, which is judged, or workload
+    /// files; with --baseline only the new one
     #[arg(required = true, num_args = 1..=2, value_name = "URL|FILE")]
     pub urls: Vec<String>,
     /// Judge against this earlier run (run.json or its folder), with its connections, rate and

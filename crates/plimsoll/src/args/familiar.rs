@@ -12,10 +12,13 @@ use clap::{Arg, Command, CommandFactory, Error};
 /// the flags that it names.
 const FLAGS: &[(&[&str], &str)] = &[
     (&["--http2", "--http3", "--h2", "-2", "-3"], "only HTTP/1.1 is spoken"),
-    (&["--http-version", "--http2-parallel", "--h2c"], "only HTTP/1.1 is spoken"),
+    (
+        &["--http-version", "--http2-parallel", "--h2c", "--http2-prior-knowledge", "--http3-only"],
+        "only HTTP/1.1 is spoken",
+    ),
     (&["--http1.1", "--http1.0", "-0"], "leave it out: HTTP/1.1 is spoken"),
     (
-        &["-o", "--output"],
+        &["-o", "-O", "--output", "--remote-name"],
         "results go to a folder with --out DIR, JSON to standard output with --format json",
     ),
     (&["--output-format", "--out-format"], "use --format text|wrk|json, and --out DIR for files"),
@@ -34,26 +37,48 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["-e", "--referer"], "use -H 'Referer: URL'"),
     (&["--content-type"], "use -H 'Content-Type: TYPE'"),
     (
-        &["-a", "-P", "--auth", "--basic-auth", "--bearer"],
+        &["-a", "-P", "--auth", "--basic-auth", "--bearer", "--oauth2-bearer", "--basic"],
         "use -u USER:PASSWORD, or -H 'Authorization: ...'",
     ),
     (
-        &["-F", "--form"],
+        &["--digest", "--negotiate", "--ntlm", "--anyauth", "--aws-sigv4", "--aws-session"],
+        "only Basic is spoken, by -u; any other field is -H 'Authorization: ...'",
+    ),
+    (
+        &["-F", "--form", "--form-string"],
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
     (&["-D", "-p", "--body-path"], "use --body-file FILE"),
     (&["-G", "--get", "--data-urlencode"], "write the query, encoded, into the URL"),
-    (&["--url", "--host"], "write the URL without a flag before it"),
+    (&["--url"], "write the URL without a flag before it"),
+    (&["--host"], "the URL stands without a flag before it; a Host field is -H 'Host: NAME'"),
+    (&["--range"], "use -H 'Range: bytes=0-99'"),
+    (&["--upload-file"], "use --body-file FILE and -m PUT"),
     (
-        &["--targets", "--urls-from-file", "--rand-regex-url"],
+        &["--targets", "--urls-from-file", "--rand-regex-url", "--max-repeat", "--dump-urls"],
         "several URLs are written into a workload file: see `plimsoll init` and `plimsoll import`",
     ),
     (
-        &["--location", "--redirects", "--max-redirects", "--maxredirs", "--max-redirs"],
+        &[
+            "--location",
+            "--redirects",
+            "--redirect",
+            "--max-redirects",
+            "--maxredirs",
+            "--max-redirs",
+        ],
         "use --follow N",
     ),
+    (&["--location-trusted"], "use --follow N"),
+    (&["--disable-redirects"], "leave it out: redirects are not followed under load"),
     (&["-x", "--proxy"], "proxies are not supported"),
-    (&["--resolve"], "use --connect-to HOST:PORT"),
+    (&["--noproxy"], "leave it out: no proxy is used"),
+    (&["--resolve", "--hosts", "--dns", "--dns-servers"], "use --connect-to HOST:PORT"),
+    (&["-B", "--interface", "--local-addr", "--laddr"], "use --source ADDRESS"),
+    (&["-E"], "use --cert FILE and --key FILE"),
+    (&["--capath", "--root-certs"], "use --cacert FILE"),
+    (&["--tlsv1.2", "--tlsv1.3", "--tlsv1", "--tlsv1.0", "--tlsv1.1"], "use --tls-min 1.2 or 1.3"),
+    (&["--abstract-unix-socket"], "use --unix PATH; abstract sockets are not supported"),
     (
         &["-4", "-6", "--ipv4", "--ipv6"],
         "write the address into the URL, such as http://[::1]:8080/, or use --connect-to",
@@ -64,6 +89,8 @@ const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--retry", "--retries"], "nothing is sent twice: a failed attempt is counted as that"),
     (&["-f", "--fail", "-r"], "leave it out: failures are counted, and the run goes on"),
+    (&["--no-connection-reuse", "--no-vu-connection-reuse"], "use --no-keepalive"),
+    (&["--keepalive-time"], "leave it out: connections are kept for the whole run"),
     (
         &["--keepalive", "--keep-alive", "-K"],
         "leave it out: connections are kept; --no-keepalive closes them",
@@ -72,10 +99,12 @@ const FLAGS: &[(&[&str], &str)] = &[
         &["--users", "--clients", "--concurrent", "--conns", "--max-connections", "--max-workers"],
         "use -c N",
     ),
+    (&["--parallel", "--parallel-max", "--batch"], "use -c N"),
     (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
     (&["--workers", "--cpus"], "use -t N"),
     (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
     (&["--time", "--run-time", "--duration-seconds"], "use -d TIME"),
+    (&["--min-iteration-duration"], "use --pace TIME"),
     (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
     (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
     (&["--rps", "--rate-limit", "--qps", "--rate", "-R"], "use --rates 100,200,500"),
@@ -92,8 +121,39 @@ const FLAGS: &[(&[&str], &str)] = &[
         "leave it out: with -R, response times begin when a request is due",
     ),
     (&["--u_latency", "-U"], "service time is printed beside response time"),
-    (&["--no-tui", "--silent", "-S"], "leave it out; -q prints nothing while running"),
-    (&["--fps", "--progress"], "leave it out"),
+    (&["--batch_latency"], "leave it out: latencies are printed"),
+    (
+        &["--no-tui", "--silent", "-S", "--show-error", "--no-progress-meter"],
+        "leave it out; -q prints nothing while running",
+    ),
+    (&["--fps", "--progress", "--progress-bar", "-#"], "leave it out"),
+    (
+        &["--no-buffer", "-N", "--tcp-nodelay", "--path-as-is", "--globoff", "--raw", "--throw"],
+        "leave it out",
+    ),
+    (
+        &[
+            "--discard-response-bodies",
+            "--no-pre-lookup",
+            "--no-summary",
+            "--no-thresholds",
+            "--paused",
+        ],
+        "leave it out",
+    ),
+    (
+        &["--summary-trend-stats", "--stats-success-breakdown", "--percentiles", "--time-unit"],
+        "--details prints everything that was measured",
+    ),
+    (
+        &["--http-debug", "--trace", "--trace-ascii", "--dump-header", "--write-out", "--stderr"],
+        "no response is printed; send one request with curl, and see `plimsoll plan` for what is sent",
+    ),
+    (&["--console-output", "--log-output", "--db-url"], "--out DIR takes all results"),
+    (
+        &["--fail-with-body", "--fail-early"],
+        "leave it out: failures are counted, and the run goes on",
+    ),
     (
         &["--no-color", "--no-colour", "--color", "--colour"],
         "colours are left out where NO_COLOR=1 is set",
@@ -121,6 +181,34 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["record", "proxy"], "make a workload of traffic with `plimsoll import` or `plimsoll mine`"),
 ];
 
+/// Arguments that a command needs, with one.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("<URL", "http://127.0.0.1:8080/"),
+    ("<FILE|URL|DIR>", "cpu.pprof, or a Go server's http://127.0.0.1:6060"),
+    ("<LOG>", "/var/log/nginx/access.log"),
+    ("<DATABASE_URL>", "postgres://USER@127.0.0.1/DATABASE, or sqlite:FILE"),
+    ("<FUNCTION>", "main.handle, as `plimsoll profile` names it"),
+    ("<NAME>", "pooled-buffers http://127.0.0.1:8080/"),
+    ("<BEFORE>", "out/before out/after, folders of runs with profiles"),
+    ("<DIR>", "plimsoll-out/last main.handle, a run with a profile and a function"),
+    ("<A>", "a.dat b.dat"),
+    ("import <FILE>", "requests.curl"),
+    ("audit <FILE>", "wrk.txt"),
+];
+
+/// What to do about a word that another tool has and that clap took for `-h` or `-v` with letters behind: `-host` of
+/// hey's.
+pub fn instead_of_help(line: &[OsString]) -> Option<String> {
+    let words = || line.iter().skip(1).filter_map(|word| word.to_str());
+    let asks = |word: &str| ["-h", "--help", "help", "-v", "-V", "--version"].contains(&word);
+    if words().any(asks) {
+        return None;
+    }
+    let word = words().find(|word| word.starts_with("-h") || word.starts_with("-v"))?;
+    let advice = one_dash(&command_of(line), line)?;
+    Some(format!("unexpected argument '{word}' found{advice}; see --help"))
+}
+
 /// What is wrong with a command line and what to do, in one line.
 pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let text = error.to_string();
@@ -128,14 +216,14 @@ pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let words: Vec<&str> = first.lines().map(str::trim).collect();
     let command = command_of(line);
-    let advice = one_dash(&command, line).or_else(|| body_of_url(error, line));
+    let advice = one_dash(&command, line).or_else(|| url_as_value(error, &command, line));
     let advice = advice.or_else(|| advice_of(error, &command)).unwrap_or_default();
     let end = if advice.ends_with('?') { " See" } else { "; see" };
     format!("{}{advice}{end} --help", words.join(" "))
 }
 
-/// What to do where the URL was taken for the body that a flag before it sends.
-fn body_of_url(error: &Error, line: &[OsString]) -> Option<String> {
+/// What to do where the URL was taken for the value of a flag before it.
+fn url_as_value(error: &Error, command: &Command, line: &[OsString]) -> Option<String> {
     let missing =
         said(error, ContextKind::InvalidArg).filter(|missing| missing.contains("<URL"))?;
     if error.kind() != ErrorKind::MissingRequiredArgument || missing.is_empty() {
@@ -144,9 +232,28 @@ fn body_of_url(error: &Error, line: &[OsString]) -> Option<String> {
     let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).collect();
     let mut pairs = words.windows(2).map(|pair| (pair[0], pair[1]));
     let (flag, url) =
-        pairs.find(|(flag, url)| ["--json", "--data"].contains(flag) && url.contains("://"))?;
+        pairs.find(|(flag, url)| url.contains("://") && takes_value(command, flag))?;
+    if !["--json", "--data", "--body", "-b"].contains(&flag) {
+        return Some(format!(": {flag} takes a value, and took {url} for it"));
+    }
     let results = if flag == "--json" { "; results as JSON are --format json" } else { "" };
     Some(format!(": {flag} takes the body that follows it, as in {flag} BODY {url}{results}"))
+}
+
+/// Whether the word behind a flag is its value.
+fn takes_value(command: &Command, flag: &str) -> bool {
+    let takes = |arg: &Arg| arg.get_action().takes_values();
+    let long = |arg: &Arg| {
+        let known = arg.get_long().into_iter().chain(arg.get_all_aliases().unwrap_or_default());
+        flag.strip_prefix("--").is_some_and(|name| known.into_iter().any(|long| long == name))
+    };
+    let short = |arg: &Arg| {
+        let known =
+            arg.get_short().into_iter().chain(arg.get_all_short_aliases().unwrap_or_default());
+        let letter = flag.strip_prefix('-').and_then(|letters| letters.chars().last());
+        !flag.starts_with("--") && known.into_iter().any(|short| Some(short) == letter)
+    };
+    command.get_arguments().any(|arg| takes(arg) && (long(arg) || short(arg)))
 }
 
 fn advice_of(error: &Error, command: &Command) -> Option<String> {
@@ -166,7 +273,10 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = said(error, ContextKind::InvalidArg)?;
-            missing.contains("<URL").then(|| ": such as http://127.0.0.1:8080/".to_owned())
+            let of_command = format!("{} {missing}", command.get_name());
+            let fits = |name: &str| missing.starts_with(name) || of_command.starts_with(name);
+            let (_, example) = EXAMPLES.iter().find(|(name, _)| fits(name))?;
+            Some(format!(": such as {example}"))
         }
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
@@ -194,10 +304,10 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             let flag = said(error, ContextKind::InvalidArg)?;
             let value = said(error, ContextKind::InvalidValue)?;
             // As curl, hey, ab and oha have it.
-            let is_body = value.starts_with(['{', '[', '@', '"', '<']) || value.contains('=');
+            let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
             let is_type = value.contains('/');
             match flag.split(' ').next()? {
-                "--duration" if is_body => Some(
+                "--duration" if is_body && longs(command).any(|long| long == "data") => Some(
                     ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned(),
                 ),
                 "--timeout" if is_type => {
@@ -246,7 +356,7 @@ fn one_dash(command: &Command, line: &[OsString]) -> Option<String> {
     let words =
         line.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
     let names = words.filter_map(|word| word.strip_prefix('-')?.split('=').next());
-    names.filter(|name| name.len() > 2).find_map(|name| {
+    names.filter(|name| name.len() > 1).find_map(|name| {
         if longs(command).any(|known| known == name) {
             return Some(format!(": long flags begin with two dashes: --{name}"));
         }
@@ -272,6 +382,9 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
         let address =
             if word.contains(':') { word.to_owned() } else { format!("127.0.0.1:{word}") };
         return Some(format!(": use --listen {address}"));
+    }
+    if text.contains("Usage: plimsoll tune show") || text.contains("Usage: plimsoll tune predict") {
+        return Some(format!(": use --notebook {word}"));
     }
     if word.contains(['/', ':']) {
         let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
@@ -335,6 +448,28 @@ mod tests {
             ("run http://h/ -d {\"a\":1}", "as --data BODY"),
             ("run http://h/ -d a=1&b=2", "as --data BODY"),
             ("run http://h/ -d soon", "is not a duration such as 500ms"),
+            ("run http://h/ -d hello", "as --data BODY"),
+            ("tune begin http://h/ -d hello", "500ms, 10s or 1m30s; see"),
+            ("run -s http://h/", "-s takes a value, and took http://h/ for it"),
+            ("run -ks http://h/", "-ks takes a value, and took http://h/ for it"),
+            ("run -b http://h/x", "-b takes the body that follows it"),
+            ("audit", "such as wrk.txt"),
+            ("import", "such as requests.curl"),
+            ("mine", "such as /var/log/nginx/access.log"),
+            ("profile", "such as cpu.pprof"),
+            ("fill", "such as postgres://USER@127.0.0.1/DATABASE"),
+            ("tune predict", "such as main.handle"),
+            ("tune show story", "use --notebook story"),
+            ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
+            ("run http://h/ --interface lo", "use --source ADDRESS"),
+            ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
+            ("run http://h/ --digest", "only Basic is spoken"),
+            ("run http://h/ --oauth2-bearer x", "or -H 'Authorization: ...'"),
+            ("run http://h/ --redirect 3", "use --follow N"),
+            ("run http://h/ -disable-redirects", "redirects are not followed"),
+            ("run http://h/ --tlsv1.2", "use --tls-min 1.2"),
+            ("run http://h/ --stderr f", "no response is printed"),
+            ("run http://h/ --host h", "-H 'Host: NAME'"),
             ("run", "such as http://127.0.0.1:8080/"),
             ("run http://h/ --duraton 1s", "did you mean `--duration`?"),
             ("run http://h/ --http2", "only HTTP/1.1 is spoken"),
@@ -364,6 +499,23 @@ mod tests {
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_begins_as_help_does_is_no_call_for_help() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            instead_of_help(&words)
+        };
+        let text = said("plimsoll run http://h/ -host foo").expect("advice");
+        assert!(text.contains("'-host' found: -host: the URL stands"), "{text}");
+        let text = said("plimsoll run http://h/ -h2").expect("advice");
+        assert!(text.contains("only HTTP/1.1 is spoken"), "{text}");
+        for line in
+            ["plimsoll -h", "plimsoll run -h", "plimsoll help run", "plimsoll run http://h/ -v"]
+        {
+            assert_eq!(said(line), None, "{line}");
         }
     }
 

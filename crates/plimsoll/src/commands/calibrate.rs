@@ -54,6 +54,11 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         live: Live::new(args.quiet, false),
     };
     let apart = limits::allowed_cpus().len() as u64;
+    let shared = u64::from(all.len() as u64 > apart);
+    let most = worker_counts(apart).len() as u64 + shared + RATES.len() as u64;
+    bench
+        .live
+        .announce(&format!("{most} measurements at most"), most.saturating_mul(args.duration));
     let mut measured = bench.closed(&worker_counts(apart), all.len() == 1)?;
     // Every processor, the built-in API's included: what `run` uses by default.
     if limits::set_allowed_cpus(&all).is_ok() && all.len() as u64 > apart {
@@ -128,7 +133,8 @@ impl Bench {
             if stopped(&self.stop) {
                 break;
             }
-            self.live.set_prefix(format!("[{workers} workers] "));
+            let s = if workers == 1 { "" } else { "s" };
+            self.live.set_prefix(format!("[{workers} worker{s}] "));
             runs.push((shared, self.run(workers, None)?));
         }
         Ok(runs)
@@ -141,7 +147,7 @@ impl Bench {
             if stopped(&self.stop) {
                 break;
             }
-            self.live.set_prefix(format!("[{rate_per_s}/s] "));
+            self.live.set_prefix(format!("[{}/s] ", grouped(rate_per_s, 0)));
             runs.push(self.run(workers, Some(rate_per_s))?);
         }
         Ok(runs)

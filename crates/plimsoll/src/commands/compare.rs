@@ -94,7 +94,7 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
     }
     match (args.urls.len(), &args.baseline) {
         (1, None) => usage(
-            "compare takes two URLs, or one and an earlier run: compare URL_A URL_B, or compare \
+            "compare takes two URLs, or one and an earlier run: compare OLD_URL NEW_URL, or compare \
              --baseline run.json URL",
         ),
         (2, Some(_)) => usage("--baseline stands for the first URL: name one URL only"),

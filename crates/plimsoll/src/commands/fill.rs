@@ -27,7 +27,7 @@ const USERS: [&str; 8] =
 /// When the database refuses or is refused, and when what is asked cannot be done.
 pub fn fill(args: &FillArgs) -> Result<u8, Failure> {
     match carry_out(args) {
-        Ok(()) => Ok(0),
+        Ok(printed) => Ok(u8::from(!printed)),
         Err(Error::Usage(why)) => usage(why),
         Err(Error::Interrupted) => {
             eprintln!("plimsoll: {}", Error::Interrupted);
@@ -37,7 +37,8 @@ pub fn fill(args: &FillArgs) -> Result<u8, Failure> {
     }
 }
 
-fn carry_out(args: &FillArgs) -> fill::Result<()> {
+/// Does what is asked for; whether what was to be printed could be.
+fn carry_out(args: &FillArgs) -> fill::Result<bool> {
     if args.batch == 0 {
         return Err(Error::Usage("--batch must be above 0".to_owned()));
     }
@@ -49,7 +50,7 @@ fn carry_out(args: &FillArgs) -> fill::Result<()> {
     let database = &mut *database;
     let schema = database.schema()?;
     if !args.pools.is_empty() {
-        return pools::write(args, database, &schema);
+        return pools::write(args, database, &schema).map(|()| true);
     }
     if !args.dry_run {
         fill::alone(database)?;
@@ -64,10 +65,10 @@ fn carry_out(args: &FillArgs) -> fill::Result<()> {
         }
     };
     if args.clean {
-        return clean(args, database, &schema, fills);
+        return clean(args, database, &schema, fills).map(|()| true);
     }
     match (unfinished, args.resume) {
-        (Some(at), true) => go_on(args, database, &schema, &mut fills[at], look),
+        (Some(at), true) => go_on(args, database, &schema, &mut fills[at], look).map(|()| true),
         (None, true) => {
             Err(Error::Usage("no fill was interrupted: there is nothing to resume".to_owned()))
         }
@@ -83,7 +84,7 @@ fn begin(
     database: &mut dyn Database,
     schema: &Schema,
     look: Option<Look>,
-) -> fill::Result<()> {
+) -> fill::Result<bool> {
     let request = Request {
         wish: wish(args, schema)?,
         seed: args.seed,
@@ -103,20 +104,19 @@ fn begin(
     let rows = Rows::compile(schema, &survey.facts)?;
     let plan = shown::plan(schema, &survey);
     if args.dry_run {
-        output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?));
-        return Ok(());
+        return Ok(output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?)));
     }
     if !args.quiet {
         eprint!("{plan}");
     }
     if survey.facts.order.is_empty() {
         say(args, "plimsoll: there are as many rows already; nothing was written");
-        return Ok(());
+        return Ok(true);
     }
     look.map_or(Ok(()), |look| look.end(database))?;
     fill::try_out(database, schema, &survey.facts, &rows)?;
     let mut begun = fill::ledger::begin(database, &survey.facts)?;
-    run(args, database, schema, &mut begun)
+    run(args, database, schema, &mut begun).map(|()| true)
 }
 
 fn go_on(

@@ -32,6 +32,10 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let dir = &match &args.dir {
         Some(file) if file.is_file() => folder_of(file)?,
+        // `last` and `previous`, as they are called where they are.
+        Some(dir) if !dir.exists() && Path::new(PARENT).join(dir).is_dir() => {
+            Path::new(PARENT).join(dir)
+        }
         Some(dir) => dir.clone(),
         None => last_result()?,
     };

@@ -157,7 +157,7 @@ fn carry_out(
         // The built-in API ended with this command.
         if end == runner::End::Interrupted && built_in.is_none() {
             let resume = output::typed(&["plimsoll", "sweep", "--resume"], files.dir());
-            output::print(&format!("to go on: {resume}\n"));
+            printed &= output::print(&format!("to go on: {resume}\n"));
         }
     }
     let reported = runner.objectives.report_sweep(&sweep);

@@ -25,6 +25,7 @@ use crate::profiles::repeat;
 use crate::profiles::stored::{self, Stored};
 use crate::results::output;
 use crate::secrets::mask_url;
+use crate::terminal::live::Live;
 use notebook::Notebook;
 
 /// The shortest window of a run: `sweep` and `capacity` take no profile of a shorter one either.
@@ -144,11 +145,20 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
         steps: Vec::new(),
         left: None,
     };
+    let profiled = u64::from(args.profile.is_some());
+    announce(&tuning, 1 + profiled + u64::from(args.baseline.is_some()));
     if let Some(url) = &args.baseline {
         tuning.baseline = Some(measured(book, &tuning, "baseline", url, None)?);
     }
     tuning.start = measured(book, &tuning, "start", &args.url, args.profile.as_deref())?;
     Ok(tuning)
+}
+
+/// Says how long so many runs take.
+fn announce(tuning: &Tuning, runs: u64) {
+    let each = tuning.duration_ns.saturating_add(tuning.warmup_ns);
+    let s = if runs == 1 { "" } else { "s" };
+    Live::new(false, false).announce(&format!("{runs} run{s}"), each.saturating_mul(runs));
 }
 
 /// A station that was measured once, and before that profiled if it says where its profile is.
@@ -288,6 +298,9 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     }
     let before = tuning.current();
     let [before_url, baseline_url] = measured_again(tuning, args)?;
+    let others = [&before_url, &baseline_url].into_iter().flatten().count() as u64;
+    let once = u64::from(args.profile.is_some());
+    announce(tuning, args.rounds.saturating_mul(1 + others).saturating_add(once));
     let mut station = profiled(book, tuning, &args.name, &args.url, args.profile.as_deref())?;
     let (mut pairs, mut over) = (Vec::new(), Vec::new());
     // Of the server before: of its runs now, where there are some.
@@ -321,22 +334,21 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         over.push([of_baseline, of_changed]);
     }
     let interleaved = before_url.is_some();
-    let log = match interleaved {
-        true => paired(&pairs),
-        false => against_one(before.qps, &station.runs),
-    };
-    let Some(log) = log else { return cannot_run("the rounds give no ratio: was a server down?") };
+    let effect = effect_of(before.qps, &station, &pairs, interleaved)?;
     let baseline = tuning.baseline.as_ref().filter(|_| baseline_url.is_some());
     let over = baseline.and_then(|baseline| {
         let worst = station.verdict.max(worst_of_baseline);
         times_over(&over, [baseline.qps, station.qps], worst)
     });
-    let effect = Effect::of(Measure::Qps, [before.qps, station.qps], log, 0.0);
     let predicted = tuning.pending.clone();
-    // A rate that is none, as that of a server that fails at once, is no gain and judges no prediction.
-    let counts = station.verdict.max(worst) != Verdict::Invalid;
+    // A rate that is none, as that of a server that fails at once, judges no prediction.
+    let is_rate = station.verdict.max(worst) != Verdict::Invalid;
+    let counts = is_gain(station.verdict, worst);
+    if !counts && effect.low > 1.0 && !args.keep && !args.discard {
+        say_why_discarded([&before.name, &station.name], [worst, station.verdict]);
+    }
     let overlaps = |prediction: &Prediction| {
-        Some(prediction.low? <= effect.high && effect.low <= prediction.high?).filter(|_| counts)
+        Some(prediction.low? <= effect.high && effect.low <= prediction.high?).filter(|_| is_rate)
     };
     Ok(TuningStep {
         as_predicted: predicted.as_ref().and_then(overlaps),
@@ -350,6 +362,38 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         kept: args.keep || !args.discard && counts && effect.low > 1.0,
         station,
     })
+}
+
+/// What the change brought, by its rounds.
+fn effect_of(
+    before_qps: f64,
+    changed: &Station,
+    pairs: &[[f64; 2]],
+    interleaved: bool,
+) -> Result<Effect, Failure> {
+    let log = match interleaved {
+        true => paired(pairs),
+        false => against_one(before_qps, &changed.runs),
+    };
+    match log {
+        Some(log) => Ok(Effect::of(Measure::Qps, [before_qps, changed.qps], log, 0.0)),
+        None => cannot_run("the rounds give no ratio: was a server down?"),
+    }
+}
+
+/// Whether a higher rate is a gain: not where it is none, as that of a server that fails at once, nor where the server
+/// before may carry more than was measured.
+fn is_gain(changed: Verdict, before: Verdict) -> bool {
+    changed != Verdict::Invalid && before == Verdict::Valid
+}
+
+/// Says why a change that seems to be a gain is not kept.
+fn say_why_discarded([before, changed]: [&str; 2], verdicts: [Verdict; 2]) {
+    let [of_before, of_changed] = verdicts.map(Verdict::name);
+    eprintln!(
+        "plimsoll: discarded: the runs of `{before}` are {of_before}, those of `{changed}` {of_changed}, so that there \
+         may be no gain; --keep keeps it"
+    );
 }
 
 /// Whose turn it is in a round.
@@ -476,6 +520,21 @@ mod tests {
         assert_eq!(over(Verdict::Valid), Some(true));
         assert_eq!(over(Verdict::LowerBound), Some(true));
         assert_eq!(over(Verdict::Invalid), None);
+    }
+
+    #[test]
+    fn a_change_is_no_gain_over_what_was_measured_too_low() {
+        use Verdict::{Invalid, LowerBound, Valid};
+        for (changed, before, counted) in [
+            (Valid, Valid, true),
+            (LowerBound, Valid, true),
+            (Valid, LowerBound, false),
+            (LowerBound, LowerBound, false),
+            (Invalid, Valid, false),
+            (Valid, Invalid, false),
+        ] {
+            assert_eq!(is_gain(changed, before), counted, "{changed:?} after {before:?}");
+        }
     }
 
     /// Of a server that fails fast the responses per second go up; what it brings does not.

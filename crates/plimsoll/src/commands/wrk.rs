@@ -96,7 +96,9 @@ pub fn wrk(line: impl IntoIterator<Item = OsString>) -> u8 {
         return FAILED;
     };
     match run(url, &args) {
-        Ok(()) => 0,
+        Ok(true) => 0,
+        // Said already.
+        Ok(false) => FAILED,
         Err(failure) => {
             eprintln!("wrk: {failure}");
             FAILED
@@ -104,7 +106,8 @@ pub fn wrk(line: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
+/// Makes the run and prints its block; whether that could be printed.
+fn run(url: &str, args: &WrkArgs) -> Result<bool, Failure> {
     if !url.contains("://") {
         return usage(format!("invalid URL: {url}"));
     }
@@ -128,13 +131,14 @@ fn run(url: &str, args: &WrkArgs) -> Result<(), Failure> {
     let extras = Extras { abort_on: watch, ..Extras::default() };
     let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     prepared.script.iter().for_each(ScriptRun::flush);
-    output::print(&report::wrk::block(&run, args.latency));
+    let printed = output::print(&report::wrk::block(&run, args.latency));
     let style = screen::style_of_stderr();
     screen::print_styled_to_stderr(&report::text::validity(&run.validity, style), style);
     if let Some(why) = &run.halted {
         eprintln!("wrk: {why}; the result covers the run so far");
     }
-    prepared.script.as_ref().map_or(Ok(()), |script| script.end(&run, &steps))
+    prepared.script.as_ref().map_or(Ok(()), |script| script.end(&run, &steps))?;
+    Ok(printed)
 }
 
 /// wrk checks no certificate.

@@ -35,6 +35,8 @@ pub struct Destination {
     pub host: String,
     /// Port.
     pub port: u16,
+    /// Whether a name alone was typed, which a file may be meant by.
+    is_name: bool,
 }
 
 impl Destination {
@@ -77,6 +79,7 @@ impl Destination {
         let of_this_machine = if of_port { format!("localhost{text}") } else { String::new() };
         let text = if of_port { &of_this_machine } else { text };
         refuse_what_is_no_host(text)?;
+        refuse_a_port_alone(text)?;
         let is_scheme =
             |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
         let url = match text.split_once("://").is_some_and(|(before, _)| is_scheme(before)) {
@@ -113,7 +116,8 @@ impl Destination {
         };
         let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
         let target = format!("{}{query}", url.path());
-        Ok(Self { tls, authority, target, host: bare, port, url })
+        let is_name = !text.contains([':', '/', '?']);
+        Ok(Self { tls, authority, target, host: bare, port, is_name, url })
     }
 
     /// What differs between the URL as typed and the request: blanks, for one, are sent as `%20`. Secrets are masked.
@@ -141,7 +145,9 @@ impl Destination {
                 Failure::CannotRun(format!("--connect-to {text} cannot be resolved: {error}"))
             })?,
             None => resolve((self.host.as_str(), self.port)).map_err(|error| {
-                Failure::CannotRun(format!("the host `{}` cannot be resolved: {error}", self.host))
+                let file = if self.is_name { "; nor is there a file of that name" } else { "" };
+                let host = &self.host;
+                Failure::CannotRun(format!("the host `{host}` cannot be resolved: {error}{file}"))
             })?,
         };
         let mut reached = reach(&found, &args.source)?;
@@ -166,6 +172,22 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a number where a host is expected: it would be read as the 32 bits of an address, and 8080 is 0.0.31.144.
+fn refuse_a_port_alone(text: &str) -> Result<(), Failure> {
+    let typed = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let (host, rest) = typed.split_at(typed.find(['/', '?', '#', ':']).unwrap_or(typed.len()));
+    if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(());
+    }
+    let port = host.parse::<u16>().is_ok_and(|port| port > 0) && !rest.starts_with(':');
+    let meant = if port {
+        format!("; port {host} of this machine is :{host}{rest}")
+    } else {
+        String::new()
+    };
+    usage(format!("`{text}`: {host} is a number and no host{meant}"))
 }
 
 /// Where a load can go.
@@ -368,6 +390,11 @@ mod tests {
             ("http:/127.0.0.1:8080/x", "did you mean http://127.0.0.1:8080/x?"),
             ("https//127.0.0.1/", "did you mean https://127.0.0.1/?"),
             ("src", "is a folder"),
+            ("8080", "port 8080 of this machine is :8080"),
+            ("8080/x?y=1", "port 8080 of this machine is :8080/x?y=1"),
+            ("http://8080/", "port 8080 of this machine is :8080/"),
+            ("8080:80", "8080 is a number and no host"),
+            ("99999999", "99999999 is a number and no host"),
         ] {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

@@ -24,10 +24,6 @@ use crate::load::workload_file::{self, Ready, WorkloadFile};
 use crate::results::input;
 use crate::secrets;
 
-/// Methods that are upper case (RFC 9110 section 9, RFC 5789).
-const STANDARD_METHODS: [&str; 8] =
-    ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"];
-
 /// What a load sends, as the command line or a workload file has it.
 #[derive(Debug)]
 pub struct LoadInput {
@@ -359,6 +355,11 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     if args.threads == Some(0) {
         return usage("-t 0: at least one worker is needed");
     }
+    if args.user.as_ref().is_some_and(|user| !user.contains(':')) {
+        return usage(
+            "-u takes USER:PASSWORD, and USER: where there is no password; connections are -c N",
+        );
+    }
     Ok(())
 }
 
@@ -415,9 +416,8 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
             "-m {method}: a method such as GET or POST is expected; the time-out is -T TIME, the duration -d TIME"
         ));
     }
-    if STANDARD_METHODS.contains(&method.to_ascii_uppercase().as_str())
-        && !STANDARD_METHODS.contains(&method.as_str())
-    {
+    let is_word = method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
+    if is_word && method.bytes().any(|byte| byte.is_ascii_lowercase()) {
         let upper = method.to_ascii_uppercase();
         return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {upper}?"));
     }

@@ -208,11 +208,16 @@ impl Stored {
         let folder = dir.join(FOLDER);
         let place = folder.join(WINDOW);
         let Ok(bytes) = input::read_result(&place) else {
-            return cannot_run(format!(
-                "{}: holds no profile: `plimsoll run URL --profile URL --out {}` takes one in the measured window",
-                dir.display(),
-                dir.display()
-            ));
+            let shown = dir.display();
+            return cannot_run(match dir.is_file() {
+                true => format!(
+                    "{shown}: is a file, and the folder of a run with its profile is wanted: `plimsoll run URL --profile URL \
+                     --out DIR` makes one"
+                ),
+                false => format!(
+                    "{shown}: holds no profile: `plimsoll run URL --profile URL --out {shown}` takes one in the measured window"
+                ),
+            });
         };
         let window: ProfiledWindow = match serde_json::from_slice(&bytes) {
             Ok(window) => window,

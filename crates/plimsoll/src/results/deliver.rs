@@ -10,6 +10,9 @@ use crate::profiles::stored::{self, Stored};
 use crate::results::folder::LAST_RUN;
 use crate::results::output;
 
+/// The page of a run.
+const PAGE: &str = "report.html";
+
 /// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is spoken at an
 /// address.
 ///
@@ -28,9 +31,15 @@ pub fn deliver(
         let profile = drawn.as_ref().map(|(profiled, tree)| (profiled, tree));
         output::write_profiled_run(dir, run, profile)
     });
-    // The other formats are for programs.
-    if let Some(dir) = out.filter(|_| printed && written && print_as.format == Format::Text) {
-        printed = name_report(dir, print_as.details || print_as.latency);
+    match out.filter(|_| printed && written) {
+        Some(dir) if print_as.format == Format::Text => {
+            printed = name_report(dir, print_as.details || print_as.latency);
+        }
+        // Standard output is for programs, as the block of wrk is.
+        Some(dir) if print_as.format == Format::Wrk => {
+            eprintln!("report: {}", dir.join(PAGE).display());
+        }
+        _ => {}
     }
     if let Some(advice) = other_scheme(run) {
         return cannot_run(advice);
@@ -53,7 +62,7 @@ pub fn deliver(
 
 /// Names the page, and the command that prints what the summary leaves out.
 fn name_report(dir: &Path, has_details: bool) -> bool {
-    let page = dir.join("report.html");
+    let page = dir.join(PAGE);
     let command = match dir == Path::new(LAST_RUN) {
         true => "plimsoll report".to_owned(),
         false => output::typed(&["plimsoll", "report"], dir),

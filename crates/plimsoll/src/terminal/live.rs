@@ -1,7 +1,7 @@
 //! How a run goes, on standard error: a few lines that are drawn again in place on a terminal, a line a second
 //! elsewhere.
 
-use model::interval::{Interval, Phase};
+use model::interval::Interval;
 use model::units::{Nanos, SECOND};
 
 use report::live::Progress;
@@ -15,6 +15,8 @@ pub struct Live {
     mode: Mode,
     open_loop: bool,
     prefix: String,
+    /// Connections that stood when a line said so last.
+    opened: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -41,7 +43,7 @@ impl Live {
             (false, true) => Mode::Terminal(Box::default()),
             (false, false) => Mode::Plain,
         };
-        Self { mode, open_loop, prefix: String::new() }
+        Self { mode, open_loop, prefix: String::new(), opened: None }
     }
 
     /// What each line begins with: the level of a sweep.
@@ -56,10 +58,9 @@ impl Live {
         }
     }
 
-    /// Shows an interval; the last responses are worth a line only where they are waited for.
+    /// Shows an interval, if it is worth a line.
     pub fn show(&mut self, interval: &Interval) {
-        let brief = interval.end_ns.saturating_sub(interval.start_ns) < SECOND / 4;
-        if interval.phase == Phase::Drain && brief {
+        if !report::live::is_worth_a_line(interval) {
             return;
         }
         match &mut self.mode {
@@ -77,8 +78,11 @@ impl Live {
         }
     }
 
-    /// Shows how many connections stand before the run starts.
+    /// Shows how many connections stand before the run starts; a line that says the same again is left out.
     pub fn opening(&mut self, open: u32, planned: u32) {
+        if self.opened.replace(open) == Some(open) && matches!(self.mode, Mode::Plain) {
+            return;
+        }
         self.show_line(&report::live::opening(open, planned));
     }
 

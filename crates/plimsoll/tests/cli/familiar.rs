@@ -43,8 +43,11 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     }
     folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
+    folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "did you mean -m ORE?");
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(2, "nowhere");
+    // As k6 has its users.
+    folder.plimsoll(&format!("run {url} -q -n 5 -u 10")).refuses(2, "connections are -c N");
 }
 
 #[test]
@@ -54,6 +57,14 @@ fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     folder.plimsoll("run results").refuses(2, "`results` is a folder");
     folder.plimsoll("run ./results -d 1s").refuses(2, "`plimsoll report ./results`");
     folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
+    folder.plimsoll("run api.invalid -n 1").refuses(1, "nor is there a file of that name");
+    // Not the address 0.0.31.144, which the digits are the 32 bits of.
+    let meant = "port 8080 of this machine is :8080";
+    for command in ["run 8080", "sweep 8080", "compare 8080 8081"] {
+        folder.plimsoll(command).refuses(2, meant);
+    }
+    // It has said how long it takes.
+    folder.plimsoll("tune begin 8080").ends(2).says(meant);
 }
 
 #[test]
@@ -69,7 +80,7 @@ fn a_url_or_a_folder_for_another_command_names_that_command() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/healthz");
     folder.plimsoll(&format!("run -n 5 -c 1 -q --out out {url}")).measured();
-    folder.plimsoll(&format!("diff {url} out")).refuses(2, "`plimsoll compare URL_A URL_B`");
+    folder.plimsoll(&format!("diff {url} out")).refuses(2, "`plimsoll compare OLD_URL NEW_URL`");
     folder.plimsoll(&format!("compare out {url}")).refuses(2, "--baseline out URL");
     folder.plimsoll("report out/run.json").prints("5 of status 200");
     folder.plimsoll(&format!("-d 1s run {url}")).refuses(2, "`plimsoll run -d ...`");

@@ -79,6 +79,8 @@ fn runs_without_a_folder_leave_the_last_two() {
         names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort_unstable();
     assert_eq!(names, ["last", "previous"]);
+    folder.plimsoll("report previous").prints("c=3");
+    folder.plimsoll("report last").prints("c=4");
     for (name, connections) in [("last", "4"), ("previous", "3")] {
         let run = folder.text(&format!("plimsoll-out/{name}/run.json"));
         assert!(run.contains(&format!("\"connections\": {connections},")), "{name}");

@@ -117,6 +117,9 @@ fn what_gives_no_profile_is_told_how_to() {
     folder.plimsoll("profile page.html").ends(1).says("HTML");
     folder.plimsoll("profile nothing.pprof").ends(1).says("nothing.pprof");
     folder.plimsoll("profile whatif . main.x").ends(1).says("holds no profile");
+    folder.put("stacks.txt", "main;work 10\n");
+    let told = folder.plimsoll("profile whatif stacks.txt work").ends(1);
+    told.says("the folder of a run with its profile is wanted");
 }
 
 #[test]

@@ -106,6 +106,27 @@ fn the_block_is_printed_after_ctrl_c() {
 }
 
 #[test]
+fn a_block_that_cannot_be_printed_is_a_failure() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let line = format!("-t1 -c1 -d100ms {}", target.url("/healthz"));
+    let mut command = folder.command(&folder.link("wrk"), &line);
+    let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("cannot write to standard output"), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+}
+
+#[test]
+fn the_page_is_named_beside_a_block_of_run() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!("run {} -n 5 -c 1 -q --format wrk", target.url("/healthz"));
+    let ended = folder.plimsoll(&line).measured().says("report: plimsoll-out/last/report.html\n");
+    assert!(!ended.stdout.contains("report:"), "{ended:?}");
+}
+
+#[test]
 fn threads_far_above_the_processors_run() {
     let (folder, target) = (Folder::new(), Target::start());
     let link = folder.link("wrk");

@@ -42,6 +42,7 @@ fn exhausted_ports() {
         kill $holder $target; exit $code";
     let mut command = Command::new("timeout");
     command.args(["60", "unshare", "-r", "-n", "sh", "-c", script, PLIMSOLL]).stdin(Stdio::null());
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     let ended = end(command);
     if ended.stderr.contains("unshare") {
         eprintln!("skipped: no network namespaces here: {}", ended.stderr);

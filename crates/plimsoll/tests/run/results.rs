@@ -323,7 +323,7 @@ fn a_reader_that_has_gone_is_no_failure() {
     let server = server();
     let line = format!("{PLIMSOLL} run {} -n 5 -c 1 -q | true", url(&server, "/healthz"));
     let mut command = Command::new("sh");
-    command.args(["-c", &line]);
+    command.args(["-c", &line]).current_dir(env!("CARGO_TARGET_TMPDIR"));
     let ended = end(command);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
 }

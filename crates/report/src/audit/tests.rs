@@ -69,6 +69,8 @@ fn without_findings_only_the_counts_are_printed() {
                wrong.\n";
     assert!(printed.ends_with(end), "{printed}");
     assert!(!printed.contains("IMPOSSIBLE") && !printed.contains("DOUBTFUL"), "{printed}");
+    let narrow = text(&sound, Style { columns: 80, ..Style::default() });
+    assert!(narrow.ends_with("and still be\nwrong.\n"), "{narrow}");
 }
 
 #[test]

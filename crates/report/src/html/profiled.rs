@@ -6,7 +6,7 @@ use model::profiled::{Flame, FunctionChange, FunctionCost, Owner, ProfileDiff, P
 use super::{Section, Title, page, parts};
 use crate::figure::{clean, share};
 use crate::flame;
-use crate::profiled::{amount, summary_line, without_samples};
+use crate::profiled::{amount, summary_line, whole, without_samples};
 
 /// Functions listed.
 const SHOWN: usize = 60;
@@ -131,16 +131,18 @@ fn layers(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
     });
     let layers = profiled.layers.iter().zip(starts).enumerate();
     html! {
-        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="What each layer adds" {
-            @for (row, (layer, from)) in layers {
-                @let (y, x) = (row as f64 * 24.0, from / sum.max(1e-9) * 600.0);
-                @let width = layer.share.max(0.0) / sum.max(1e-9) * 600.0;
-                @let value = layer.added.saturating_add(layer.collecting);
-                g class=(flame::class(layer.owner)) {
-                    rect x=(format!("{x:.2}")) y=(format!("{:.0}", y + 3.0)) width=(format!("{:.2}", width.max(1.0))) height="18" {}
-                    text.outside x=(format!("{:.2}", x + width.max(1.0) + 6.0)) y=(format!("{:.0}", y + 16.0)) {
-                        (clean(&layer.name, 90)) " · " (share(layer.share)) " · " (unit(value))
-                        @if let Some(bytes) = layer.bytes_per_request { " · " (format!("{bytes:.0}")) " bytes/request" }
+        div.scroll tabindex="0" role="region" aria-label="Layers" {
+            svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="What each layer adds" {
+                @for (row, (layer, from)) in layers {
+                    @let (y, x) = (row as f64 * 24.0, from / sum.max(1e-9) * 600.0);
+                    @let width = layer.share.max(0.0) / sum.max(1e-9) * 600.0;
+                    @let value = layer.added.saturating_add(layer.collecting);
+                    g class=(flame::class(layer.owner)) {
+                        rect x=(format!("{x:.2}")) y=(format!("{:.0}", y + 3.0)) width=(format!("{:.2}", width.max(1.0))) height="18" {}
+                        text.outside x=(format!("{:.2}", x + width.max(1.0) + 6.0)) y=(format!("{:.0}", y + 16.0)) {
+                            (clean(&layer.name, 90)) " · " (share(layer.share)) " · " (unit(value))
+                            @if let Some(bytes) = layer.bytes_per_request { " · " (whole(bytes)) " bytes/request" }
+                        }
                     }
                 }
             }
@@ -158,11 +160,7 @@ fn functions(profiled: &Profiled, unit: &dyn Fn(i64) -> String) -> Markup {
             text(share(function.share)),
             text(share(function.flat as f64 / total)),
             text(unit(function.cum.saturating_add(function.collecting))),
-            text(
-                function
-                    .cum_bytes_per_request
-                    .map_or_else(String::new, |bytes| format!("{bytes:.0}")),
-            ),
+            text(function.cum_bytes_per_request.map_or_else(String::new, whole)),
         ]
     };
     let headers =

@@ -46,15 +46,17 @@ fn waterfall(tuning: &Tuning) -> Markup {
     // What the baseline has more was brought by no change.
     let changed = stations.len() - usize::from(tuning.baseline.is_some());
     html! {
-        svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Successful responses per second, change by change" {
-            @for (row, (station, before)) in rows {
-                @let (y, width) = (row as f64 * ROW, station.qps / most * BAR);
-                @let from = if row < changed { (before / most * BAR).min(width) } else { width };
-                g class="standard" { rect x="0" y=(format!("{:.0}", y + 4.0)) width=(format!("{width:.1}")) height="20" {} }
-                g class="own" {
-                    rect x=(format!("{from:.1}")) y=(format!("{:.0}", y + 4.0)) width=(format!("{:.1}", width - from)) height="20" {}
+        div.scroll tabindex="0" role="region" aria-label="Waterfall" {
+            svg.waterfall viewBox=(format!("0 0 1200 {height:.0}")) role="img" aria-label="Successful responses per second, change by change" {
+                @for (row, (station, before)) in rows {
+                    @let (y, width) = (row as f64 * ROW, station.qps / most * BAR);
+                    @let from = if row < changed { (before / most * BAR).min(width) } else { width };
+                    g class="standard" { rect x="0" y=(format!("{:.0}", y + 4.0)) width=(format!("{width:.1}")) height="20" {} }
+                    g class="own" {
+                        rect x=(format!("{from:.1}")) y=(format!("{:.0}", y + 4.0)) width=(format!("{:.1}", width - from)) height="20" {}
+                    }
+                    text x=(format!("{:.1}", width + 8.0)) y=(format!("{:.0}", y + 19.0)) { (rate(station.qps)) "/s · " (name(station)) }
                 }
-                text x=(format!("{:.1}", width + 8.0)) y=(format!("{:.0}", y + 19.0)) { (rate(station.qps)) "/s · " (name(station)) }
             }
         }
         p.soft { "What each change that was kept added is the darker part." }

@@ -6,6 +6,7 @@ use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
 
+use super::waiting;
 use crate::figure::{clean, count, measured, rate};
 
 /// Seconds shown at most.
@@ -51,14 +52,14 @@ impl Progress {
         }
         let errors = tally.errors.total().saturating_add(tally.unsent);
         self.errors = self.errors.saturating_add(errors);
-        let in_flight = count(tally.in_flight.mean(span_ns).ceil() as u64);
+        let in_flight = tally.in_flight.mean(span_ns).ceil() as u64;
         let elapsed = show_duration(interval.end_ns);
         let left = self.total_ns.map(|total_ns| total_ns.saturating_sub(interval.end_ns));
         let left = left.map_or_else(String::new, |left| format!(", {} left", whole(left)));
         self.state = match interval.phase {
             Phase::Warmup => format!("{elapsed} warm-up{left}"),
-            Phase::Window => format!("{elapsed}{left}, {in_flight} in flight"),
-            Phase::Drain => format!("{elapsed}, waiting for the last {in_flight} responses"),
+            Phase::Window => format!("{elapsed}{left}, {} in flight", count(in_flight)),
+            Phase::Drain => format!("{elapsed}, {}", waiting(in_flight)),
         };
         if interval.phase == Phase::Drain || span_ns == 0 {
             return;

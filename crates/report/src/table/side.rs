@@ -23,7 +23,7 @@ pub fn diff(diff: &Diff, style: Style) -> String {
         .filter_map(|at| diff.best_sentence(at))
         .map(|text| paragraph(&text, "", style))
         .collect();
-    parts.push(best);
+    parts.extend(Some(best).filter(|best| !best.is_empty()));
     if !diff.notes.is_empty() {
         parts.push(notes(&diff.notes, style));
     }

@@ -54,7 +54,9 @@ fn limit(run: &Run, style: Style) -> Option<String> {
     run.observed.as_ref()?;
     let findings = verdict::explain(run);
     let first = findings.findings.first()?;
-    if first.code == "unknown" && first.evidence_for.is_empty() {
+    // Of an INVALID run its evidence is the reason that stands below the verdict.
+    let is_invalid = run.validity.verdict == Verdict::Invalid;
+    if first.code == "unknown" && (is_invalid || first.evidence_for.is_empty()) {
         return None;
     }
     let first = crate::findings::first(&findings)?;
@@ -241,12 +243,12 @@ fn notes(run: &Run, style: Style) -> Option<String> {
     let notes = run.validity.reasons.iter().filter(|reason| is_note(reason));
     let line = |reason: &Reason| {
         let line = |text: &str| format!("note, {}: {text}", reason.code.name());
-        let whole = line(&clean(&reason.text, LONGEST));
         let rule = verdict::validity::RULES.iter().find(|rule| rule.code == reason.code);
-        // What to do must not be cut off.
-        let shorter = rule.into_iter().flat_map(|rule| [rule.brief, rule.advice]);
-        let shorter = shorter.filter(|text| !text.is_empty()).map(line);
-        let forms: Vec<String> = std::iter::once(whole).chain(shorter).collect();
+        // What to do must not be cut off; where there is no room for it and the rule's name, it goes alone.
+        let brief = rule.map(|rule| if rule.brief.is_empty() { rule.advice } else { rule.brief });
+        let shorter = brief.into_iter().flat_map(|brief| [line(brief), format!("note: {brief}")]);
+        let forms: Vec<String> =
+            std::iter::once(line(&clean(&reason.text, LONGEST))).chain(shorter).collect();
         let fits = forms.iter().find(|words| words.width() <= style.columns);
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
@@ -319,6 +321,23 @@ mod tests {
     }
 
     #[test]
+    fn why_a_run_is_invalid_is_said_once() {
+        let observed = Some(Observed { sources: Vec::new() });
+        let mut run = Run { observed, ..fixture::sound::closed() };
+        run.totals.succeeded = 0;
+        let unknown = |run: &Run| {
+            let first = verdict::explain(run).findings.into_iter().next().expect("a finding");
+            first.code == "unknown" && !first.evidence_for.is_empty()
+        };
+        for (verdict, lines) in [(Verdict::Invalid, 0), (Verdict::Valid, 1)] {
+            run.validity.verdict = verdict;
+            assert!(unknown(&run), "{:?}", verdict::explain(&run));
+            let text = summary(&run, at(80));
+            assert_eq!(text.matches("Limit  ").count(), lines, "{text}");
+        }
+    }
+
+    #[test]
     fn rates_are_named_where_they_are_not_as_planned() {
         let mut run = fixture::sound::open();
         let planned = run.plan.rate_per_s.expect("an open loop");
@@ -375,8 +394,9 @@ mod tests {
             let text = summary(&run, at(80));
             let note = text.lines().find(|line| line.starts_with("note, ")).expect("a note");
             assert!(note.ends_with(rule.brief), "{note}");
-            let narrow = summary(&run, at(60)).split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!([rule.brief, rule.advice].iter().any(|text| narrow.contains(text)), "{narrow}");
+            let narrow = summary(&run, at(60));
+            let note = narrow.lines().find(|line| line.starts_with("note")).expect("a note");
+            assert!(note.ends_with(rule.brief) && note.width() <= 60, "{note}");
         }
     }
 

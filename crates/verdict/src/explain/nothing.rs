@@ -69,13 +69,18 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
 fn burst(facts: &Facts<'_>, evidence: Vec<String>) -> Finding {
     let (requests, connections) =
         (facts.run.totals.attempts as f64, f64::from(facts.run.plan.connections));
-    let (requests, connections) = (grouped(requests, 0), grouped(connections, 0));
+    let counted = |n: f64, what: &str| {
+        let s = if n == 1.0 { "" } else { "s" };
+        format!("{} {what}{s}", grouped(n, 0))
+    };
+    let (requests, connections) =
+        (counted(requests, "request"), counted(connections, "connection"));
     let sentence = format!(
-        "Each connection was used once or twice: {requests} requests on {connections} connections show how a burst is \
+        "Each connection was used once or twice: {requests} on {connections} show how a burst is \
          taken, and not what limits the server."
     );
     Finding {
-        evidence_for: vec![format!("{requests} requests, {connections} connections")],
+        evidence_for: vec![format!("{requests}, {connections}")],
         sentence,
         fix: "Send many times as many requests as there are connections: a larger -n, or -d."
             .to_owned(),

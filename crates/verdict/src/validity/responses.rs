@@ -30,7 +30,8 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     }
     let window = show_duration(run.totals.duration_ns);
     let attempts = grouped(run.totals.attempts as f64, 0);
-    let mut evidence = format!("no response arrived in {window}, of {attempts} attempts");
+    let s = if run.totals.attempts == 1 { "" } else { "s" };
+    let mut evidence = format!("no response arrived in {window}, of {attempts} attempt{s}");
     if run.totals.succeeded > 0 && run.response_ns.count > 0 {
         let longer_ns = run.response_ns.mean.saturating_mul(10).next_multiple_of(SECOND);
         evidence += &format!(

@@ -29,6 +29,8 @@ pub(super) struct Command {
     pub(super) aside: Vec<String>,
     /// What the text hands to its standard input, as template text.
     pub(super) stdin: Option<String>,
+    /// The byte that it begins at.
+    begin: usize,
 }
 
 /// Cuts text into commands.
@@ -43,12 +45,20 @@ pub(super) fn commands(text: &str) -> Result<Vec<Command>, BadFile> {
         variables: HashMap::new(),
         filled: 0,
         outputs: 0,
-        heredoc: None,
+        begin: 0,
+        heredocs: Vec::new(),
+        late: Vec::new(),
     };
-    let mut commands = Vec::new();
+    let mut commands: Vec<Command> = Vec::new();
     while let Some(command) = shell.command()? {
         if !command.words.is_empty() || !command.aside.is_empty() {
             commands.push(command);
+        }
+        for (begin, text, aside) in shell.late.drain(..) {
+            if let Ok(at) = commands.binary_search_by_key(&begin, |command| command.begin) {
+                commands[at].stdin = Some(text);
+                commands[at].aside.extend(aside);
+            }
         }
     }
     Ok(commands)
@@ -64,8 +74,12 @@ struct Shell<'a> {
     filled: usize,
     /// Substituted commands so far.
     outputs: usize,
-    /// What the line opened whose text begins with the next one.
-    heredoc: Option<Heredoc>,
+    /// The byte that the command begins at.
+    begin: usize,
+    /// What the line opened whose text begins with the next one, behind where the command begins that it is for.
+    heredocs: Vec<(usize, Heredoc)>,
+    /// Texts for commands before the line's last, each with what it has no words for.
+    late: Vec<(usize, String, Vec<String>)>,
 }
 
 impl Shell<'_> {
@@ -100,7 +114,8 @@ impl Shell<'_> {
 
     /// The next command, up to what ends it; `None` at the text's end.
     fn command(&mut self) -> Result<Option<Command>, BadFile> {
-        let mut command = Command::default();
+        self.begin = self.at;
+        let mut command = Command { begin: self.begin, ..Command::default() };
         if self.peek().is_none() {
             return Ok(None);
         }
@@ -116,7 +131,7 @@ impl Shell<'_> {
                     self.note_ampersand(&mut command);
                     self.next();
                     if end == '\n' {
-                        self.take_heredoc(&mut command)?;
+                        self.take_heredocs(&mut command)?;
                     }
                     break;
                 }
@@ -129,8 +144,8 @@ impl Shell<'_> {
                 }
                 Some('|') => {
                     self.pipe(&mut command);
-                    if self.heredoc.is_some() && self.skip("\n") {
-                        self.take_heredoc(&mut command)?;
+                    if !self.heredocs.is_empty() && self.skip("\n") {
+                        self.take_heredocs(&mut command)?;
                     }
                     break;
                 }
@@ -190,9 +205,18 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn take_heredoc(&mut self, command: &mut Command) -> Result<(), BadFile> {
-        let text = self.heredoc(&mut command.aside)?;
-        command.stdin = text.or(command.stdin.take());
+    /// Reads the texts of what a line opened, which has just ended with `command`.
+    fn take_heredocs(&mut self, command: &mut Command) -> Result<(), BadFile> {
+        for (begin, opened) in std::mem::take(&mut self.heredocs) {
+            let mut aside = Vec::new();
+            let text = self.heredoc(&opened, &mut aside)?;
+            if begin == command.begin {
+                command.stdin = Some(text);
+                command.aside.extend(aside);
+            } else {
+                self.late.push((begin, text, aside));
+            }
+        }
         Ok(())
     }
 
@@ -477,6 +501,11 @@ mod tests {
             ("curl h <<-'E F'\n\t$A\n\tE F\ncurl g", "$A\n"),
             ("curl h <<< \"a b\"\ncurl g", "a b\n"),
             ("curl h <<EOF\n{\"a\":\"${b}\"}\nEOF\ncurl g", "{\"a\":\"${env.b}\"}\n"),
+            ("curl h <<EOF; curl f\na\nEOF\ncurl g", "a\n"),
+            ("curl h <<EOF && curl f\na\nEOF\ncurl g", "a\n"),
+            ("curl h <<EOF || exit 1\na\nEOF\ncurl g", "a\n"),
+            ("curl h <<EOF & curl f <<F\na\nEOF\nb\nF\ncurl g", "a\n"),
+            ("curl h <<E <<F\na\nE\nb\nF\ncurl g", "b\n"),
         ] {
             let commands = commands(text).unwrap();
             assert_eq!(commands[0].stdin.as_deref(), Some(stdin), "{text}");

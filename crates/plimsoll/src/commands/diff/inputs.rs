@@ -60,7 +60,7 @@ pub fn different_urls(names: &[String], runs: &[Vec<(f64, Run)>]) -> Option<Stri
 fn find(path: &Path) -> Result<PathBuf, Failure> {
     if let Some(url) = path.to_str().filter(|text| text.contains("://")) {
         return usage(format!(
-            "{url} is a URL, and diff compares results: `plimsoll compare URL_A URL_B` measures two, and \
+            "{url} is a URL, and diff compares results: `plimsoll compare OLD_URL NEW_URL` measures two, and \
              `plimsoll compare --baseline RUN.json URL` one against an earlier run"
         ));
     }

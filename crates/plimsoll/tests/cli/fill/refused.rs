@@ -1,6 +1,7 @@
 //! What databases refuse, in words that help: the condition's columns and the row; and nothing stays of what was tried.
 
 use super::engines::Engine;
+use crate::harness::Folder;
 
 const RULE: &str = "CREATE TABLE b (id INTEGER PRIMARY KEY);\n\
     CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER NOT NULL, price INTEGER NOT NULL, other INTEGER, \
@@ -26,6 +27,15 @@ fn a_condition_is_named_with_its_columns_and_the_row() {
     }
     if let Some(engine) = Engine::mariadb(RULE, true) {
         names_columns_and_row(&engine);
+    }
+}
+
+#[test]
+fn a_database_that_is_not_there_is_named_in_plain_words() {
+    for url in ["mysql://root@127.0.0.1:1/x", "postgres://root@127.0.0.1:1/x"] {
+        let ended = Folder::new().plimsoll(&format!("fill {url} --rows a=1")).ends(1);
+        assert!(ended.stderr.contains("onnection refused"), "{ended:#?}");
+        assert!(!ended.stderr.contains(" { "), "{ended:#?}");
     }
 }
 

@@ -46,6 +46,19 @@ fn ids_of_pools_exist_and_have_their_share() {
 }
 
 #[test]
+fn a_plan_that_cannot_be_printed_is_a_failure() {
+    let engine = Engine::sqlite(SHOP);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let line = engine.line("--rows users=10 --dry-run");
+    let mut command = engine.folder.command(std::path::Path::new(PLIMSOLL), &line);
+    let output = command.stdout(full).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("cannot write to standard output"), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+}
+
+#[test]
 fn pools_are_written_from_tables() {
     let engine = Engine::sqlite(SHOP);
     engine.fill("--pools users.id --out here").ok();

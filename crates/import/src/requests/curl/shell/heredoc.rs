@@ -28,15 +28,17 @@ impl Shell<'_> {
         }
         let is_literal = self.text[from..self.at].contains(['\'', '"', '\\']);
         let delimiter = plain(&word).unwrap_or(word);
-        self.heredoc = Some(Heredoc { delimiter, is_literal, strips_tabs });
+        self.heredocs.push((self.begin, Heredoc { delimiter, is_literal, strips_tabs }));
         Ok(None)
     }
 
     /// The text of what the line before opened; it has just ended.
-    pub(super) fn heredoc(&mut self, aside: &mut Vec<String>) -> Result<Option<String>, BadFile> {
-        let Some(Heredoc { delimiter, is_literal, strips_tabs }) = self.heredoc.take() else {
-            return Ok(None);
-        };
+    pub(super) fn heredoc(
+        &mut self,
+        opened: &Heredoc,
+        aside: &mut Vec<String>,
+    ) -> Result<String, BadFile> {
+        let Heredoc { delimiter, is_literal, strips_tabs } = opened;
         let begin = self.line;
         let mut text = String::new();
         while !self.rest().is_empty() {
@@ -44,23 +46,25 @@ impl Shell<'_> {
             let line = self.text[self.at..self.at + end].to_owned();
             self.at += end;
             self.line += line.matches('\n').count();
-            let line = if strips_tabs { line.trim_start_matches('\t') } else { &line };
-            if line.trim_end_matches(['\r', '\n']) == delimiter {
+            let line = if *strips_tabs { line.trim_start_matches('\t') } else { &line };
+            if line.trim_end_matches(['\r', '\n']) == delimiter.as_str() {
                 break;
             }
             text += line;
         }
-        if is_literal {
-            return Ok(Some(literal(&text)));
+        if *is_literal {
+            return Ok(literal(&text));
         }
         let variables = std::mem::take(&mut self.variables);
         let (filled, outputs) = (self.filled, self.outputs);
+        let (heredocs, late) = (Vec::new(), Vec::new());
+        let (text, line) = (text.as_str(), begin);
         let mut inner =
-            Shell { text: &text, at: 0, line: begin, variables, filled, outputs, heredoc: None };
+            Shell { text, at: 0, line, variables, filled, outputs, begin: 0, heredocs, late };
         let handed = inner.handed(aside)?;
         (self.variables, self.filled, self.outputs) =
             (inner.variables, inner.filled, inner.outputs);
-        Ok(Some(handed))
+        Ok(handed)
     }
 
     /// All of the text, in which nothing but variables, commands and backslashes means anything.
