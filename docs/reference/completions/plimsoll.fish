@@ -232,7 +232,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l precision -d 'Width of the interval at which the search stops, in per cent of the capacity' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max -d 'Highest level to try: a rate, or a concurrency with --closed' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l slo -d 'Objective that a level must meet, as for `run`: \'p99<500ms\', \'success>=99%\', \'max<2s\', \'errors.timeout<0.1%\', stable, or a preset. May be repeated. A \'qps>=1000\' applies to the capacity found: exit 99 if missed, 98 if undecided [default: \'mean<=500ms\' and \'success>=99%\']' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l dau-now -d 'Daily users the workload stands for, so that the capacity is printed in daily users too [default: the file\'s daily_users, which `mine` writes]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l dau-now -d 'Daily users the workload stands for, so that the capacity is printed in daily users too, if the file does not say so itself (daily_users, which `mine` writes)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s c -l connections -d 'Maximum number of connections' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
@@ -301,7 +301,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l out -d 'Folde
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l format -d 'What to print on standard output' -r -f -a "text\t'The main figures'
 json\t'All figures as JSON (plimsoll.mine/1)'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l log-format -d 'How the lines are written: nginx\'s log_format string (or Apache\'s), a format\'s name (combined, common, vhost, alb, elb, w3c, cloudfront, json), or an nginx.conf that contains it' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l field -d 'Member of a JSON line that holds this: at, client, user, agent, host, request, method, path, query, status, bytes, taken (taken=MEMBER:ms names the unit). May be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l field -d 'Member of a JSON line that holds this: at, client, user, agent, host, request, method, path, query, status, bytes, taken (taken=MEMBER:ms names the unit). With --log-format only what tells users apart, instead of the user\'s name: user=$cookie_sid, user=%{sid}C, user=cs(Cookie). May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l max-bad -d 'Share of lines that may be unreadable' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l window -d 'Length of the peak that is looked for' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l include -d 'Keep only these paths: a prefix such as /api, or a pattern such as */users/*. May be repeated' -r
@@ -337,8 +337,8 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_s
 uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l open -d 'Ask for no key, whatever the store has'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l watch -d 'Read the configuration and the load line again when their files change'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l take-over -d 'Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and no connection is lost'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l watch -d 'Read the configuration again when it changes, or a load line, certificate, key or authority that it names'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l take-over -d 'Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no connection is lost. Other listeners may be added or left out'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l check -d 'Check the configuration and every file that a start needs, and start nothing: no port is bound'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -351,7 +351,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "add" -d 'Make a key: it alone is printed on standard output, once and never again'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "list" -d 'List the keys, without the keys themselves'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "revoke" -d 'End a key; a running gateway follows within a second'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "rotate" -d 'Put a new key in the place of one; it alone is printed on standard output'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "rotate" -d 'Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from keys" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -l store -d 'File of keys and usage' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from usage" -l since -d 'How far to look back' -r

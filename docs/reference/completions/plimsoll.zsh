@@ -285,7 +285,7 @@ _arguments "${_arguments_options[@]}" : \
 '--precision=[Width of the interval at which the search stops, in per cent of the capacity]:PERCENT:_default' \
 '--max=[Highest level to try\: a rate, or a concurrency with --closed]:LEVEL:_default' \
 '*--slo=[Objective that a level must meet, as for \`run\`\: '\''p99<500ms'\'', '\''success>=99%'\'', '\''max<2s'\'', '\''errors.timeout<0.1%'\'', stable, or a preset. May be repeated. A '\''qps>=1000'\'' applies to the capacity found\: exit 99 if missed, 98 if undecided \[default\: '\''mean<=500ms'\'' and '\''success>=99%'\''\]]:OBJECTIVE:_default' \
-'--dau-now=[Daily users the workload stands for, so that the capacity is printed in daily users too \[default\: the file'\''s daily_users, which \`mine\` writes\]]:N:_default' \
+'--dau-now=[Daily users the workload stands for, so that the capacity is printed in daily users too, if the file does not say so itself (daily_users, which \`mine\` writes)]:N:_default' \
 '-c+[Maximum number of connections]:N:_default' \
 '--connections=[Maximum number of connections]:N:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -398,7 +398,7 @@ _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"The main figures"
 json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '--log-format=[How the lines are written\: nginx'\''s log_format string (or Apache'\''s), a format'\''s name (combined, common, vhost, alb, elb, w3c, cloudfront, json), or an nginx.conf that contains it]:FORMAT:_default' \
-'*--field=[Member of a JSON line that holds this\: at, client, user, agent, host, request, method, path, query, status, bytes, taken (taken=MEMBER\:ms names the unit). May be repeated]:ROLE=MEMBER:_default' \
+'*--field=[Member of a JSON line that holds this\: at, client, user, agent, host, request, method, path, query, status, bytes, taken (taken=MEMBER\:ms names the unit). With --log-format only what tells users apart, instead of the user'\''s name\: user=\$cookie_sid, user=%{sid}C, user=cs(Cookie). May be repeated]:ROLE=MEMBER:_default' \
 '--max-bad=[Share of lines that may be unreadable]:PERCENT:_default' \
 '--window=[Length of the peak that is looked for]:TIME:_default' \
 '*--include=[Keep only these paths\: a prefix such as /api, or a pattern such as */users/*. May be repeated]:PATH:_default' \
@@ -443,8 +443,8 @@ _arguments "${_arguments_options[@]}" : \
 uring\:"io_uring"
 epoll\:"epoll"))' \
 '--open[Ask for no key, whatever the store has]' \
-'--watch[Read the configuration and the load line again when their files change]' \
-'--take-over[Take the listeners of the gateway that runs on the same addresses and store; it ends once this one serves, and no connection is lost]' \
+'--watch[Read the configuration again when it changes, or a load line, certificate, key or authority that it names]' \
+'--take-over[Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no connection is lost. Other listeners may be added or left out]' \
 '--check[Check the configuration and every file that a start needs, and start nothing\: no port is bound]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
@@ -524,7 +524,7 @@ _arguments "${_arguments_options[@]}" : \
 (rotate)
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
-'--grace=[Time for which the old key is valid beside the new one]:TIME:_default' \
+'--grace=[Time for which the old key is valid beside the new one; both count in one quota]:TIME:_default' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -1034,7 +1034,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'*::urls -- URL of the reference server, then URL of the server to judge, or workload files; with --baseline only the one to judge:_default' \
+'*::urls -- URL of the old server, which is the reference, then URL of the new one, which is judged, or workload files; with --baseline only the new one:_default' \
 && ret=0
 ;;
 (wrktest)
@@ -1528,7 +1528,7 @@ _plimsoll__subcmd__gate__subcmd__help__subcmd__keys_commands() {
 'add:Make a key\: it alone is printed on standard output, once and never again' \
 'list:List the keys, without the keys themselves' \
 'revoke:End a key; a running gateway follows within a second' \
-'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'rotate:Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output' \
     )
     _describe -t commands 'plimsoll gate help keys commands' commands "$@"
 }
@@ -1563,7 +1563,7 @@ _plimsoll__subcmd__gate__subcmd__keys_commands() {
 'add:Make a key\: it alone is printed on standard output, once and never again' \
 'list:List the keys, without the keys themselves' \
 'revoke:End a key; a running gateway follows within a second' \
-'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'rotate:Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll gate keys commands' commands "$@"
@@ -1579,7 +1579,7 @@ _plimsoll__subcmd__gate__subcmd__keys__subcmd__help_commands() {
 'add:Make a key\: it alone is printed on standard output, once and never again' \
 'list:List the keys, without the keys themselves' \
 'revoke:End a key; a running gateway follows within a second' \
-'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'rotate:Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'plimsoll gate keys help commands' commands "$@"
@@ -1717,7 +1717,7 @@ _plimsoll__subcmd__help__subcmd__gate__subcmd__keys_commands() {
 'add:Make a key\: it alone is printed on standard output, once and never again' \
 'list:List the keys, without the keys themselves' \
 'revoke:End a key; a running gateway follows within a second' \
-'rotate:Put a new key in the place of one; it alone is printed on standard output' \
+'rotate:Put a new key in the place of one, with the same limits and quota; it alone is printed on standard output' \
     )
     _describe -t commands 'plimsoll help gate keys commands' commands "$@"
 }
