@@ -18,8 +18,10 @@ const WATCH: &str = "watch --stdio --every 200ms --for 2s";
 
 /// The samples of one source, each after the schema.
 fn samples(folder: &Folder, source: &str) -> Vec<Value> {
-    let ended = folder.plimsoll(&format!("{WATCH} {source}")).ok();
+    let ended = folder.plimsoll(&format!("{WATCH} {source}"));
     let samples: Vec<Value> = ended.stdout.lines().map(json).collect();
+    let read = samples.iter().any(|sample| sample["error"].is_null());
+    assert_eq!(ended.code, i32::from(!read), "{ended:?}");
     for sample in &samples {
         folder.follows_schema("sample", sample);
     }
