@@ -144,10 +144,12 @@ pub(super) fn refuted(facts: &Facts<'_>, none: &Finding) -> Finding {
 
 /// What shows that the run was not in order.
 fn troubles(facts: &Facts<'_>) -> Vec<String> {
+    use ReasonCode::{ResponsesChanged, ServerGone, StarvedConnections};
+
     let run = facts.run;
     let mut troubles = Vec::new();
     // Who waits to connect again makes few attempts: time tells what the share of failed attempts hides.
-    for code in [ReasonCode::ServerGone, ReasonCode::StarvedConnections] {
+    for code in [ServerGone, StarvedConnections, ResponsesChanged] {
         troubles.extend(facts.doubts(code).map(str::to_owned));
     }
     let failed = run.totals.attempts.saturating_sub(run.totals.succeeded);

@@ -243,6 +243,17 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 }
 
 #[test]
+fn pages_of_errors_with_a_good_status_are_no_load_that_was_carried() {
+    let mut run = watched(run(), machine(0.1));
+    run.validity = Validity::of(vec![Reason {
+        code: ReasonCode::ResponsesChanged,
+        consequence: Verdict::Invalid,
+        text: "64 % of the responses had another media type. Look at both".into(),
+    }]);
+    assert_eq!(codes(&run), ["unknown"]);
+}
+
+#[test]
 fn limits_of_zero_are_none_and_drops_alone_make_no_table_full() {
     for figures in [
         [("conntrack.count", 0.0), ("conntrack.max", 0.0)],
