@@ -111,7 +111,9 @@ impl Nginx {
     fn wait_until_up(&mut self, log: &Path) -> Result<(), String> {
         let deadline = Instant::now() + Duration::from_secs(10);
         let words = || fs::read_to_string(log).unwrap_or_default();
-        while TcpStream::connect(self.status_address).is_err() {
+        // Where a port is taken for a moment, it listens on the others and tries again. A connection would be counted.
+        let asked = [Some(self.address), Some(self.status_address), self.tls_address];
+        while !asked.into_iter().flatten().all(listens) {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(format!("nginx ended with {status}: {}", words()));
             }
@@ -122,6 +124,18 @@ impl Nginx {
         }
         Ok(())
     }
+}
+
+/// Whether somebody listens at an address of IPv4.
+fn listens(address: SocketAddr) -> bool {
+    let sockets = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+    let port = format!(":{:04X}", address.port());
+    sockets.lines().any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let local = fields.next().is_some_and(|local| local.ends_with(&port));
+        // State 10 is LISTEN.
+        local && fields.nth(1) == Some("0A")
+    })
 }
 
 impl Drop for Nginx {
