@@ -1,5 +1,6 @@
 //! The first successful response of each endpoint, with which the others are compared where the plan
-//! says so. All workers share it: whichever worker receives one first sets it.
+//! says so. All workers share it, and all runs of one load may: whichever worker of the first run receives
+//! one first sets it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +11,21 @@ use crate::response_kinds::ResponseShape;
 
 /// The first response of each endpoint.
 #[derive(Debug)]
-pub(crate) struct FirstResponses {
+pub struct FirstResponses {
     /// The first response's key by endpoint; 0 before it came.
     firsts: Box<[AtomicU64]>,
 }
 
+impl Default for FirstResponses {
+    /// Of one endpoint.
+    fn default() -> Self {
+        Self::of(0)
+    }
+}
+
 impl FirstResponses {
-    pub(crate) fn of(endpoints: usize) -> Self {
+    /// Of so many endpoints, before any of them has responded.
+    pub fn of(endpoints: usize) -> Self {
         let endpoints = tallies_needed(endpoints).max(1);
         Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }
     }

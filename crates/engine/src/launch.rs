@@ -16,6 +16,7 @@ use rustls::pki_types::ServerName;
 use traffic::{Halt, Supply};
 
 use crate::collect::Collector;
+use crate::first_responses::FirstResponses;
 use crate::problem::Advice;
 use crate::recorder::{IntervalBuffers, WorkerInterval};
 use crate::recorder_slot::RecorderSlot;
@@ -38,6 +39,9 @@ pub struct Launch {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// What to do about a failure, in terms of the command's own flags.
     pub advice: Advice,
+    /// The first responses of the endpoints, with which others are compared if the plan says so; those of runs
+    /// before this one, where they share it.
+    pub first_responses: Arc<FirstResponses>,
     /// The kernel interface.
     pub io: Io,
     /// Whether every worker needs its own file table.
@@ -229,6 +233,7 @@ impl WorkerThread {
             routes,
             tls: self.launch.tls,
             advice: self.launch.advice,
+            first_responses: self.launch.first_responses,
             barrier: self.barrier,
             recorder_slot: self.recorder_slot,
             stop: self.launch.stop,

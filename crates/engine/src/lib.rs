@@ -31,6 +31,7 @@ mod worker;
 
 pub use attempt_log::AttemptLog;
 pub use collect::Collector;
+pub use first_responses::FirstResponses;
 pub use launch::{Launch, LaunchError, Outcome, Progress, launch};
 pub use problem::{Advice, Problem, SPEAKS_NO_TLS, SPEAKS_TLS};
 pub use recorder::{IntervalBuffers, WorkerInterval};

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use model::Nanos;
 use traffic::Halt;
 
-use crate::first_responses::FirstResponses;
-
 /// Time between the last worker being ready and the run's start.
 const LEAD_NS: u64 = 2_000_000;
 /// No instant yet.
@@ -25,8 +23,6 @@ pub struct StartBarrier {
     end_ns: AtomicU64,
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
-    /// The first responses, if the others are compared with them.
-    expected: OnceLock<FirstResponses>,
 }
 
 impl StartBarrier {
@@ -35,25 +31,13 @@ impl StartBarrier {
         let ready = (0..workers).map(|_| AtomicBool::new(false)).collect();
         let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
         let unset = || AtomicU64::new(UNSET);
-        Self {
-            ready,
-            open,
-            start_ns: unset(),
-            end_ns: unset(),
-            halt: OnceLock::new(),
-            expected: OnceLock::new(),
-        }
+        Self { ready, open, start_ns: unset(), end_ns: unset(), halt: OnceLock::new() }
     }
 
     /// A source ends the run; the first reason stays.
     pub fn halt(&self, halt: Halt) {
         // A second source mostly gives the same reason.
         let _ = self.halt.set(halt);
-    }
-
-    /// The first responses of this many endpoints, which all workers share.
-    pub(crate) fn expected(&self, endpoints: usize) -> &FirstResponses {
-        self.expected.get_or_init(|| FirstResponses::of(endpoints))
     }
 
     /// Why a source ended the run, if one did.

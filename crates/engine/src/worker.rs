@@ -37,6 +37,7 @@ use self::run_state::RunState;
 use self::surplus::Listening;
 use self::timestamps::Timestamps;
 use crate::connections::Connections;
+use crate::first_responses::FirstResponses;
 use crate::gaps::Gaps;
 use crate::in_flight_limit::InFlightLimit;
 use crate::problem::Advice;
@@ -69,6 +70,8 @@ pub struct Job {
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// What to do about a failure.
     pub advice: Advice,
+    /// The first responses, with which others are compared if the plan says so.
+    pub first_responses: Arc<FirstResponses>,
     /// Where the workers agree on the run's start.
     pub barrier: Arc<StartBarrier>,
     /// Where the recorder is kept while a source is called that may never return.

@@ -28,6 +28,7 @@ fn launch(server: &Server, plan: Plan) -> Launch {
         destinations: Arc::default(),
         tls: None,
         advice: |_| "",
+        first_responses: Arc::default(),
         io: net::Io::Epoll,
         own_files: false,
         stop: Arc::new(AtomicBool::new(false)),

@@ -39,6 +39,7 @@ fn short_stops_are_no_time_of_the_servers() {
         destinations: Arc::default(),
         tls: None,
         advice: |_| "",
+        first_responses: Arc::default(),
         io: net::Io::Epoll,
         own_files: false,
         stop: Arc::new(AtomicBool::new(false)),

@@ -1,6 +1,8 @@
-//! Carrying out plans: one run, or several one after the other, and the one request that finds out where a redirect leads.
+//! Carrying out plans: one run, or several one after the other, and the requests before them that find out where a redirect
+//! leads, or what responses should be like.
 
 pub mod execute;
+pub mod first_response;
 pub mod follow;
 pub mod series;
 
@@ -9,15 +11,18 @@ use crate::failure::Failure;
 use crate::load::input::LoadInput;
 use crate::load::prepared::Prepared;
 
-/// Makes a load ready to be carried out, its redirects followed where that was asked for.
+/// Makes a load ready to be carried out, its redirects followed and its first responses asked for where that was wanted.
 ///
 /// # Errors
 /// On whatever is wrong with TLS files or the way to the server.
 pub fn prepare(input: LoadInput, args: &LoadArgs) -> Result<Prepared, Failure> {
-    let Some(hops) = args.follow else { return Prepared::of(input, args) };
-    let (input, notices) = follow::follow(input, args, hops)?;
+    let (input, notices) = match args.follow {
+        Some(hops) => follow::follow(input, args, hops)?,
+        None => (input, Vec::new()),
+    };
     let mut prepared = Prepared::of(input, args)?;
     prepared.notices.splice(0..0, notices);
+    first_response::ask(&mut prepared, args)?;
     Ok(prepared)
 }
 

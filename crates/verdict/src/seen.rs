@@ -30,10 +30,10 @@ impl Seen {
             let (before, after) = (kind_in_words(before), kind_in_words(after));
             format!("the responses changed: {before} became {after}")
         };
-        if let Some((before, after)) = &within {
-            return Some(words(before, after));
-        }
         let Some((before, after, share)) = since else {
+            if let Some((before, after)) = &within {
+                return Some(words(before, after));
+            }
             if !run.response_changes.iter().any(is_substantial) {
                 let room = MOST.saturating_sub(self.0.len());
                 self.0.extend(run.response_kinds.iter().take(room).cloned());
@@ -44,6 +44,8 @@ impl Seen {
         let (how, endpoint) =
             (Changed::ForGood, run.plan.mix.endpoints.get(after.endpoint as usize));
         let endpoint = endpoint.map(|endpoint| endpoint.name.clone());
+        // What is known from before is usual; within the run alone, either may have been.
+        run.response_changes.retain(|change| change.endpoint != endpoint);
         run.response_changes.push(ResponseChange {
             how,
             endpoint,
@@ -56,6 +58,7 @@ impl Seen {
         let advice = RULES.iter().find(|rule| rule.code == code).map_or("", |rule| rule.advice);
         let text = format!("since the run before, {words}. {advice}");
         let mut reasons = run.validity.reasons.clone();
+        reasons.retain(|reason| reason.code != code);
         reasons.push(Reason { code, consequence: Verdict::Invalid, text });
         run.validity = Validity::of(reasons);
         Some(words)
@@ -147,6 +150,32 @@ mod tests {
             vec![ResponseChange { how: Changed::Mixed, share: 0.1, ..ResponseChange::default() }];
         assert_eq!(seen.changed(&mut mixed), None, "said of the run itself");
         assert!(seen.changed(&mut run(&[json(100), page(900)])).is_some());
+    }
+
+    #[test]
+    fn what_came_before_a_run_says_which_of_its_responses_are_usual() {
+        let json = |responses| kind(0, "application/json", "{", responses);
+        let page = |responses| kind(0, "text/html", "Database connection failed", responses);
+        let mut seen = Seen::default();
+        assert_eq!(seen.changed(&mut run(&[json(1_000)])), None);
+        // Pages of errors from the start, and the usual responses once the load had gone.
+        let mut overloaded = run(&[page(900), json(100)]);
+        let (before, after) = (page(900), json(100));
+        let within = ResponseChange { before, after, share: 1.0, ..ResponseChange::default() };
+        overloaded.response_changes = vec![ResponseChange { how: Changed::ForGood, ..within }];
+        let reason = Reason {
+            code: ReasonCode::ResponsesChanged,
+            consequence: Verdict::Invalid,
+            text: String::new(),
+        };
+        overloaded.validity = Validity::of(vec![reason]);
+        let sentence = seen.changed(&mut overloaded).unwrap();
+        assert!(sentence.contains("became 200, text/html"), "{sentence}");
+        assert_eq!(overloaded.validity.reasons.len(), 1, "{:?}", overloaded.validity);
+        let [change] = &overloaded.response_changes[..] else {
+            panic!("{:?}", overloaded.response_changes)
+        };
+        assert!((change.share - 0.9).abs() < 1e-9, "{change:?}");
     }
 
     #[test]

@@ -290,7 +290,7 @@ impl Worker {
     }
 
     fn is_like_first(&self, seen: ResponseShape) -> bool {
-        self.job.barrier.expected(self.job.plan.mix.endpoints.len()).is_like_first(seen)
+        self.job.first_responses.is_like_first(seen)
     }
 
     /// The peer sends no more.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use engine::{Collector, Job, RecorderSlot, StartBarrier, Worker, WorkerInterval};
+use engine::{Collector, FirstResponses, Job, RecorderSlot, StartBarrier, Worker, WorkerInterval};
 use model::units::{MICROSECOND, SECOND};
 use model::{Arrivals, Interval, Io, Nanos, Plan, Run, RunBuilder};
 use net::{ConnId, Event, Handler, Net as _, Next, Route};
@@ -159,6 +159,7 @@ struct Crew {
 fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     let count = load.plan.threads;
     let barrier = Arc::new(StartBarrier::new(count));
+    let first_responses = Arc::<FirstResponses>::default();
     let (intervals, inbox) = channel();
     let mut spares = Vec::new();
     let mut workers = Vec::new();
@@ -173,6 +174,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             routes: vec![Route { to: address().into(), from: None }].into(),
             tls: None,
             advice: |_| "a problem",
+            first_responses: first_responses.clone(),
             barrier: barrier.clone(),
             recorder_slot: Arc::new(RecorderSlot::default()),
             stop: stop.clone(),

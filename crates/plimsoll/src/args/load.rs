@@ -57,8 +57,8 @@ pub struct LoadArgs {
     /// Statuses that count as success [default: 200-399]
     #[arg(long, value_name = "RANGES", help_heading = "Request")]
     pub success: Option<StatusRanges>,
-    /// What every body must look like; other responses fail. FIRST: like the first response in status,
-    /// type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular
+    /// What every body must look like; other responses fail. FIRST: like the response to a request sent
+    /// alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular
     /// expression between slashes: '/"status": *"ok"/'. gzip and deflate are decoded
     #[arg(long, value_name = "FIRST|TEXT|/REGEX/", help_heading = "Request")]
     pub expect_body_like: Option<String>,

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use model::Mix;
-use model::plan::FlowPlan;
+use model::plan::{EXPECT_FIRST, FlowPlan};
 use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
@@ -228,10 +228,18 @@ fn of_flags(args: &LoadArgs) -> impl Iterator<Item = (&'static str, String)> {
         ("kernel interface", (args.io != IoArg::Auto).then(|| name_of_io(args.io).to_owned())),
         ("reads only", said(args.reads_only, "yes")),
         ("cookies", said(args.cookies, "kept by each connection")),
-        ("expected body", args.expect_body_like.clone()),
+        ("expected body", args.expect_body_like.as_deref().map(expected)),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
+}
+
+/// What bodies are compared with.
+fn expected(like: &str) -> String {
+    match like {
+        EXPECT_FIRST => format!("{like}: of a few requests sent one after another before the load"),
+        like => like.to_owned(),
+    }
 }
 
 const fn name_of_io(io: IoArg) -> &'static str {

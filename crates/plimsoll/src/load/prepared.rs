@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::Launch;
+use engine::{FirstResponses, Launch};
+use model::Nanos;
 use model::units::show_duration;
 use net::Peer;
 use net::limits::{self, FileLimit};
@@ -43,6 +44,8 @@ pub struct Prepared {
     /// Whether the load follows the profile that a workload file gives it: stages, or a trace.
     pub follows_profile: bool,
     pub(super) tls: Option<Tls>,
+    /// The first responses, if others are compared with them: all runs of this load share them.
+    first_responses: Arc<FirstResponses>,
     /// Open files allowed.
     pub files: FileLimit,
     pub(super) io: net::Io,
@@ -71,6 +74,8 @@ impl Prepared {
             Requests::One { .. } => destination.difference(&input.text),
             Requests::Workload(..) => None,
         };
+        let endpoints =
+            input.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len());
         let proxy = proxy_notice(destination.tls);
         let of_no_use = if tls.is_none() { tls::unused(&args.tls) } else { None };
         Ok(Self {
@@ -79,6 +84,7 @@ impl Prepared {
             script,
             follows_profile: false,
             tls,
+            first_responses: Arc::new(FirstResponses::of(endpoints)),
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,
@@ -110,7 +116,6 @@ impl Prepared {
         clamp: bool,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
-        let mut notices = Vec::new();
         shape.check()?;
         if self.input.profile().is_some() && !self.follows_profile {
             return usage(format!(
@@ -120,6 +125,30 @@ impl Prepared {
             ));
         }
         self.input.settings.check_level(shape)?;
+        self.launch(shape, clamp, stop)
+    }
+
+    /// One connection that sends so many requests one after another within a time, whatever the load is.
+    ///
+    /// # Errors
+    /// When a workload cannot be divided so far, or a script does not begin.
+    pub fn alone(&self, requests: u64, within_ns: Nanos) -> Result<Launch, Failure> {
+        let (duration_ns, requests) = (Some(within_ns), Some(requests));
+        let shape = Shape { connections: 1, rate_per_s: None, duration_ns, requests };
+        let stop = Arc::new(AtomicBool::new(false));
+        let (launch, _) = self.launch(shape, true, &stop)?;
+        let mut plan = (*launch.plan).clone();
+        (plan.pace_ns, plan.think_ns, plan.warmup_ns, plan.ramp_ns) = (None, None, 0, 0);
+        Ok(Launch { plan: Arc::new(plan), ..launch })
+    }
+
+    fn launch(
+        &self,
+        shape: Shape,
+        clamp: bool,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Launch, Vec<String>), Failure> {
+        let mut notices = Vec::new();
         let at_level = self.input.at_level(shape.connections, now_unix_ns())?;
         let shape = Shape { connections: at_level.connections, ..shape };
         shape.check()?;
@@ -168,6 +197,7 @@ impl Prepared {
             stuck: begun.stuck,
             tls: self.tls.as_ref().map(|tls| (tls.config.clone(), tls.name.clone())),
             advice: tls::advice,
+            first_responses: self.first_responses.clone(),
             io: self.io,
             stop: stop.clone(),
         };

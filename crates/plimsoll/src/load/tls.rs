@@ -195,7 +195,7 @@ pub fn advice(problem: Problem) -> &'static str {
         Problem::CertificateRefused => {
             "the server's certificate was refused (--insecure accepts any)"
         }
-        Problem::UnlikeFirst => "not like the first response (--expect-body-like FIRST)",
+        Problem::UnlikeFirst => "not like the response before the load (--expect-body-like FIRST)",
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testkit::peer::{Peer, Step};
 
 use crate::harness::{Folder, PLIMSOLL, Target, unwrapped};
 use crate::recorder::Recorder;
@@ -47,6 +48,27 @@ fn a_sweep_leaves_every_file_and_names_two_levels() {
     let rows: Vec<Vec<&str>> = table.lines().map(|l| l.split(' ').collect()).collect();
     assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), ["2", "4", "8"]);
     assert!(rows.iter().all(|row| row.len() == 4 && row[3] == "100.00"), "{table}");
+}
+
+/// A server that responds with a page of errors as soon as it is under load.
+#[test]
+fn all_levels_are_compared_with_the_response_before_the_load() {
+    let script = |body: &str| {
+        let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let respond = Step::Send(response.into_bytes());
+        vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), respond])]
+    };
+    let (well, down) = ("{\"status\":\"ok\"}", "Down");
+    // The first connection finds out whether the address works.
+    let peer = Peer::start_each(vec![script(well), script(well), script(down)]);
+    let folder = Folder::new();
+    let ended = folder.plimsoll(&format!(
+        "sweep http://{}/ --levels 1,2 -d 200ms --rest 10ms --name api --out out --expect-body-like FIRST",
+        peer.addr()
+    ));
+    assert!(ended.stderr.contains("1 request before the load"), "{ended:#?}");
+    let table = folder.text("out/api.dat");
+    assert!(!table.is_empty() && table.lines().all(|row| row.ends_with(" 0.00")), "{table}");
 }
 
 #[test]

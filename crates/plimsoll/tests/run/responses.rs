@@ -42,6 +42,32 @@ fn responses_that_are_not_as_expected_fail_as_checks() {
     }
 }
 
+/// A peer that responds well to whoever looks at it before the load, and with a page of errors under load.
+fn overloaded() -> Peer {
+    let script = |response: &[u8]| {
+        vec![Step::Forever(vec![Step::Expect(b"\r\n\r\n"), Step::Send(response.to_vec())])]
+    };
+    // The first connection finds out whether the address works.
+    Peer::start_each(vec![script(OK), script(OK), script(DOWN)])
+}
+
+#[test]
+fn the_first_response_is_one_of_a_server_without_load() {
+    let peer = overloaded();
+    let loaded = load(&url(&peer), "-c 3 -n 40 --expect-body-like FIRST");
+    let printed = &loaded.ended.stderr;
+    assert!(printed.contains("1 request before the load"), "{printed}");
+    let totals = &loaded.run.totals;
+    assert_eq!((totals.succeeded, totals.errors.check), (0, 40), "{totals:?}");
+}
+
+#[test]
+fn nothing_is_compared_with_a_response_that_failed() {
+    let peer = responding(&[b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"]);
+    let line = format!("run {} -c 1 -n 5 -q --expect-body-like FIRST", url(&peer));
+    plimsoll(&line).refuses(1, "none succeeded: the server answered 503");
+}
+
 #[test]
 fn compressed_bodies_are_looked_into() {
     let gzipped = gzipped();

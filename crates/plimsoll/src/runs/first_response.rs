@@ -1,0 +1,95 @@
+//! `--expect-body-like FIRST`: the response with which all others are compared, asked for before the load, one request after
+//! another. Under load the first to come may be the page of errors that the others were to be told from.
+
+use std::collections::BTreeSet;
+
+use model::plan::EXPECT_FIRST;
+use model::secret::mask_text;
+use model::units::SECOND;
+use model::{Nanos, Run};
+
+use crate::args::LoadArgs;
+use crate::failure::{Failure, cannot_run};
+use crate::load::prepared::Prepared;
+use crate::runs::execute::execute;
+use crate::terminal::live::Live;
+use measure::machine;
+
+/// Requests for each endpoint of a mix: one of a sixteenth of the mean's weight comes among so many with 63 %.
+const AN_ENDPOINT: u64 = 16;
+/// Requests for all of them together at most.
+const MOST: u64 = 512;
+/// The time after which no further request is sent.
+const WITHIN: Nanos = 5 * SECOND;
+/// Endpoints without a first response that are listed by name.
+const MOST_NAMES: usize = 5;
+
+/// Asks for the first responses of a load, if others are to be compared with them. What was asked and what came is
+/// added to the notices.
+///
+/// # Errors
+/// When no response came that others could be compared with.
+pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
+    if args.expect_body_like.as_deref() != Some(EXPECT_FIRST) {
+        return Ok(());
+    }
+    let endpoints =
+        prepared.input.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len());
+    let requests = match endpoints as u64 {
+        0 | 1 => 1,
+        many => (many * AN_ENDPOINT).min(MOST),
+    };
+    let launch = prepared.alone(requests, WITHIN)?;
+    let environment = machine::environment(prepared.files);
+    let run = execute(&launch, environment, &mut Live::new(true, false))?;
+    if run.totals.succeeded == 0 {
+        return cannot_run(format!(
+            "--expect-body-like {EXPECT_FIRST}: nothing to compare responses with: of {} before the load, {}",
+            counted(run.totals.attempts),
+            why_none(&run)
+        ));
+    }
+    prepared.notices.push(found(&run));
+    Ok(())
+}
+
+/// Why none of the responses will do.
+fn why_none(run: &Run) -> String {
+    match run.totals.error_samples.values().next() {
+        Some(sample) => format!("none succeeded: {}", mask_text(sample)),
+        None => "none had a response".to_owned(),
+    }
+}
+
+/// What came, in one line.
+fn found(run: &Run) -> String {
+    let sent = counted(run.totals.attempts);
+    let endpoints = &run.plan.mix.endpoints;
+    if endpoints.len() <= 1 {
+        let kind = run.response_kinds.first().map(verdict::validity::kind_in_words);
+        let kind = kind.unwrap_or_else(|| "the response".to_owned());
+        return format!(
+            "{sent} before the load: other responses must be like {}",
+            mask_text(&kind)
+        );
+    }
+    let seen: BTreeSet<u32> = run.response_kinds.iter().map(|kind| kind.endpoint).collect();
+    let missing = (0..).zip(endpoints).filter(|(nth, _)| !seen.contains(nth));
+    let missing: Vec<&str> = missing.map(|(_, endpoint)| endpoint.name.as_str()).collect();
+    if missing.is_empty() {
+        return format!(
+            "{sent} before the load: other responses must be like the first of each endpoint"
+        );
+    }
+    let more = missing.len().saturating_sub(MOST_NAMES);
+    let more = if more == 0 { String::new() } else { format!(" and {more} others") };
+    let names = missing[..missing.len().min(MOST_NAMES)].join(", ");
+    format!(
+        "{sent} before the load: other responses must be like the first of each endpoint; {names}{more} had none \
+         yet, so the first under load counts there"
+    )
+}
+
+fn counted(requests: u64) -> String {
+    if requests == 1 { "1 request".to_owned() } else { format!("{requests} requests") }
+}
