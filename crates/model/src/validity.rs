@@ -92,6 +92,8 @@ pub enum ReasonCode {
     ResponsesChanged,
     /// Responses came that nothing had been asked for.
     SurplusResponses,
+    /// Responses failed checks that the generator could not make.
+    UncheckedResponses,
     /// Nearly every response was a redirect.
     Redirected,
     /// QPS came near what this generator can do.
@@ -129,6 +131,7 @@ impl ReasonCode {
             Self::StarvedConnections => "starved_connections",
             Self::ResponsesChanged => "answers_changed",
             Self::SurplusResponses => "surplus_responses",
+            Self::UncheckedResponses => "unchecked_responses",
             Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",
         }

@@ -30,6 +30,11 @@ pub(crate) enum Undecoded {
 }
 
 impl Undecoded {
+    /// Whether the generator's limits are the reason, and not what the server sent.
+    pub(crate) const fn is_own(self) -> bool {
+        !matches!(self, Self::Damaged)
+    }
+
     /// Completes a sentence that begins with "the body".
     pub(crate) const fn words(self) -> &'static str {
         match self {

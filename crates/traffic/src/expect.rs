@@ -177,7 +177,8 @@ impl Source for Expecting {
             self.remember(user, why);
         }
         self.clear(user);
-        Completed { failed_check: failed.map(|_| 0), ..Completed::default() }
+        let unchecked = failed.flatten().is_some_and(Undecoded::is_own);
+        Completed { failed_check: failed.map(|_| 0), unchecked, ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<crate::source::Session> {
@@ -252,7 +253,8 @@ mod tests {
         (0..users).for_each(|user| source.body(user, &part));
         assert_eq!(source.held, MOST_HELD);
         assert!(source.completed(0, true, 0).failed_check.is_none());
-        assert!(source.completed(users - 1, true, 0).failed_check.is_some());
+        let beyond = source.completed(users - 1, true, 0);
+        assert!(beyond.failed_check.is_some() && beyond.unchecked, "{beyond:?}");
         assert!(source.complaint(users - 1).contains("256 MiB"), "{}", source.complaint(0));
         (1..users).for_each(|user| _ = source.lost(user, ErrorClass::Timeout));
         assert_eq!(source.held, 0);

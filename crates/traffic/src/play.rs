@@ -401,11 +401,13 @@ impl Source for Player {
         let mut of = users.get_mut(user as usize);
         let mut session = of.as_mut().and_then(|user| user.session.as_deref_mut());
         session = session.filter(|session| session.active);
-        let failed_check = responses.completed(program, user, success, |body| {
+        let failed = responses.completed(program, user, success, |body| {
             session.as_mut().and_then(|session| session.body(program, body, common))
         });
+        let (failed_check, unchecked) =
+            failed.map_or((None, false), |(check, unchecked)| (Some(check), unchecked));
         let Some(session) = session else {
-            return Completed { failed_check, ..Completed::default() };
+            return Completed { failed_check, unchecked, ..Completed::default() };
         };
         let flow = session.flow;
         let session = if !success || failed_check.is_some() {
@@ -417,7 +419,7 @@ impl Source for Player {
             self.user(user).rest = rest;
             Some(Session { flow, failed_at: None })
         };
-        Completed { failed_check, session, ..Completed::default() }
+        Completed { failed_check, unchecked, session, ..Completed::default() }
     }
 
     fn lost(&mut self, user: u32, _: ErrorClass) -> Option<Session> {

@@ -273,6 +273,9 @@ pub struct Completed {
     /// The check that failed: an index into the endpoint's checks. A response that fails more than one
     /// counts for the first; one whose status is a failure is not checked.
     pub failed_check: Option<u16>,
+    /// That check failed for this generator's own limits: the body was too long to be kept, or is coded in a way that it
+    /// does not decode. Nothing is known of the response then.
+    pub unchecked: bool,
     /// The session that ended with it.
     pub session: Option<Session>,
     /// Set to end the run.

@@ -246,6 +246,17 @@ pub const RULES: &[Rule] = &[
         check: responses::surplus,
     },
     Rule {
+        code: ReasonCode::UncheckedResponses,
+        condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
+                    or with a content coding other than gzip and deflate",
+        consequence: "INVALID from {UNCHECKED} of the responses on, a note below: they count as failures, and nothing is known \
+                      of them",
+        advice: "Ask for less or for another coding (-H 'Accept-Encoding: gzip'), check the status or a header instead, or use \
+                 fewer connections where many long bodies come at once.",
+        brief: "bodies were not checked: --details says why",
+        check: responses::unchecked,
+    },
+    Rule {
         code: ReasonCode::Redirected,
         condition: "{REDIRECTED} of the responses or more were redirects (304 is not one)",
         consequence: "a note: the redirect was measured, not the page it leads to",

@@ -245,7 +245,9 @@ impl Worker {
         }
         let mut check = None;
         if flight.wants != Wants::Nothing {
-            check = self.completed(j, failure.is_none(), now);
+            let unchecked;
+            (check, unchecked) = self.completed(j, failure.is_none(), now);
+            self.recorder.tally.unchecked += u64::from(unchecked && measured);
             failure = failure.or(check.map(|_| ErrorClass::Check));
         }
         self.recorder.landed(flight, now);

@@ -169,8 +169,9 @@ impl Worker {
         self.recorder.launched(flight);
     }
 
-    /// Reports a whole response to a source that wants it. Returns the check that failed.
-    pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> Option<u16> {
+    /// Reports a whole response to a source that wants it. Returns the check that failed, and whether that was for want of a
+    /// body that could be looked into here.
+    pub(super) fn completed(&mut self, j: u32, success: bool, now: Nanos) -> (Option<u16>, bool) {
         self.deposit_recorder(false);
         let outcome = self.job.source.completed(j, success, now);
         self.withdraw_recorder();
@@ -179,7 +180,7 @@ impl Worker {
         if let Some(halt) = outcome.halt {
             self.halt(halt);
         }
-        outcome.failed_check
+        (outcome.failed_check, outcome.unchecked)
     }
 
     /// Reports to the source a request that will have no response.

@@ -73,6 +73,9 @@ pub struct Tally {
     /// Connections on which other bytes came that no request was waiting for.
     #[serde(default)]
     pub unsolicited: u64,
+    /// Responses that failed a check because their bodies could not be looked into here.
+    #[serde(default)]
+    pub unchecked: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -145,6 +148,7 @@ impl Tally {
         self.other_scheme = self.other_scheme.saturating_add(other.other_scheme);
         self.surplus_responses = self.surplus_responses.saturating_add(other.surplus_responses);
         self.unsolicited = self.unsolicited.saturating_add(other.unsolicited);
+        self.unchecked = self.unchecked.saturating_add(other.unchecked);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.responses.merge(&other.responses);

@@ -48,6 +48,10 @@ pub struct Totals {
     /// Connections on which other bytes came that no request was waiting for, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsolicited: Option<u64>,
+    /// Responses that failed a check because their bodies could not be looked into here: too long, or coded in a way that
+    /// is not decoded. Among the failures of class `check`; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Responses by status.

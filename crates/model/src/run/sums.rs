@@ -54,6 +54,7 @@ impl Sums {
             (&mut totals.other_scheme, tally.other_scheme),
             (&mut totals.surplus_responses, tally.surplus_responses),
             (&mut totals.unsolicited, tally.unsolicited),
+            (&mut totals.unchecked, tally.unchecked),
         ] {
             if n > 0 {
                 *sum = Some(sum.unwrap_or(0).saturating_add(n));

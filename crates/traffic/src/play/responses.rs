@@ -121,15 +121,16 @@ impl Responses {
         }
     }
 
-    /// The first check that the user's oldest response failed. If it failed none, `extract` is given
-    /// the body, if it was kept whole; a missing extraction is numbered after the checks.
+    /// The first check that the user's oldest response failed, and whether that was for want of a body that could be
+    /// looked into here. If it failed none, `extract` is given the body, if it was kept whole; a missing extraction is
+    /// numbered after the checks.
     pub(super) fn completed(
         &mut self,
         program: &Program,
         user: u32,
         success: bool,
         extract: impl FnOnce(&[u8]) -> Option<u16>,
-    ) -> Option<u16> {
+    ) -> Option<(u16, bool)> {
         let flight = self.by_user.get_mut(user as usize)?.pop_front()?;
         let checks = &program.requests[flight.request as usize].checks;
         let mut undecoded = None;
@@ -149,7 +150,11 @@ impl Responses {
         } else {
             None
         };
-        if let Some(check) = failed {
+        let failed = failed.map(|check| {
+            let of_body = checks.get(usize::from(check)).is_none_or(Check::needs_body);
+            (check, of_body && undecoded.is_some_and(Undecoded::is_own))
+        });
+        if let Some((check, _)) = failed {
             self.remember(user, check, undecoded, &flight);
         }
         self.give_back(flight);

@@ -99,8 +99,26 @@ fn a_body_too_long_to_keep_fails_its_check_and_says_so() {
     let mut source = checked(json!([{"contains": "end"}]));
     sent(&mut *source, closed(0, 0));
     let body = "x".repeat(3 << 20) + "end";
-    assert_eq!(respond(&mut *source, 0, &http(200, "", &body), 100), Some(0));
+    let completed = complete_cut(&mut *source, 0, &http(200, "", &body), 100, 0);
+    assert_eq!((completed.failed_check, completed.unchecked), (Some(0), true));
     assert!(source.complaint(0).contains("too long"), "{}", source.complaint(0));
+}
+
+#[test]
+fn what_could_not_be_looked_into_is_told_from_what_is_wrong() {
+    for (fields, body, unchecked) in [
+        ("X-A: 1\r\nContent-Encoding: br\r\n", "end", true),
+        ("X-A: 1\r\nContent-Encoding: gzip\r\n", "damaged", false),
+        ("X-A: 1\r\n", "begin", false),
+        // The check that fails first needs no body.
+        ("Content-Encoding: br\r\n", "end", false),
+    ] {
+        let mut source = checked(json!([{"header": {"name": "X-A"}}, {"contains": "end"}]));
+        sent(&mut *source, closed(0, 0));
+        let completed = complete(&mut *source, 0, &http(200, fields, body), 0);
+        let failed = (completed.failed_check.is_some(), completed.unchecked);
+        assert_eq!(failed, (true, unchecked), "{fields}");
+    }
 }
 
 /// A megabyte for each of thousands of users is more than a worker keeps: those beyond fail, in words.

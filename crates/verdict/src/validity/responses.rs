@@ -326,3 +326,19 @@ fn shown(text: &str) -> String {
     }
     shown
 }
+
+/// Share of the responses that could not be checked from which on success is not the server's.
+pub(super) const UNCHECKED: f64 = 0.01;
+
+pub(super) fn unchecked(run: &Run) -> Option<Finding> {
+    let unchecked = run.totals.unchecked? as f64;
+    let share = unchecked / run.totals.requests.max(1) as f64;
+    let sample = run.totals.error_samples.get(ErrorClass::Check.name());
+    let sample = sample.map_or_else(String::new, |sample| format!(" ({sample})"));
+    let evidence = format!(
+        "{} of {} responses could not be checked here and count as failures{sample}",
+        grouped(unchecked, 0),
+        grouped(run.totals.requests as f64, 0)
+    );
+    Some((if share >= UNCHECKED { Verdict::Invalid } else { Verdict::Valid }, evidence))
+}

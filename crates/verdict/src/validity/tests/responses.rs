@@ -79,6 +79,22 @@ fn rules_about_connections_that_bring_more_or_end() {
             "on 5 of ",
         ),
         (
+            "bodies longer than are kept",
+            closed(),
+            |run| run.totals.unchecked = Some(run.totals.requests / 100),
+            Verdict::Invalid,
+            ReasonCode::UncheckedResponses,
+            "could not be checked here",
+        ),
+        (
+            "few bodies longer than are kept",
+            closed(),
+            |run| run.totals.unchecked = Some(1),
+            Verdict::Valid,
+            ReasonCode::UncheckedResponses,
+            "1 of ",
+        ),
+        (
             "closes after every response",
             closed(),
             |run| run.totals.server_closes = 10_000,
