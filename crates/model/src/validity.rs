@@ -92,6 +92,8 @@ pub enum ReasonCode {
     ResponsesChanged,
     /// Responses came that nothing had been asked for.
     SurplusResponses,
+    /// Users could not send as often as their pace says.
+    PaceNotHeld,
     /// Responses failed checks that the generator could not make.
     UncheckedResponses,
     /// Nearly every response was a redirect.
@@ -131,6 +133,7 @@ impl ReasonCode {
             Self::StarvedConnections => "starved_connections",
             Self::ResponsesChanged => "answers_changed",
             Self::SurplusResponses => "surplus_responses",
+            Self::PaceNotHeld => "pace_not_held",
             Self::UncheckedResponses => "unchecked_responses",
             Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",

@@ -246,6 +246,15 @@ pub const RULES: &[Rule] = &[
         check: responses::surplus,
     },
     Rule {
+        code: ReasonCode::PaceNotHeld,
+        condition: "users with a pace sent {BEHIND} less than they would have at that pace, and responses took longer than it",
+        consequence: "a note: a user sends nothing before its last response has come, so that less was asked of the server than \
+                      was meant",
+        advice: "Use -R for a rate that does not wait for the server, or more users with a longer --pace.",
+        brief: "responses took longer than --pace: -R holds a rate",
+        check: users::behind_pace,
+    },
+    Rule {
         code: ReasonCode::UncheckedResponses,
         condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
                     or with a content coding other than gzip and deflate",

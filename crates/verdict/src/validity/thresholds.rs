@@ -85,6 +85,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("RARE", share(changes::RARE)),
         ],
         ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
+        ReasonCode::PaceNotHeld => vec![("BEHIND", share(users::BEHIND))],
         ReasonCode::UncheckedResponses => vec![("UNCHECKED", share(responses::UNCHECKED))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],

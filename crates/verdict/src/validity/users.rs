@@ -35,6 +35,31 @@ pub const UNEVEN: u64 = 3;
 /// Users, and responses of the one in the middle, from which on unevenness is judged.
 const ENOUGH: (u64, u64) = (10, 50);
 
+/// Share of what a pace asks for that may be missing.
+pub(super) const BEHIND: f64 = 0.1;
+
+/// Users of a closed loop whose responses take longer than their pace.
+pub(super) fn behind_pace(run: &Run) -> Option<Finding> {
+    let plan = &run.plan;
+    let pace_ns = plan.pace_ns.filter(|&pace| pace > 0 && plan.rate_per_s.is_none())?;
+    let users = f64::from(plan.connections);
+    let meant = users * run.totals.duration_ns as f64 / pace_ns as f64;
+    let missing = meant - run.totals.attempts as f64;
+    let starts = plan.ramp_ns > plan.warmup_ns;
+    if starts || missing < (BEHIND * meant).max(users) || run.service_ns.max < pace_ns {
+        return None;
+    }
+    let evidence = format!(
+        "{} users that send every {} would have sent {} requests, and sent {}: responses took up to {}",
+        grouped(users, 0),
+        show_duration(pace_ns),
+        grouped(meant, 0),
+        grouped(run.totals.attempts as f64, 0),
+        show_duration(run.service_ns.max)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
 pub(super) fn starved(run: &Run) -> Option<Finding> {
     let users = run.users.as_ref()?;
     let (unserved, left) = (unserved(run, users), left(run, users));

@@ -123,3 +123,23 @@ fn a_server_that_drips_to_everybody_is_not_called_sound() {
         "100 of 100 users were served at first and then had no response for the last 5.00s or more",
     )]);
 }
+
+/// 10 users a second each second for 10 s.
+#[test]
+fn users_that_cannot_keep_their_pace_are_named() {
+    let paced = |attempts, longest_ns| {
+        move |run: &mut Run| {
+            (run.plan.connections, run.plan.pace_ns) = (10, Some(10 * MILLISECOND));
+            (run.totals.attempts, run.service_ns.max) = (attempts, longest_ns);
+        }
+    };
+    let mut run = closed();
+    run.plan.max_inflight = 10;
+    let (verdict, codes, text) = judged(run.clone(), paced(8_900, 30 * MILLISECOND));
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![ReasonCode::PaceNotHeld]), "{text}");
+    assert!(text.contains("would have sent 10,000 requests, and sent 8,900"), "{text}");
+    for (attempts, longest_ns) in [(9_100, 30 * MILLISECOND), (8_900, 9 * MILLISECOND)] {
+        let (_, codes, text) = judged(run.clone(), paced(attempts, longest_ns));
+        assert_eq!(codes, vec![], "{text}");
+    }
+}
