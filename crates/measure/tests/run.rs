@@ -1,40 +1,16 @@
 //! A plan is carried out without a command line: over real sockets, looked at by an observer, kept in a journal.
 
+mod loopback;
+
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::Launch;
 use measure::journal::{self, Journal};
 use measure::{Observer, run};
 use model::{Abort, Interval, Io, Plan, Run};
-use net::Route;
-use target::{Options, Server};
 use tempfile::TempDir;
-use traffic::Always;
 
-fn server() -> Server {
-    let listen = "127.0.0.1:0".parse().expect("an address");
-    let options = Options { listen, threads: Some(1), share_files: true, ..Options::default() };
-    Server::start(options).expect("the server starts")
-}
-
-fn launch(server: &Server, plan: Plan) -> Launch {
-    let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.addr());
-    Launch {
-        plan: Arc::new(plan),
-        sources: Arc::new(Always::new(request.as_bytes(), false)),
-        routes: [Route { to: server.addr().into(), from: None }].into(),
-        destinations: Arc::default(),
-        tls: None,
-        advice: |_| "",
-        first_responses: Arc::default(),
-        io: net::Io::Epoll,
-        own_files: false,
-        stop: Arc::new(AtomicBool::new(false)),
-        stuck: Arc::default(),
-    }
-}
+use crate::loopback::{launch, server};
 
 /// Twenty requests of two users.
 fn plan() -> Plan {

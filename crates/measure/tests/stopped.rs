@@ -1,23 +1,19 @@
 //! A generator that is stopped and goes on, again and again, while its workers wait.
 
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod loopback;
 
-use engine::Launch;
+use std::process::Command;
+
 use measure::run;
 use model::units::{MILLISECOND, SECOND};
 use model::{Io, Plan, ReasonCode, Verdict};
-use net::Route;
-use target::{Options, Server};
-use traffic::Always;
+
+use crate::loopback::{launch, server};
 
 /// As `cpulimit` does it: less than a wait of the workers' at a time, so that none of them can know.
 #[test]
 fn short_stops_are_no_time_of_the_servers() {
-    let listen = "127.0.0.1:0".parse().expect("an address");
-    let options = Options { listen, threads: Some(1), share_files: true, ..Options::default() };
-    let server = Server::start(options).expect("the server starts");
+    let server = server();
     let plan = Plan {
         connections: 2,
         max_inflight: 2,
@@ -31,20 +27,7 @@ fn short_stops_are_no_time_of_the_servers() {
         io: Io::Epoll,
         ..fixture::plan()
     };
-    let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.addr());
-    let launch = Launch {
-        plan: Arc::new(plan.clone()),
-        sources: Arc::new(Always::new(request.as_bytes(), false)),
-        routes: [Route { to: server.addr().into(), from: None }].into(),
-        destinations: Arc::default(),
-        tls: None,
-        advice: |_| "",
-        first_responses: Arc::default(),
-        io: net::Io::Epoll,
-        own_files: false,
-        stop: Arc::new(AtomicBool::new(false)),
-        stuck: Arc::default(),
-    };
+    let launch = launch(&server, plan.clone());
     let script = format!(
         "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do kill -STOP {pid}; sleep 0.04; kill -CONT {pid}; sleep 0.04; done",
         pid = std::process::id()
