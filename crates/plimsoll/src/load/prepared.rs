@@ -128,7 +128,8 @@ impl Prepared {
         self.launch(shape, clamp, stop)
     }
 
-    /// One connection that sends so many requests one after another within a time, whatever the load is.
+    /// One connection, or one for each endpoint that has users of its own, for so many requests one after another within a
+    /// time, whatever the load is.
     ///
     /// # Errors
     /// When a workload cannot be divided so far, or a script does not begin.
