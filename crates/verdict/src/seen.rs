@@ -15,31 +15,35 @@ const MOST: usize = 1024;
 
 /// The kinds of responses of a server so far, over runs of the same load one after another.
 #[derive(Debug, Clone, Default)]
-pub struct Seen(Vec<ResponseKind>);
+pub struct Seen {
+    usual: Vec<ResponseKind>,
+    /// Those that came with a change. However few of them come in a later run, they do not become usual.
+    unusual: Vec<ResponseKind>,
+}
 
 impl Seen {
     /// Takes in the next run. If its responses changed for good, within it or since those before it, what
     /// they were and became, in words; the run is `INVALID` then. What such a run's responses were is not usual in later
     /// ones.
     pub fn changed(&mut self, run: &mut Run) -> Option<String> {
-        let mut changes = run.response_changes.iter();
-        let within = changes.find(|one| one.how == Changed::ForGood && is_substantial(one));
-        let within = within.map(|change| (change.before.clone(), change.after.clone()));
-        let since = self.replaced(&run.response_kinds);
         let words = |before: &ResponseKind, after: &ResponseKind| {
             let (before, after) = (kind_in_words(before), kind_in_words(after));
             format!("the responses changed: {before} became {after}")
         };
-        let Some((before, after, share)) = since else {
-            if let Some((before, after)) = &within {
-                return Some(words(before, after));
-            }
-            if !run.response_changes.iter().any(is_substantial) {
-                let room = MOST.saturating_sub(self.0.len());
-                self.0.extend(run.response_kinds.iter().take(room).cloned());
-            }
-            return None;
+        let Some((before, after, share)) = self.replaced(&run.response_kinds) else {
+            let mut changes = run.response_changes.iter();
+            let within = changes.find(|one| one.how == Changed::ForGood && is_substantial(one));
+            let Some(ResponseChange { before, after, .. }) = within else {
+                if !run.response_changes.iter().any(is_substantial) {
+                    self.learn(&run.response_kinds);
+                }
+                return None;
+            };
+            self.learn(std::slice::from_ref(before));
+            self.distrust(std::iter::once(after));
+            return Some(words(before, after));
         };
+        self.distrust(run.response_kinds.iter());
         let words = words(&before, &after);
         let (how, endpoint) =
             (Changed::ForGood, run.plan.mix.endpoints.get(after.endpoint as usize));
@@ -64,17 +68,35 @@ impl Seen {
         Some(words)
     }
 
+    fn learn(&mut self, kinds: &[ResponseKind]) {
+        let Self { usual, unusual } = self;
+        let room = MOST.saturating_sub(usual.len());
+        let learnt = kinds.iter().filter(|kind| !unusual.iter().any(|known| alike(known, kind)));
+        usual.extend(learnt.take(room).cloned());
+    }
+
+    fn distrust<'a>(&mut self, kinds: impl Iterator<Item = &'a ResponseKind>) {
+        let Self { usual, unusual } = self;
+        for kind in kinds {
+            let known = usual.iter().chain(unusual.iter()).any(|known| alike(known, kind));
+            if !known && unusual.len() < MOST {
+                unusual.push(kind.clone());
+            }
+        }
+    }
+
     /// Of an endpoint of whose responses a part looks like none before: what most were, the most of those, and their
-    /// share.
+    /// share. Of those that came with a change before, a few are enough, such as come while the server is idle.
     fn replaced(&self, kinds: &[ResponseKind]) -> Option<(ResponseKind, ResponseKind, f64)> {
         kinds.iter().map(|kind| kind.endpoint).find_map(|endpoint| {
             let of_endpoint = |kind: &&ResponseKind| kind.endpoint == endpoint;
-            let before: Vec<&ResponseKind> = self.0.iter().filter(of_endpoint).collect();
+            let before: Vec<&ResponseKind> = self.usual.iter().filter(of_endpoint).collect();
             let now = || kinds.iter().filter(of_endpoint);
             let new = || now().filter(|kind| !before.iter().any(|known| alike(known, kind)));
             let (known, share) = (sum(before.iter().copied()), sum(new()) / sum(now()).max(1.0));
+            let again = new().any(|kind| self.unusual.iter().any(|known| alike(known, kind)));
             let certain = known >= ENOUGH as f64
-                && sum(new()) >= ENOUGH as f64
+                && (sum(new()) >= ENOUGH as f64 || again)
                 && share >= SUBSTANTIAL
                 && known * share >= MISSED;
             let most = before.iter().max_by_key(|kind| kind.responses).filter(|_| certain)?;
@@ -149,6 +171,8 @@ mod tests {
         mixed.response_changes =
             vec![ResponseChange { how: Changed::Mixed, share: 0.1, ..ResponseChange::default() }];
         assert_eq!(seen.changed(&mut mixed), None, "said of the run itself");
+        // A look at the idle server.
+        assert!(seen.changed(&mut run(&[page(5)])).is_some());
         assert!(seen.changed(&mut run(&[json(100), page(900)])).is_some());
     }
 
