@@ -7,6 +7,7 @@
 //! the guards both would look like capacity.
 
 use model::capacity::{Judged, Margin, Outcome, Unit};
+use model::kinds::ResponseChange;
 use model::units::show_duration;
 use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
@@ -153,11 +154,23 @@ fn usual(run: &Run) -> Option<Weighed> {
         reason.code == ReasonCode::ResponsesChanged && reason.consequence == Verdict::Invalid
     })?;
     let changes = run.response_changes.iter().filter(|change| is_substantial(change));
-    let unusual = changes.max_by(|a, b| a.share.total_cmp(&b.share))?;
-    let value = 1.0 - unusual.share;
+    let unusual = changes.map(|change| unusual(run, change)).max_by(f64::total_cmp)?;
+    let value = 1.0 - unusual;
     let held = value >= LEAST_SUCCESS;
     let margin = guard(USUAL, value, LEAST_SUCCESS, held);
     Some(Weighed { margin, of: Of::Usual, too_few: false })
+}
+
+/// The part of an endpoint's responses in the run that came with a change: that since the change says nothing of those
+/// before it.
+fn unusual(run: &Run, change: &ResponseChange) -> f64 {
+    let of_endpoint =
+        run.response_kinds.iter().filter(|kind| kind.endpoint == change.after.endpoint);
+    let all: u64 = of_endpoint.map(|kind| kind.responses).sum();
+    if change.since_ns == 0 || all == 0 {
+        return change.share;
+    }
+    change.after.responses as f64 / all as f64
 }
 
 /// The guard on what comes, as an objective.

@@ -1,7 +1,7 @@
 //! Runs that held, broke, or were the generator's fault.
 
 use model::capacity::Purpose;
-use model::units::MILLISECOND;
+use model::units::{MILLISECOND, SECOND};
 use model::{Reason, Validity};
 
 use super::super::Asked;
@@ -52,7 +52,7 @@ fn a_pace_that_holds_below_its_limit_says_why() {
 
 #[test]
 fn a_page_of_errors_with_a_good_status_breaks_a_level() {
-    use model::kinds::{Changed, ResponseChange};
+    use model::kinds::Changed;
     let mut run = open();
     let mixed = ResponseChange { how: Changed::Mixed, share: 0.66, ..ResponseChange::default() };
     run.response_changes = vec![mixed];
@@ -74,6 +74,33 @@ fn a_page_of_errors_with_a_good_status_breaks_a_level() {
     let first = &judged.margins[0];
     assert_eq!(first.objective, "usual responses>=99%");
     assert!((first.value - 0.34).abs() < 1e-9);
+}
+
+#[test]
+fn responses_before_a_change_count_as_usual() {
+    use model::kinds::{Changed, ResponseKind};
+    let kind = |responses| ResponseKind { responses, ..ResponseKind::default() };
+    let mut run = open();
+    run.response_kinds = vec![kind(970), kind(30)];
+    run.response_changes = vec![ResponseChange {
+        how: Changed::ForGood,
+        since_ns: 9 * SECOND,
+        after: kind(30),
+        share: 1.0,
+        ..ResponseChange::default()
+    }];
+    run.validity = Validity::of(vec![Reason {
+        code: ReasonCode::ResponsesChanged,
+        consequence: Verdict::Invalid,
+        text: "the responses changed".into(),
+    }]);
+    let judged = judged(&run);
+    let first = &judged.margins[0];
+    assert_eq!(
+        (judged.outcome, first.objective.as_str()),
+        (Outcome::Broke, "usual responses>=99%")
+    );
+    assert!((first.value - 0.97).abs() < 1e-9, "{first:?}");
 }
 
 #[test]
