@@ -3,7 +3,7 @@
 mod loopback;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use measure::journal::{self, Journal};
 use measure::{Observer, run};
