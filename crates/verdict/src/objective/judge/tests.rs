@@ -468,6 +468,50 @@ fn arrivals_that_the_end_dropped_meet_no_objective() {
     assert_eq!(ruling, Ruling::Fail, "what is missed anyhow");
 }
 
+/// Who is cut off is in no response time, but was not answered within any limit either.
+#[test]
+fn attempts_without_a_response_meet_no_percentile() {
+    use Ruling::{Inconclusive, Pass};
+    for (cut_off, objective, ruling) in [
+        (0, "p99<60ms", Pass),
+        (100, "p99<60ms", Pass),
+        (600, "p99<60ms", Inconclusive),
+        (600, "p95<60ms", Pass),
+        (600, "mean<60ms", Pass),
+        (600, "service.p99<60ms", Pass),
+    ] {
+        let mut run = sound(20);
+        run.totals.errors.read = cut_off;
+        run.totals.attempts += cut_off;
+        let needle =
+            if ruling == Inconclusive { "600 of 20,600 attempts had no response" } else { "" };
+        rules(&run, objective, ruling, needle);
+    }
+}
+
+/// A server that sheds four of ten requests at once, and answers the others in 90 ms.
+#[test]
+fn quick_failures_meet_no_objective() {
+    use Ruling::{Inconclusive, Pass};
+    const SHEDDING: Second =
+        Second { failed: 400, ..quick(&[(1, 1, 400), (90, 90, 590), (95, 95, 10)]) };
+    let run = run_of(&[SHEDDING; 20]);
+    for (objective, ruling, needle) in [
+        ("qps>=900", Inconclusive, "600/s of the responses succeeded"),
+        ("qps>=500", Pass, ""),
+        ("qps<=2000", Pass, ""),
+        ("p25<50ms", Inconclusive, "8,000 of 20,000 responses failed"),
+        ("service.p25<50ms", Inconclusive, "responses failed"),
+        ("p99<120ms", Pass, ""),
+        ("mean<70ms", Inconclusive, "responses failed"),
+        ("mean<100ms", Pass, ""),
+        ("max<100ms", Pass, ""),
+    ] {
+        rules(&run, objective, ruling, needle);
+    }
+    rules(&run, "p50<50ms", Ruling::Fail, "");
+}
+
 /// A listener with a short queue: users of a closed loop wait a second for each connection, and then 10 ms.
 #[test]
 fn what_connecting_takes_is_not_met() {
