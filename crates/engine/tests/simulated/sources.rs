@@ -235,6 +235,37 @@ fn an_arrival_may_pause_first_and_is_unsent_if_the_window_ends_before() {
     assert_eq!(requests.len(), 7);
 }
 
+/// The pause of a script is its own. What it waited for before, a connection here, is in its response time.
+#[test]
+fn an_arrival_that_pauses_had_waited_before_it() {
+    const DELAY: Nanos = 5 * MILLISECOND;
+    let took = |nth: usize| if nth == 19 { 300 * MILLISECOND } else { MILLISECOND };
+    let script = Script { delay: DELAY, ..Script::of(&["/1"]) };
+    let mut nth = 0;
+    let (outcome, requests) = play(open(100.0, 1), &script, move |_| {
+        nth += 1;
+        Some(Reply::ok_after(took(nth - 1)))
+    });
+    let (mut free, mut responses) = (HANDSHAKE, Vec::new());
+    for due in (0..100).map(|n| n * 10 * MILLISECOND) {
+        let sent = free.max(due) + DELAY;
+        if sent >= SECOND {
+            break;
+        }
+        free = sent + took(responses.len()) + 2 * WAY;
+        responses.push(free - due - DELAY);
+    }
+    let run = outcome.run;
+    let sent = responses.len() as u64;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (100, sent));
+    assert_eq!((requests.len() as u64, run.response_ns.count), (sent, sent));
+    assert_eq!(run.response_ns.max, *responses.iter().max().expect("responses"));
+    assert_eq!(run.response_ns.mean, responses.iter().sum::<Nanos>() / sent);
+    // Three quarters of them waited behind the one that was slow, though the server took a millisecond for each.
+    assert!(run.response_ns.p50 > 50 * MILLISECOND, "{:?}", run.response_ns);
+    assert_eq!(run.service_ns.p50 / MILLISECOND, 1);
+}
+
 #[test]
 fn a_burst_leaves_together_and_the_next_after_all_its_responses() {
     for load in [closed(2), open(21.0, 4)] {
