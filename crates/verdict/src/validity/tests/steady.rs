@@ -166,6 +166,39 @@ fn short_windows_that_waver_or_hold_little_are_not_judged() {
     assert_eq!(not_steady(&one_bad_moment), None);
 }
 
+/// Nothing comes any more in most of the window: the median of its parts is 0.
+#[test]
+fn an_end_in_a_short_window_is_told_with_its_instant() {
+    let run = sliced(|at| if at < 8 { (4000.0, 5.0) } else { (0.0, 0.0) });
+    let (verdict, text) = not_steady(&run).expect("it ended");
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(text.contains("QPS became worse 2.00s into the window"), "{text}");
+    // Bursts of as many users as there are, every second and a half: no part says anything of the level.
+    let bursts = sliced(|at| if at % 6 == 0 { (4000.0, 5.0) } else { (0.0, 0.0) });
+    assert_eq!(not_steady(&bursts), None);
+}
+
+/// A request every two seconds or so: seconds have none, or one.
+#[test]
+fn what_comes_seldom_is_judged_in_longer_parts_or_not_at_all() {
+    let seldom = |every: usize, p50_ms: fn(usize) -> f64| {
+        let mut run = open();
+        went(&mut run, |at| if at % every == 0 { (1.0, p50_ms(at)) } else { (0.0, 0.0) });
+        run
+    };
+    let even = |_: usize| 5.0;
+    assert_eq!(stability(&seldom(2, even)), Stability::TooFew);
+    assert_eq!(stability(&seldom(1, even)), Stability::Stable, "ten parts of three seconds");
+    let slower = |at: usize| if at < 12 { 5.0 } else { 55.0 };
+    assert_eq!(not_steady(&seldom(2, slower)), None);
+    let (_, text) = not_steady(&seldom(1, slower)).expect("it became slower");
+    assert!(text.contains("the median response time became worse"), "{text}");
+    // Users of a closed loop whose responses take three seconds and come together.
+    let mut bursts = closed();
+    went(&mut bursts, |at| if at % 3 == 0 { (100.0, 3000.0) } else { (0.0, 0.0) });
+    assert_eq!(not_steady(&bursts), None);
+}
+
 #[test]
 fn a_load_that_grows_in_the_window_is_told() {
     let grown = |ramp_s: u64, warmup_s: u64| {
