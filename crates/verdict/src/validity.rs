@@ -258,7 +258,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::KeepaliveRefused,
         condition: "the client asked for keep-alive, and the server closed a connection on more \
                     than {REFUSING} of the responses",
-        consequence: "a note: QPS includes connecting, and latencies of a closed loop do not",
+        consequence: "a note: QPS includes connecting, and latencies of a closed loop, or of the later steps of \
+                      sessions, do not",
         advice: "Raise the server's limit on requests per connection, or measure with \
                  --no-keepalive on purpose.",
         brief: "the server closed connections: raise its limit",

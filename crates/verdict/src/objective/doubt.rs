@@ -13,7 +13,7 @@
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
 //! | any | response | undecided where it may be missed by arrivals that the window's end dropped; a percentile also by attempts that had no response | decided |
 //! | any | `qps`, latency | undecided where it is met with the responses that failed, and may be missed without them | decided |
-//! | any, in a closed loop | response | undecided where it may be missed with the time of connecting | decided |
+//! | any, in a closed loop or of sessions | response | undecided where it may be missed with the time of connecting | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
@@ -234,7 +234,8 @@ fn helped_by_failures(figures: &Figures, bound: Bound) -> Option<String> {
     }
 }
 
-/// Connecting, which is in no latency of a closed loop: where it may miss an objective that the rest meets.
+/// Connecting, which is in no latency of a closed loop, nor of the later steps of sessions: where it may miss an objective
+/// that the rest meets.
 fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
     let each = run.opened_each();
@@ -249,10 +250,13 @@ fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     };
     let missed =
         bound.relation.is_upper() && !bound.relation.holds(value + took, bound.limit.value());
+    let lacking = match run.plan.rate_per_s {
+        None => "is in no latency of a closed loop: with it this may be missed; an open loop (-R) counts it",
+        Some(_) => "is in no latency of a session's later steps: with it this may be missed",
+    };
     (affects && missed).then(|| {
         format!(
-            "{} of the requests opened a connection first, which took up to {} (p99) and is in no latency of a closed loop: \
-             with it this may be missed; an open loop (-R) counts it",
+            "{} of the requests opened a connection first, which took up to {} (p99) and {lacking}",
             percent(each),
             show_duration(connect.p99.saturating_add(tls.p99))
         )

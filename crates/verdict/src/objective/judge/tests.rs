@@ -534,6 +534,13 @@ fn what_connecting_takes_is_not_met() {
     }
     run.plan.rate_per_s = Some(1000.0);
     rules(&run, "p99<60ms", Pass, "");
+    // Sessions of four steps: the first is an arrival, whose connecting is in its response time.
+    run.flows = vec![model::FlowRun::default()];
+    run.late_ns = Summary { count: 5_000, ..run.late_ns };
+    rules(&run, "p99<60ms", Inconclusive, "is in no latency of a session's later steps");
+    // A connection for each session.
+    run.totals.connects = 5_000;
+    rules(&run, "p99<60ms", Pass, "");
 }
 
 /// 64 users of a script that takes a worker's whole time: each waits longer for its turn than for the server, before which a
