@@ -166,6 +166,8 @@ impl Worker {
         if part.opens {
             (conn.session_due, conn.session_requests) = (flight.due, 0);
             self.recorder.session_opened(part.endpoint, flight.due);
+        } else {
+            self.recorder.tally.sent_inside += 1;
         }
         conn.session_requests = conn.session_requests.saturating_add(1);
         self.recorder.launched(flight);

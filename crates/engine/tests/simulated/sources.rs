@@ -91,6 +91,8 @@ fn sessions_arrive_and_inside_the_loop_is_closed() {
             }
         }
     }
+    let inside: u64 = outcome.intervals.iter().map(|one| one.tally.sent_inside).sum();
+    assert_eq!(outcome.sent() - inside, 50, "each session's first is an arrival");
     // What users send inside a session is due when it is sent.
     assert!(outcome.run.wait_ns.max <= HANDSHAKE, "{:?}", outcome.run.wait_ns);
     assert_eq!(outcome.run.late_ns.count, 50);
