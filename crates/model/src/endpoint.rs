@@ -110,7 +110,8 @@ pub struct FlowRun {
     /// Connections planned, where it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// From when a whole session was due to its last response, pauses included.
+    /// From when a whole session was due to its last response, pauses included. Sessions that the window's end cut off are
+    /// not in it: where these are many, it is of the shorter ones.
     pub session_ns: Summary,
 }
 

@@ -23,7 +23,7 @@ pub struct Tally {
     /// Of these, requests of an open loop that ends by count which left when all of them had been due for a while.
     #[serde(default)]
     pub sent_after: u64,
-    /// Of these, later steps of sessions: no arrivals.
+    /// Of all handed to the kernel, later steps of sessions, which are no arrivals.
     #[serde(default)]
     pub sent_inside: u64,
     /// Attempts that succeeded.
