@@ -15,6 +15,7 @@
 //! | any | `qps`, latency | undecided where it is met with the responses that failed, and may be missed without them | decided |
 //! | any, in a closed loop or of sessions | response | undecided where it may be missed with the time of connecting | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
+//! | any, in an open loop | response | decided | undecided where waiting for connections made it, and the service time meets it |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
@@ -26,6 +27,7 @@ use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
 use crate::figures::{grouped, percent, rate};
 use crate::offered::SHORTFALL;
+use crate::validity::waits_for_connections;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;
@@ -43,7 +45,7 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
         true => left_out(figures, bound)
             .or_else(|| helped_by_failures(figures, bound))
             .or_else(|| connecting(run, figures, bound)),
-        false => too_little_asked(run, figures, bound),
+        false => too_little_asked(run, figures, bound).or_else(|| held_back(run, figures, bound)),
     })
 }
 
@@ -260,6 +262,16 @@ fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
             percent(each),
             show_duration(connect.p99.saturating_add(tls.p99))
         )
+    })
+}
+
+/// A response time that is missed for want of connections, where the service time meets the objective.
+fn held_back(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let service = figures.measure(Metric::Latency(Time::Service, statistic), bound.limit)?;
+    let served = bound.relation.is_upper() && bound.relation.holds(service.value, bound.limit.value());
+    (served && waits_for_connections(run)).then(|| {
+        "every connection was in use, and the service time meets it: use more connections (-c)".to_owned()
     })
 }
 

@@ -264,6 +264,20 @@ fn where_connections_alone_were_short_the_service_time_decides() {
 }
 
 #[test]
+fn a_response_time_that_waits_for_connections_misses_nothing_of_the_servers() {
+    const WAITING: Second = quick(&[(200, 20, 990), (250, 30, 10)]);
+    let mut run = run_of(&[WAITING; 20]);
+    run.plan.rate_per_s = Some(1000.0);
+    run.wait_ns = Summary { count: 20_000, p90: 180 * MILLISECOND, ..Summary::default() };
+    rules(&run, "p50<100ms", Ruling::Fail, "");
+    run.concurrency.in_flight_max = run.plan.inflight_cap();
+    (run.rates.offered_per_s, run.rates.achieved_per_s) = (1000.0, 1000.0);
+    rules(&run, "p50<100ms", Ruling::Inconclusive, "use more connections");
+    rules(&run, "p50<10ms", Ruling::Fail, "");
+    rules(&run, "p50<300ms", Ruling::Pass, "");
+}
+
+#[test]
 fn a_throughput_that_was_not_asked_for_is_not_missed() {
     let mut run = sound(20);
     run.plan.rate_per_s = Some(1000.0);

@@ -112,6 +112,18 @@ fn arrivals_held_back_by_the_connections() {
             "at a mean service time of 20.0ms the rate needs -c 20 or more",
         ),
         (
+            "too few, though all were sent",
+            open(),
+            |run| {
+                run.concurrency.in_flight_max = 10;
+                run.wait_ns = around(40 * MILLISECOND, 10_000);
+                run.response_ns = around(42 * MILLISECOND, 100_000);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "arrivals waited 80.0ms for one (p90), of a response time of 84.0ms",
+        ),
+        (
             "one queue behind them",
             open(),
             |run| {
