@@ -430,6 +430,20 @@ fn endpoints_and_flows_have_figures_of_their_own() {
     }
 }
 
+/// Four users, all of whom hang at the second endpoint until the time-out, long after the window.
+#[test]
+fn no_more_is_in_flight_at_an_endpoint_than_there_are_users() {
+    let script = Script::of(&["/quick", "/hangs"]);
+    let load = closed(4).with(|plan| plan.timeout_ns = 5 * SECOND);
+    let (outcome, _) = play(load, &script, |request| match request.path.as_str() {
+        "/hangs" => None,
+        _ => Some(Reply::ok_after(MILLISECOND)),
+    });
+    let of: Vec<f64> = outcome.run.endpoints.iter().map(|one| one.in_flight_mean).collect();
+    assert!(of[0] < 0.01 && (3.9..=4.0).contains(&of[1]), "{of:?}");
+    assert!(of[0] + of[1] <= outcome.run.concurrency.in_flight_mean + 1e-9, "{of:?}");
+}
+
 /// Whatever a server does, the outcome of every request is reported to its source once, and every
 /// request is an attempt.
 #[test]
