@@ -7,6 +7,7 @@ use crate::endpoint::{MixSums, Over};
 use crate::environment::Program;
 use crate::interval::{Interval, Phase};
 use crate::kinds::Kinds;
+use crate::plan::Plan;
 use crate::presence::PresenceSums;
 use crate::seconds::Seconds;
 use crate::slices::Slices;
@@ -60,6 +61,11 @@ impl RunBuilder {
             self.sums.add_window(interval);
             self.seconds.add(interval);
         }
+    }
+
+    /// What was to be sent.
+    pub fn plan(&self) -> &Plan {
+        &self.head.plan
     }
 
     /// The window second by second, finer than the timeline of a long run.

@@ -89,8 +89,8 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
 
 pub(super) fn not_steady(run: &Run) -> Option<Finding> {
     let closed = run.plan.rate_per_s.is_none();
-    // With other numbers of users, another throughput and latency are what was asked for.
-    if closed && !run.plan.stages.is_empty() {
+    // With another load, another throughput and latency are what was asked for.
+    if !run.plan.stages.is_empty() || run.plan.recorded.is_some() {
         return None;
     }
     let levels = levels(run)?;
