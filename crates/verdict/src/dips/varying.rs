@@ -30,7 +30,7 @@ impl Varying {
     /// None for a steady load.
     pub(super) fn of(seconds: &[Second], plan: &Plan) -> Option<Self> {
         let due: Vec<f64> = seconds.iter().map(|second| per_s(second, second.due)).collect();
-        let height = match Stages::new(&plan.stages) {
+        let height: Vec<f64> = match Stages::new(&plan.stages) {
             Ok(stages) => seconds.iter().map(|second| height(&stages, second)).collect(),
             Err(_) if plan.recorded.is_some() => due.clone(),
             Err(_) => return None,

@@ -7,7 +7,7 @@ use model::{Run, Verdict};
 use super::Finding;
 use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
-use crate::offered::{at_cap, open_loop, sessions_hold, shortfall};
+use crate::offered::{arrivals, at_cap, open_loop, sessions_hold, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
@@ -165,8 +165,8 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
     let evidence = format!(
         "{} of {} arrivals ({}) found no free connection and were not sent {}: {held}, waiting took {} at p99",
         grouped(unsent, 0),
-        grouped(run.totals.attempts as f64, 0),
-        share(unsent / run.totals.attempts as f64),
+        grouped(arrivals(run), 0),
+        share(unsent / arrivals(run)),
         in_time(run),
         show_duration(run.wait_ns.p99)
     );

@@ -273,6 +273,11 @@ fn connections_that_sessions_hold_are_not_free() {
         (Verdict::LowerBound, &[ReasonCode::ConnectionsExhausted][..])
     );
     assert!(text.contains("sessions held 10 of 10 connections"), "{text}");
+    // Of sessions of four steps, arrivals are those that began and those that did not.
+    let (_, _, text) = judged(holding(10), |run| {
+        (run.rates.achieved_per_s, run.late_ns.count) = (900.0, 3_250);
+    });
+    assert!(text.contains("1,000 of 3,250 arrivals (30.76 %)"), "{text}");
     // All of them were sent, and waited: not for the generator.
     let (verdict, codes, text) = judged(holding(10), |run| {
         run.rates.achieved_per_s = 1000.0;
