@@ -1,5 +1,6 @@
 //! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
 
+use model::seconds::MOST_SECONDS;
 use model::slices::Slice;
 use model::timeline::Point;
 use model::units::{Nanos, SECOND, show_duration};
@@ -12,6 +13,8 @@ use statistics::order::median;
 
 /// Seconds of the timeline, or parts of them, below which nothing is judged.
 pub(super) const FEWEST: usize = 10;
+/// The longest window of which each second is kept, and a second that its last interval may be longer.
+const LONGEST_NS: Nanos = (MOST_SECONDS as Nanos + 1) * SECOND;
 /// How far off the settled level the beginning must lie.
 const WARMING: f64 = 0.10;
 /// The same for the median response time, as a factor.
@@ -50,6 +53,8 @@ pub enum Stability {
     TooShort,
     /// Too few responses came to tell a level.
     TooFew,
+    /// It lasted longer than its seconds are kept for: dips were looked for in those alone.
+    TooLong,
 }
 
 /// What the objective `stable` judges by: neither dips nor a level that had not settled. A dip of
@@ -64,6 +69,7 @@ pub fn stability(run: &Run) -> Stability {
     match (found, not_steady(run)) {
         (0, None) if window(run).len() < FEWEST => Stability::TooShort,
         (0, None) if levels(run).is_none() => Stability::TooFew,
+        (0, None) if run.totals.duration_ns > LONGEST_NS => Stability::TooLong,
         (0, None) => Stability::Stable,
         (0, Some((_, evidence))) => Stability::Unstable(evidence),
         (1, _) => Stability::Unstable("the server departed from its trend once".to_owned()),

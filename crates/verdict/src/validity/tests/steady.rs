@@ -77,6 +77,9 @@ fn a_steady_run_is_stable_and_a_short_one_is_undecided() {
     assert_eq!(stability(&run), Stability::TooShort);
     went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0 + 0.1 * (at % 2) as f64));
     assert_eq!((judge(&run).reasons, stability(&run)), (vec![], Stability::Stable));
+    let mut long = run.clone();
+    long.totals.duration_ns = 48 * 3600 * SECOND;
+    assert_eq!(stability(&long), Stability::TooLong);
     run.dips = vec![model::Dip { throughput: None, ..Default::default() }];
     assert!(matches!(stability(&run), Stability::Unstable(_)));
 }
