@@ -154,6 +154,18 @@ fn a_percentile_beyond_the_samples_is_not_bounded() {
     assert_eq!(judgement.longer_ns, Some(212 * SECOND));
 }
 
+/// As an endpoint that hardly anybody asks for: one request in twenty seconds.
+#[test]
+fn what_came_once_decides_nothing_but_what_it_was() {
+    let mut seconds = [quick(&[]); 20];
+    seconds[7] = quick(&[(10, 10, 1)]);
+    let run = run_of(&seconds);
+    for objective in ["mean<500ms", "service.mean<500ms", "p50<500ms"] {
+        rules(&run, objective, Ruling::Inconclusive, "1.0 independent blocks");
+    }
+    rules(&run, "max<500ms", Ruling::Pass, "");
+}
+
 #[test]
 fn failures_that_bunch_count_for_less() {
     let failing = |failed| Second { failed, ..EVEN };
