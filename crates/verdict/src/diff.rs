@@ -262,9 +262,8 @@ fn counting_failures(curve: &Curve) -> Option<String> {
     let row = &curve.rows[best_row(curve)?];
     let some = failing_some(row);
     let at = level_of(curve.kind, row.level);
-    (!some.is_empty()).then(|| {
-        format!("the best of {}, at {at}, is {}/s{some}", curve.name, rate(row.qps))
-    })
+    (!some.is_empty())
+        .then(|| format!("the best of {}, at {at}, is {}/s{some}", curve.name, rate(row.qps)))
 }
 
 fn unbelievable(curves: &[Curve]) -> Vec<String> {

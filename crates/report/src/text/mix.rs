@@ -130,7 +130,8 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
             for (step, &n) in &flow.failed_at {
                 out += &named(&flow.name, &format!("{} failed at {step}", count(n)), style);
             }
-            out += &cut_off(flow).map_or_else(String::new, |words| named(&flow.name, &words, style));
+            out +=
+                &cut_off(flow).map_or_else(String::new, |words| named(&flow.name, &words, style));
         }
     }
     Some(out)
@@ -198,7 +199,10 @@ mod tests {
         let printed = text::details(&run, false, text::Style::default());
         let words: Vec<&str> = printed.split_whitespace().collect();
         let words = words.join(" ");
-        assert!(words.contains("295 of 1,000 sessions had not ended when the window did"), "{words}");
+        assert!(
+            words.contains("295 of 1,000 sessions had not ended when the window did"),
+            "{words}"
+        );
         assert!(html::run(&run).contains("295 of 1,000 sessions had not ended"));
         let flow = &mut run.flows[0];
         (flow.completed, flow.unfinished) = (0, 995);

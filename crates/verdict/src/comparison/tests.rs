@@ -199,7 +199,11 @@ fn blocks_in_which_nothing_ended_decide_nothing() {
     let seconds: Vec<usize> = (0..60).map(|second| usize::from(second % 20 == 0)).collect();
     let [a, b] = [1.0, 1.5].map(|scale| Server::new(7).run_of(&seconds, 0.0, scale));
     let comparison = judged(&a, &b, 0.05);
-    assert_eq!((comparison.word, comparison.effects.len()), (Word::CannotTell, 0), "{comparison:?}");
+    assert_eq!(
+        (comparison.word, comparison.effects.len()),
+        (Word::CannotTell, 0),
+        "{comparison:?}"
+    );
     assert!(comparison.notes[0].contains("too short"), "{:?}", comparison.notes);
 }
 

@@ -255,7 +255,10 @@ fn a_throughput_that_counts_failures_says_so() {
     assert!(sentence.contains("1,100 requests/s (95.00 % of them succeeded)"), "{sentence}");
     let rates = [(100.0, 100.0, 5.0, 1.0), (200.0, 200.0, 5.0, 0.92)];
     let sentence = said(LevelKind::Rate, &rates);
-    assert!(sentence.contains("the highest being 200/s (92.00 % of them succeeded) in"), "{sentence}");
+    assert!(
+        sentence.contains("the highest being 200/s (92.00 % of them succeeded) in"),
+        "{sentence}"
+    );
 }
 
 #[test]

@@ -96,7 +96,8 @@ fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
 
 #[test]
 fn healthy_runs_have_no_dips() {
-    let dipping = |seed: &u64| !find_steady(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
+    let dipping =
+        |seed: &u64| !find_steady(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
     let invented: Vec<u64> = (0..1000).filter(dipping).collect();
     row("dips reported in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
     assert!(invented.is_empty(), "seeds {invented:?}: {:?}", Healthy::drawn(invented[0]));
@@ -215,10 +216,8 @@ fn deep_stalls_are_not_joined_across_what_lies_between() {
 fn staged(stages: &[(f64, u64)]) -> Plan {
     use model::workload::{Rate, Stage, Time};
 
-    let hold = |&(at, seconds): &(f64, u64)| Stage::Hold {
-        at: Rate(at),
-        r#for: Time(seconds * SECOND),
-    };
+    let hold =
+        |&(at, seconds): &(f64, u64)| Stage::Hold { at: Rate(at), r#for: Time(seconds * SECOND) };
     let stages = stages.iter().map(hold).collect();
     Plan { rate_per_s: Some(1.0), stages, ..fixture::plan() }
 }

@@ -253,7 +253,9 @@ fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     let missed =
         bound.relation.is_upper() && !bound.relation.holds(value + took, bound.limit.value());
     let lacking = match run.plan.rate_per_s {
-        None => "is in no latency of a closed loop: with it this may be missed; an open loop (-R) counts it",
+        None => {
+            "is in no latency of a closed loop: with it this may be missed; an open loop (-R) counts it"
+        }
         Some(_) => "is in no latency of a session's later steps: with it this may be missed",
     };
     (affects && missed).then(|| {
@@ -269,9 +271,11 @@ fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
 fn held_back(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
     let service = figures.measure(Metric::Latency(Time::Service, statistic), bound.limit)?;
-    let served = bound.relation.is_upper() && bound.relation.holds(service.value, bound.limit.value());
+    let served =
+        bound.relation.is_upper() && bound.relation.holds(service.value, bound.limit.value());
     (served && waits_for_connections(run)).then(|| {
-        "every connection was in use, and the service time meets it: use more connections (-c)".to_owned()
+        "every connection was in use, and the service time meets it: use more connections (-c)"
+            .to_owned()
     })
 }
 

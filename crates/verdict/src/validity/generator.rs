@@ -184,7 +184,11 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
 pub(crate) fn waits_for_connections(run: &Run) -> bool {
     let (waited, response) = (run.wait_ns.p90, run.response_ns.p90);
     let long = waited > ON_TIME_NS && waited as f64 >= HELD_FOR * response as f64;
-    open_loop(run) && shortfall(run).is_none() && at_cap(run) && long && server_saturated(run).is_none()
+    open_loop(run)
+        && shortfall(run).is_none()
+        && at_cap(run)
+        && long
+        && server_saturated(run).is_none()
 }
 
 fn arrivals_held_back(run: &Run) -> Option<Finding> {
