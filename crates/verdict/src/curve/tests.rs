@@ -125,8 +125,8 @@ fn what_to_read_from_an_open_loop() {
         ),
         (
             &[(1000.0, 700.0, 300.0, 0.95), (2000.0, 1990.0, 1.0, 0.1)],
-            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s; the \
-             highest was 700 requests/s.",
+            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s (95.00 % of them \
+             succeeded); the highest was 700 requests/s (95.00 % of them succeeded).",
         ),
     ] {
         assert_eq!(read(&curve(LevelKind::Rate, rows), OBJECTIVE).sentence, sentence);

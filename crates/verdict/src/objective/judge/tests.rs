@@ -525,7 +525,6 @@ fn quick_failures_meet_no_objective() {
     for (objective, ruling, needle) in [
         ("qps>=900", Inconclusive, "600/s of the responses succeeded"),
         ("qps>=500", Pass, ""),
-        ("qps<=2000", Pass, ""),
         ("p25<50ms", Inconclusive, "8,000 of 20,000 responses failed"),
         ("service.p25<50ms", Inconclusive, "responses failed"),
         ("p99<120ms", Pass, ""),
