@@ -55,7 +55,7 @@ pub(crate) struct Conn {
     pub(crate) had_response: bool,
     /// When connecting, or the handshake, began.
     pub(crate) began: Nanos,
-    /// Due time of an arrival that the user has taken up and not yet sent a request for.
+    /// Due time of an arrival that the user has taken up and not yet sent a request for, and of its request.
     arrival: Nanos,
     /// Whether its user is down.
     pub(crate) down: Down,
@@ -118,6 +118,11 @@ impl Conn {
     /// Keeps the arrival that the user has taken up until its request is sent.
     pub(crate) fn keep_arrival(&mut self, due: Nanos) {
         (self.has_arrival, self.arrival) = (true, due);
+    }
+
+    /// The request of the kept arrival, if there is one, is not to leave for so long.
+    pub(crate) fn delay_arrival(&mut self, by: Nanos) {
+        self.arrival = self.arrival.saturating_add(by);
     }
 
     /// Removes the kept arrival and returns when it was due.

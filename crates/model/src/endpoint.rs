@@ -60,7 +60,8 @@ pub struct EndpointRun {
     /// Connections planned, where it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// Its requests unanswered, mean over the window: the sum of service times over the window.
+    /// Its requests unanswered, mean over the window: the sum of service times over the window, or, where those of all
+    /// endpoints come to more, its part of the requests that were unanswered.
     pub in_flight_mean: f64,
     /// done - due.
     pub response_ns: Summary,
@@ -110,7 +111,8 @@ pub struct FlowRun {
     /// Connections planned, where it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// From when a whole session was due to its last response, pauses included.
+    /// From when a whole session was due to its last response, pauses included. Sessions that the window's end cut off are
+    /// not in it: where these are many, it is of the shorter ones.
     pub session_ns: Summary,
 }
 
@@ -161,33 +163,45 @@ impl MixSums {
         }
     }
 
-    /// The results of all endpoints and flows over `duration_ns`.
-    pub(crate) fn finish(
-        self,
-        mix: &Mix,
-        attempts: u64,
-        duration_ns: Nanos,
-    ) -> (Vec<EndpointRun>, Vec<FlowRun>) {
+    /// The results of all endpoints and flows.
+    pub(crate) fn finish(self, mix: &Mix, over: &Over) -> (Vec<EndpointRun>, Vec<FlowRun>) {
         let mut scratch = Latencies::new();
-        let over = Over { attempts, seconds: duration_ns as f64 / SECOND as f64 };
         let others = EndpointPlan { name: OTHERS.into(), ..EndpointPlan::default() };
         let plans = mix.endpoints.iter().take(MOST_ENDPOINTS).chain(std::iter::once(&others));
         let endpoints = self.endpoints.into_iter().zip(plans);
-        let endpoints =
-            endpoints.map(|(sum, plan)| sum.finish(plan, &over, &mut scratch)).collect();
+        let endpoints = endpoints.map(|(sum, plan)| sum.finish(plan, over, &mut scratch));
+        let mut endpoints: Vec<EndpointRun> = endpoints.collect();
+        over.share_in_flight(&mut endpoints);
         let flows = self.flows.iter().zip(&mix.flows);
-        let flows = flows.map(|(sum, plan)| flow(sum, plan, mix, &over, &mut scratch)).collect();
+        let flows = flows.map(|(sum, plan)| flow(sum, plan, mix, over, &mut scratch)).collect();
         (endpoints, flows)
     }
 }
 
 /// What shares and rates are of.
-struct Over {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Over {
     attempts: u64,
     seconds: f64,
+    in_flight: f64,
 }
 
 impl Over {
+    /// All attempts of a run, its window, and its requests unanswered, mean over the window.
+    pub(crate) fn new(attempts: u64, duration_ns: Nanos, in_flight: f64) -> Self {
+        Self { attempts, seconds: duration_ns as f64 / SECOND as f64, in_flight }
+    }
+
+    /// Service times that reach beyond the window are whole in their sums: of requests that hang these would be more than
+    /// were in flight at all.
+    fn share_in_flight(&self, endpoints: &mut [EndpointRun]) {
+        let all: f64 = endpoints.iter().map(|endpoint| endpoint.in_flight_mean).sum();
+        if self.in_flight > 0.0 && all > self.in_flight {
+            let part = self.in_flight / all;
+            endpoints.iter_mut().for_each(|endpoint| endpoint.in_flight_mean *= part);
+        }
+    }
+
     fn per_second(&self, count: f64) -> f64 {
         if self.seconds > 0.0 { count / self.seconds } else { 0.0 }
     }
@@ -299,7 +313,7 @@ mod tests {
             let tallies = if index == 7 { vec![succeeded(1, 5)] } else { Vec::new() };
             sums.add(&interval(index, tallies));
         }
-        let (endpoints, _) = sums.finish(&mix, 5, 10 * SECOND);
+        let (endpoints, _) = sums.finish(&mix, &Over::new(5, 10 * SECOND, 0.0));
         assert_eq!((endpoints[0].attempts, endpoints[0].blocks.len()), (0, 10));
         let second = &endpoints[1];
         assert_eq!((second.attempts, second.share, second.requests_per_s), (5, Some(1.0), 0.5));
@@ -314,7 +328,7 @@ mod tests {
         for index in 0..100 {
             sums.add(&interval(index, vec![succeeded(3, 1), succeeded(1000, 2)]));
         }
-        let (endpoints, _) = sums.finish(&mix, 300, 100 * SECOND);
+        let (endpoints, _) = sums.finish(&mix, &Over::new(300, 100 * SECOND, 0.0));
         assert_eq!((endpoints.len(), endpoints[1000].name.as_str()), (1001, OTHERS));
         assert_eq!((endpoints[3].attempts, endpoints[1000].attempts), (100, 200));
         assert!(endpoints[3].blocks.len() <= FEW_BLOCKS);

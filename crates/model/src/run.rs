@@ -146,12 +146,20 @@ impl Run {
         self.rates.requests_per_s * share.min(1.0)
     }
 
-    /// Connections opened for each attempt of a closed loop, beside those that stand from the start: opening them is in
-    /// no latency there, since a request is due when it is sent. 0 in an open loop.
+    /// Connections opened for each attempt in whose latencies opening them is not, as a request is due there when it is
+    /// sent: in a closed loop, beside those that stand from the start; in an open loop by the later steps of sessions.
+    /// 0 for single requests of an open loop.
     pub fn opened_each(&self) -> f64 {
-        let opened = self.totals.connects.saturating_sub(self.plan.connections.into());
-        let each = opened as f64 / self.totals.attempts.max(1) as f64;
-        if self.plan.rate_per_s.is_some() { 0.0 } else { each.min(1.0) }
+        let totals = &self.totals;
+        let counted = match self.plan.rate_per_s {
+            None => 0,
+            Some(_) if self.flows.is_empty() => return 0.0,
+            // Lateness is that of arrivals, each of which may have opened one.
+            Some(_) => self.late_ns.count,
+        };
+        let opened = totals.connects.saturating_sub(self.plan.connections.into());
+        let of = totals.attempts.saturating_sub(counted);
+        opened.saturating_sub(counted).min(of) as f64 / totals.attempts.max(1) as f64
     }
 
     /// A histogram of the run by name.

@@ -52,11 +52,13 @@ struct Ratio {
 }
 
 impl Ratio {
-    /// Of (part, whole) per block.
+    /// Of (part, whole) per block. A block that holds nothing of the whole says nothing of how the ratio varies: counted
+    /// as one that is on it, a single sample among empty blocks would be exact.
     fn of(pairs: &[(f64, f64)]) -> Result<Self, NoInterval> {
         if pairs.is_empty() {
             return Err(NoInterval::NoBlocks);
         }
+        let pairs: Vec<(f64, f64)> = pairs.iter().copied().filter(|pair| pair.1 > 0.0).collect();
         let (part, whole) = pairs.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
         if whole <= 0.0 {
             return Err(NoInterval::NoSamples);

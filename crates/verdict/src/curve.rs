@@ -18,6 +18,8 @@ const GROWING: f64 = 1.03;
 const FALLEN: f64 = 0.90;
 /// Share of an offered rate that counts as kept up with.
 const KEPT_UP: f64 = 0.99;
+/// Share of success that counts as all.
+const ALL_SUCCEED: f64 = 0.99;
 /// How far above the level QPS x mean may come out by rounding.
 const TOLERANCE: f64 = 1.05;
 
@@ -188,9 +190,10 @@ fn concurrency(curve: &Curve, best: usize) -> String {
         };
         return format!(
             "QPS was still growing at the highest level{believed}, {}: the server carries at least {} \
-             requests/s, there in {} on average; sweep to higher levels",
+             requests/s{}, there in {} on average; sweep to higher levels",
             at(top),
             rate(top.qps),
+            failing_some(top),
             show_duration(top.mean_ns)
         );
     }
@@ -263,14 +266,16 @@ fn rates(curve: &Curve, best: usize) -> String {
     });
     match (leading, missed) {
         (Some(row), Some(missed)) => format!(
-            "The server kept up with rates up to {}, in {} on average; {missed}",
+            "The server kept up with rates up to {}{}, in {} on average; {missed}",
             level_of(curve.kind, row.level),
+            failing_some(row),
             show_duration(row.mean_ns)
         ),
         (Some(row), None) => format!(
-            "The server kept up with every rate, the highest being {} in {} on average: its limit is \
+            "The server kept up with every rate, the highest being {}{} in {} on average: its limit is \
              higher",
             level_of(curve.kind, row.level),
+            failing_some(row),
             show_duration(row.mean_ns)
         ),
         (None, missed) => format!(
@@ -363,7 +368,13 @@ pub(crate) fn little_note(curve: &Curve) -> Option<String> {
 
 fn qps(row: &CurveRow) -> String {
     let at_least = if row.verdict == Some(Verdict::LowerBound) { "at least " } else { "" };
-    format!("{at_least}{} requests/s", rate(row.qps))
+    format!("{at_least}{} requests/s{}", rate(row.qps), failing_some(row))
+}
+
+/// That a level's QPS counts failures, where they are more than a few; of more than a tenth others tell.
+pub(crate) fn failing_some(row: &CurveRow) -> String {
+    let some = row.success.filter(|ratio| (SOUND..ALL_SUCCEED).contains(ratio));
+    some.map_or_else(String::new, |ratio| format!(" ({} of them succeeded)", share(ratio)))
 }
 
 #[cfg(test)]

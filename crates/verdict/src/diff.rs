@@ -5,8 +5,8 @@ use std::fmt;
 
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
-use crate::curve::{best_row, little_note};
-use crate::figures::{grouped, level, rate, times};
+use crate::curve::{best_row, failing_some, little_note};
+use crate::figures::{grouped, level, level_of, rate, times};
 
 /// Curves joined on the level.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,6 +192,7 @@ fn notes(curves: &[Curve]) -> Vec<String> {
     }
     notes.extend(unknown(curves));
     notes.extend(unbelievable(curves));
+    notes.extend(curves.iter().filter_map(counting_failures));
     notes.extend(curves.iter().filter_map(little_note));
     notes
 }
@@ -254,6 +255,15 @@ fn unknown(curves: &[Curve]) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// That a ratio of the best levels is one of failures as well.
+fn counting_failures(curve: &Curve) -> Option<String> {
+    let row = &curve.rows[best_row(curve)?];
+    let some = failing_some(row);
+    let at = level_of(curve.kind, row.level);
+    (!some.is_empty())
+        .then(|| format!("the best of {}, at {at}, is {}/s{some}", curve.name, rate(row.qps)))
 }
 
 fn unbelievable(curves: &[Curve]) -> Vec<String> {

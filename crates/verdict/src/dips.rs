@@ -8,22 +8,27 @@
 //! a noisy server is not accused of its noise; and it must also matter, in per cent. Looked for are
 //! periods at several lengths: a deep one may last a second, a shallow one must last longer.
 //!
+//! Where the load itself varies, by stages or a trace, throughput is held against what was due, if anything, and latencies
+//! are not looked at while more was asked for than usual: that they rise then is no departure of the server's.
+//!
 //! Not here: a run that has not settled at its beginning, or drifts all along; that is the rule
 //! `not_steady` of [`crate::validity`].
 
 mod endpoints;
 mod span;
+mod varying;
 
 use model::quote::counted;
 use model::seconds::Second;
 use model::units::{Nanos, SECOND, show_duration};
-use model::{Departure, Dip, Seconds};
+use model::{Departure, Dip, Plan, Seconds};
 use statistics::order::median;
 use statistics::trend;
 
 use crate::figures::rate;
 use endpoints::Usual;
 use span::Span;
+use varying::Varying;
 
 /// Seconds that a window must have before anything can be distinguished from its trend.
 pub const FEWEST_SECONDS: usize = 10;
@@ -36,13 +41,13 @@ pub fn can_tell(duration_ns: Nanos) -> bool {
     duration_ns >= FEWEST_SECONDS as u64 * SECOND - SECOND / 2
 }
 
-/// Every dip of a window, in order.
-pub fn find(window: &Seconds) -> Vec<Dip> {
+/// Every dip of a window under the load of a plan, in order.
+pub fn find(window: &Seconds, plan: &Plan) -> Vec<Dip> {
     let seconds = whole_seconds(window.seconds());
     if seconds.len() < FEWEST_SECONDS {
         return Vec::new();
     }
-    let signals = Signals::of(seconds);
+    let signals = Signals::of(seconds, Varying::of(seconds, plan).as_ref());
     let mut spans: Vec<Span> = [&signals.throughput, &signals.p50, &signals.p99]
         .into_iter()
         .flat_map(|signal| span::find(&signal.off, &signal.noise))
@@ -92,6 +97,11 @@ fn whole_seconds(seconds: &[Second]) -> &[Second] {
     }
 }
 
+/// A count of a second, per second.
+fn per_s(second: &Second, count: u32) -> f64 {
+    f64::from(count) * SECOND as f64 / second.duration_ns.max(1) as f64
+}
+
 /// A figure second by second, beside its trend.
 #[derive(Debug)]
 struct Signal {
@@ -110,25 +120,40 @@ struct Signals {
 }
 
 impl Signals {
-    fn of(seconds: &[Second]) -> Self {
-        Self {
-            throughput: Signal::throughput(seconds),
+    fn of(seconds: &[Second], varying: Option<&Varying>) -> Self {
+        let mut signals = Self {
+            throughput: Signal::throughput(seconds, varying),
             p50: Signal::latency(seconds, |second| second.p50_ns, 1),
             // A 99th percentile of few responses is their maximum: it must stay high to count.
             p99: Signal::latency(seconds, |second| second.p99_ns, 3),
+        };
+        if let Some(varying) = varying {
+            varying.excuse(&mut signals.p50.off);
+            varying.excuse(&mut signals.p99.off);
         }
+        signals
     }
 }
 
 impl Signal {
-    fn throughput(seconds: &[Second]) -> Self {
-        let per_s = |second: &Second| {
-            f64::from(second.responses) * SECOND as f64 / second.duration_ns.max(1) as f64
-        };
-        let value: Vec<f64> = seconds.iter().map(per_s).collect();
-        let trend = trend::of(&value);
-        let off = value.iter().zip(&trend).map(|(v, c)| if *c > 0.0 { 1.0 - v / c } else { 0.0 });
+    fn throughput(seconds: &[Second], varying: Option<&Varying>) -> Self {
+        let value: Vec<f64> = seconds.iter().map(|s| per_s(s, s.responses)).collect();
+        // What it is held against: nothing where not enough was asked for.
+        let asked = varying.map_or_else(|| vec![Some(1.0); value.len()], |of| of.asked.clone());
+        let mut last = 1.0;
+        let parts = value.iter().zip(&asked).map(|(value, asked)| {
+            last = asked.map_or(last, |asked| value / asked);
+            last
+        });
+        let parts: Vec<f64> = parts.collect();
+        let usual = trend::of(&parts);
+        let off = parts.iter().zip(&usual).zip(&asked).map(|((part, usual), asked)| {
+            if *usual > 0.0 && asked.is_some() { 1.0 - part / usual } else { 0.0 }
+        });
         let off: Vec<f64> = off.collect();
+        let course = value.iter().zip(&usual).zip(&asked);
+        let trend = course.map(|((value, usual), asked)| asked.map_or(*value, |a| usual * a));
+        let trend: Vec<f64> = trend.collect();
         // Counts vary by their square root even where nothing else does.
         let typical = median(seconds.iter().map(|s| f64::from(s.responses)).collect());
         let floor = 1.0 / typical.max(1.0).sqrt();

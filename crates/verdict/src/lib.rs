@@ -54,7 +54,7 @@ pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.
 pub fn conclude(intervals: model::RunBuilder, interrupted: bool) -> model::Run {
-    let dips = dips::find(intervals.seconds());
+    let dips = dips::find(intervals.seconds(), intervals.plan());
     let kinds = intervals.kinds().clone();
     let mut run = intervals.finish(interrupted);
     run.dips = dips;

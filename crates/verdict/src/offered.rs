@@ -13,12 +13,19 @@ pub(crate) fn open_loop(run: &Run) -> bool {
     run.plan.rate_per_s.is_some()
 }
 
+/// Arrivals of an open loop that were due in the window: all attempts but the later steps of sessions.
+pub(crate) fn arrivals(run: &Run) -> f64 {
+    let sessions = !run.plan.mix.flows.is_empty() && run.late_ns.count > 0;
+    let arrivals = if sessions { run.late_ns.count } else { run.totals.attempts };
+    arrivals as f64
+}
+
 /// Arrivals of an open loop that were due in the window and not sent in it, when they are more than
 /// can be in the workers' hands as the window ends.
 pub(crate) fn shortfall(run: &Run) -> Option<f64> {
     let (offered, attempts) = (run.rates.offered_per_s, run.totals.attempts as f64);
     let unsent = (1.0 - run.rates.achieved_per_s / offered) * attempts;
-    let allowed = (SHORTFALL * attempts).max(f64::from(run.plan.threads));
+    let allowed = (SHORTFALL * arrivals(run)).max(f64::from(run.plan.threads));
     (open_loop(run) && offered > 0.0 && unsent > allowed).then_some(unsent)
 }
 

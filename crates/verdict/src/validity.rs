@@ -21,7 +21,7 @@ mod users;
 mod way;
 mod window;
 
-pub(crate) use generator::{SENT_AGAIN_NS, connections_for};
+pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
@@ -151,9 +151,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::ConnectionsExhausted,
         condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window \
-                    while every connection was in use; or --max-inflight held back users of a \
-                    closed loop",
-        consequence: "LOWER_BOUND: more connections might have carried more. A note when the \
+                    while every connection was in use; or waiting for one took {HELD_FOR} of the response time \
+                    or more (p90); or --max-inflight held back users of a closed loop",
+        consequence: "LOWER_BOUND: more connections might have carried more. A note when all were sent: \
+                      response times are of so many connections. A note also when the \
                       server was evidently saturated: {SHEDDING} of the responses were 429 or 503, \
                       {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
                       {QUEUED} times the least, with little spread)",
@@ -278,7 +279,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::KeepaliveRefused,
         condition: "the client asked for keep-alive, and the server closed a connection on more \
                     than {REFUSING} of the responses",
-        consequence: "a note: QPS includes connecting, and latencies of a closed loop do not",
+        consequence: "a note: QPS includes connecting, and latencies of a closed loop, or of the later steps of \
+                      sessions, do not",
         advice: "Raise the server's limit on requests per connection, or measure with \
                  --no-keepalive on purpose.",
         brief: "the server closed connections: raise its limit",

@@ -77,6 +77,8 @@ impl Worker {
         match next {
             Next::At(at) => {
                 conn.in_session = true;
+                // The pause is its own; for how long it had waited before it is not.
+                conn.delay_arrival(at.saturating_sub(now));
                 self.hold(j, at, now);
                 Turned::Held
             }
@@ -121,9 +123,9 @@ impl Worker {
         arrival: Option<Arrival>,
         now: Nanos,
     ) {
-        // After a pause, the request is due when the pause is over.
-        self.conns[j].take_arrival();
-        let first = arrival.map_or((now, now), |a| (a.due, a.taken.min(now)));
+        // An arrival that paused first is due as much later.
+        let paused = self.conns[j].take_arrival().unwrap_or(now).min(now);
+        let first = arrival.map_or((paused, paused), |a| (a.due, a.taken.min(now)));
         let mut count = 0;
         for part in requests.parts() {
             let arrived = if count == 0 { Some(first) } else { self.further(first, now) };
@@ -164,6 +166,8 @@ impl Worker {
         if part.opens {
             (conn.session_due, conn.session_requests) = (flight.due, 0);
             self.recorder.session_opened(part.endpoint, flight.due);
+        } else {
+            self.recorder.tally.sent_inside += 1;
         }
         conn.session_requests = conn.session_requests.saturating_add(1);
         self.recorder.launched(flight);

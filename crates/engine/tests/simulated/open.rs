@@ -165,3 +165,28 @@ fn what_a_count_offers_is_over_the_time_in_which_it_is_due() {
     let codes: Vec<_> = verdict::judge(&held).reasons.iter().map(|reason| reason.code).collect();
     assert!(codes.contains(&model::ReasonCode::ConnectionsExhausted), "{codes:?}");
 }
+
+/// Each worker has half of the arrivals, and one of them a single connection of three.
+#[test]
+fn arrivals_that_wait_for_few_connections_are_told() {
+    let load = open(165.0, 3).with(|plan| {
+        (plan.threads, plan.arrivals) = (2, Some(Arrivals::Poisson));
+        plan.duration_ns = Some(20 * SECOND);
+    });
+    let codes = |connections: u32| {
+        let load = load.clone().with(|plan| plan.connections = connections);
+        let run = drive(&load, |world| {
+            scripted(world, &load.request, |_| Some(Reply::ok_after(10 * MILLISECOND))).0
+        })
+        .run;
+        assert_eq!(run.service_ns.p99 / MILLISECOND, 10, "the server is as fast for all");
+        let reasons = verdict::judge(&run).reasons.into_iter();
+        let found = reasons.filter(|of| of.code == model::ReasonCode::ConnectionsExhausted);
+        (run.response_ns.p90, found.map(|of| of.text).collect::<Vec<_>>())
+    };
+    let (slow, told) = codes(3);
+    assert!(slow > 25 * MILLISECOND, "{slow}");
+    assert!(told.len() == 1 && told[0].contains("arrivals waited"), "{told:?}");
+    let (quick, told) = codes(40);
+    assert!(quick < 11 * MILLISECOND && told.is_empty(), "{quick} {told:?}");
+}

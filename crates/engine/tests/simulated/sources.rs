@@ -91,6 +91,8 @@ fn sessions_arrive_and_inside_the_loop_is_closed() {
             }
         }
     }
+    let inside: u64 = outcome.intervals.iter().map(|one| one.tally.sent_inside).sum();
+    assert_eq!(outcome.sent() - inside, 50, "each session's first is an arrival");
     // What users send inside a session is due when it is sent.
     assert!(outcome.run.wait_ns.max <= HANDSHAKE, "{:?}", outcome.run.wait_ns);
     assert_eq!(outcome.run.late_ns.count, 50);
@@ -233,6 +235,37 @@ fn an_arrival_may_pause_first_and_is_unsent_if_the_window_ends_before() {
     let totals = &outcome.run.totals;
     assert_eq!((totals.attempts, totals.succeeded, totals.unsent), (10, 7, 3), "{totals:?}");
     assert_eq!(requests.len(), 7);
+}
+
+/// The pause of a script is its own. What it waited for before, a connection here, is in its response time.
+#[test]
+fn an_arrival_that_pauses_had_waited_before_it() {
+    const DELAY: Nanos = 5 * MILLISECOND;
+    let took = |nth: usize| if nth == 19 { 300 * MILLISECOND } else { MILLISECOND };
+    let script = Script { delay: DELAY, ..Script::of(&["/1"]) };
+    let mut nth = 0;
+    let (outcome, requests) = play(open(100.0, 1), &script, move |_| {
+        nth += 1;
+        Some(Reply::ok_after(took(nth - 1)))
+    });
+    let (mut free, mut responses) = (HANDSHAKE, Vec::new());
+    for due in (0..100).map(|n| n * 10 * MILLISECOND) {
+        let sent = free.max(due) + DELAY;
+        if sent >= SECOND {
+            break;
+        }
+        free = sent + took(responses.len()) + 2 * WAY;
+        responses.push(free - due - DELAY);
+    }
+    let run = outcome.run;
+    let sent = responses.len() as u64;
+    assert_eq!((run.totals.attempts, run.totals.succeeded), (100, sent));
+    assert_eq!((requests.len() as u64, run.response_ns.count), (sent, sent));
+    assert_eq!(run.response_ns.max, *responses.iter().max().expect("responses"));
+    assert_eq!(run.response_ns.mean, responses.iter().sum::<Nanos>() / sent);
+    // Three quarters of them waited behind the one that was slow, though the server took a millisecond for each.
+    assert!(run.response_ns.p50 > 50 * MILLISECOND, "{:?}", run.response_ns);
+    assert_eq!(run.service_ns.p50 / MILLISECOND, 1);
 }
 
 #[test]
@@ -395,6 +428,20 @@ fn endpoints_and_flows_have_figures_of_their_own() {
         assert!(visit.session_ns.max <= whole + HANDSHAKE, "{:?}", visit.session_ns);
         assert_eq!(visit.transactions_per_s, 15.0);
     }
+}
+
+/// Four users, all of whom hang at the second endpoint until the time-out, long after the window.
+#[test]
+fn no_more_is_in_flight_at_an_endpoint_than_there_are_users() {
+    let script = Script::of(&["/quick", "/hangs"]);
+    let load = closed(4).with(|plan| plan.timeout_ns = 5 * SECOND);
+    let (outcome, _) = play(load, &script, |request| match request.path.as_str() {
+        "/hangs" => None,
+        _ => Some(Reply::ok_after(MILLISECOND)),
+    });
+    let of: Vec<f64> = outcome.run.endpoints.iter().map(|one| one.in_flight_mean).collect();
+    assert!(of[0] < 0.01 && (3.9..=4.0).contains(&of[1]), "{of:?}");
+    assert!(of[0] + of[1] <= outcome.run.concurrency.in_flight_mean + 1e-9, "{of:?}");
 }
 
 /// Whatever a server does, the outcome of every request is reported to its source once, and every

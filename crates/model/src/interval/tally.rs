@@ -23,6 +23,9 @@ pub struct Tally {
     /// Of these, requests of an open loop that ends by count which left when all of them had been due for a while.
     #[serde(default)]
     pub sent_after: u64,
+    /// Of all handed to the kernel, later steps of sessions, which are no arrivals.
+    #[serde(default)]
+    pub sent_inside: u64,
     /// Attempts that succeeded.
     pub succeeded: u64,
     /// Attempts dropped before sending.
@@ -126,6 +129,7 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         self.sent = self.sent.saturating_add(other.sent);
         self.sent_after = self.sent_after.saturating_add(other.sent_after);
+        self.sent_inside = self.sent_inside.saturating_add(other.sent_inside);
         self.succeeded = self.succeeded.saturating_add(other.succeeded);
         self.unsent = self.unsent.saturating_add(other.unsent);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);

@@ -3,10 +3,11 @@
 use super::sums::Sums;
 use super::{Run, RunHead, SCHEMA};
 use crate::blocks::BlockSums;
-use crate::endpoint::MixSums;
+use crate::endpoint::{MixSums, Over};
 use crate::environment::Program;
 use crate::interval::{Interval, Phase};
 use crate::kinds::Kinds;
+use crate::plan::Plan;
 use crate::presence::PresenceSums;
 use crate::seconds::Seconds;
 use crate::slices::Slices;
@@ -62,6 +63,11 @@ impl RunBuilder {
         }
     }
 
+    /// What was to be sent.
+    pub fn plan(&self) -> &Plan {
+        &self.head.plan
+    }
+
     /// The window second by second, finer than the timeline of a long run.
     pub fn seconds(&self) -> &Seconds {
         &self.seconds
@@ -81,7 +87,9 @@ impl RunBuilder {
         let totals = &sums.totals;
         let due_ns = plan.all_due_ns().map(|end_ns| end_ns.saturating_sub(plan.warmup_ns));
         let due_ns = due_ns.filter(|&due_ns| !interrupted || due_ns <= totals.duration_ns);
-        let (endpoints, flows) = mix.finish(&plan.mix, totals.attempts, totals.duration_ns);
+        let concurrency = sums.concurrency(plan.connections);
+        let over = Over::new(totals.attempts, totals.duration_ns, concurrency.in_flight_mean);
+        let (endpoints, flows) = mix.finish(&plan.mix, &over);
         Run {
             schema: SCHEMA.to_owned(),
             plimsoll: Program { version },
@@ -90,7 +98,7 @@ impl RunBuilder {
             environment,
             interrupted,
             rates: sums.rates(plan.rate_per_s.is_some(), due_ns, presence.sums()),
-            concurrency: sums.concurrency(plan.connections),
+            concurrency,
             users: sums.users.finish(),
             response_ns: sums.response.summary(),
             service_ns: sums.service.summary(),

@@ -5,7 +5,7 @@ use model::run::Run;
 
 use super::parts;
 use crate::figure::{clean, count};
-use crate::text::mix::{ENDPOINT, FLOW, endpoint_cells, failures, flow_cells};
+use crate::text::mix::{ENDPOINT, FLOW, cut_off, endpoint_cells, failures, flow_cells};
 
 /// The tables, with what failed below them.
 pub(super) fn run(run: &Run) -> Markup {
@@ -21,6 +21,9 @@ pub(super) fn run(run: &Run) -> Markup {
         @if !run.flows.is_empty() {
             h3 { "Flows" }
             (parts::rows(&headers("flow", &FLOW), flows))
+            @for (flow, words) in run.flows.iter().filter_map(|one| Some((one, cut_off(one)?))) {
+                p { (clean(&flow.name, 200)) ": " (words) "." }
+            }
             (failed_steps(run))
         }
     }

@@ -81,6 +81,22 @@ fn asked(part: Option<f64>, rate_per_s: Option<f64>, connections: Option<u32>) -
     }
 }
 
+/// The part of the sessions from which on those that the window's end cut off would have moved the p99 of the others.
+const CUT_OFF: f64 = 0.01;
+
+/// That session times are of the sessions that were short enough to end, in words; none where hardly any was cut off.
+pub(crate) fn cut_off(flow: &FlowRun) -> Option<String> {
+    let many = flow.unfinished as f64 >= CUT_OFF * flow.started as f64;
+    (flow.unfinished > 0 && flow.completed > 0 && many).then(|| {
+        format!(
+            "{} of {} sessions had not ended when the window did and are in no session time: those shown are of the \
+             shorter ones (a longer window has fewer of them)",
+            count(flow.unfinished),
+            count(flow.started)
+        )
+    })
+}
+
 /// What went wrong with an endpoint, in words; none where nothing did.
 pub(crate) fn failures(endpoint: &EndpointRun) -> Option<String> {
     let classes = endpoint.errors.occurred();
@@ -114,6 +130,8 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
             for (step, &n) in &flow.failed_at {
                 out += &named(&flow.name, &format!("{} failed at {step}", count(n)), style);
             }
+            out +=
+                &cut_off(flow).map_or_else(String::new, |words| named(&flow.name, &words, style));
         }
     }
     Some(out)
@@ -168,7 +186,28 @@ fn table<'a, const N: usize>(
 
 #[cfg(test)]
 mod tests {
+    use super::cut_off;
     use crate::{html, sample, text};
+
+    #[test]
+    fn session_times_are_said_to_be_of_those_that_ended() {
+        let mut run = sample::mixed();
+        let flow = &mut run.flows[0];
+        (flow.started, flow.completed, flow.failed, flow.unfinished) = (1000, 990, 5, 5);
+        assert_eq!(cut_off(flow), None);
+        (flow.completed, flow.unfinished) = (700, 295);
+        let printed = text::details(&run, false, text::Style::default());
+        let words: Vec<&str> = printed.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(
+            words.contains("295 of 1,000 sessions had not ended when the window did"),
+            "{words}"
+        );
+        assert!(html::run(&run).contains("295 of 1,000 sessions had not ended"));
+        let flow = &mut run.flows[0];
+        (flow.completed, flow.unfinished) = (0, 995);
+        assert_eq!(cut_off(flow), None, "no time is shown");
+    }
 
     #[test]
     fn a_mix_is_a_table_in_text_and_on_the_page() {

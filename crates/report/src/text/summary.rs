@@ -154,7 +154,7 @@ fn latencies(run: &Run, style: Style) -> String {
         true => vec![("Service time", &run.service_ns)],
         false => vec![("Response time", &run.response_ns), ("Service time", &run.service_ns)],
     };
-    // Users of a closed loop wait for it before the time that is kept of their requests begins.
+    // Users of a closed loop, and those in a session, wait for it before the time that is kept of their requests begins.
     if run.opened_each() >= OFTEN {
         rows.push(("Connecting", &run.connect_ns));
         rows.push(("Handshake", &run.tls_ns));

@@ -115,3 +115,26 @@ fn too_little_is_refused_with_its_reason() {
     let empty = Distribution::default();
     assert_eq!(quantile(&[&empty; 8], 0.5, 0.95), Err(NoInterval::NoSamples));
 }
+
+/// What came once, or twice, in a long run is no more certain for the empty blocks around it.
+#[test]
+fn blocks_without_samples_make_nothing_certain() {
+    let held = |samples: &[(f64, f64)]| {
+        let mut pairs = vec![(0.0, 0.0); 60];
+        samples.iter().enumerate().for_each(|(at, pair)| pairs[20 * at] = *pair);
+        ratio(&pairs, 0.95)
+    };
+    assert_eq!(held(&[(10.0, 1.0)]), Err(NoInterval::TooFew { effective_blocks: 1.0 }));
+    let twice = held(&[(10.0, 1.0), (12.0, 1.0)]);
+    assert_eq!(twice, Err(NoInterval::TooFew { effective_blocks: 2.0 }));
+    let among_empty = held(&[(10.0, 1.0), (11.0, 1.0), (12.0, 1.0)]).expect("three blocks");
+    let alone = ratio(&[(10.0, 1.0), (11.0, 1.0), (12.0, 1.0)], 0.95).expect("three blocks");
+    assert_eq!(among_empty, alone);
+    // Student's reach for two degrees of freedom, 4.30, times a standard error of 1 / sqrt(3).
+    assert!((alone.high - 11.0 - 2.484).abs() < 1e-3, "{alone:?}");
+    let empty = Distribution::default();
+    let only = Distribution::of(vec![(1_000_000, 1)]);
+    let mut blocks = vec![&empty; 60];
+    blocks[7] = &only;
+    assert_eq!(quantile(&blocks, 0.5, 0.95), Err(NoInterval::TooFew { effective_blocks: 1.0 }));
+}

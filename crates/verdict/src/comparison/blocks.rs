@@ -100,7 +100,9 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
             .to_owned());
     }
     let rho = alike(&blocks);
-    let worth = effective(blocks.len(), rho);
+    // Blocks in which nothing ended say nothing of how latencies vary, however many they are.
+    let held = blocks.iter().filter(|block| block.response.count > 0.0).count();
+    let worth = effective(held, rho);
     if worth < FEWEST_EFFECTIVE {
         return Err(format!(
             "a run was too short to tell how much it varies (it has {worth:.1} independent blocks, and \
@@ -110,7 +112,7 @@ fn bootstrap(run: &Run, stream: u64) -> Result<(Vec<Draw>, f64), String> {
     }
     let table = Table::of(&blocks);
     let random = &mut Pcg64Mcg::seed_from_u64(run.plan.seed ^ stream << 32);
-    let length = ((blocks.len() as f64 / worth).round() as usize).clamp(1, blocks.len() / 3);
+    let length = ((held as f64 / worth).round() as usize).clamp(1, blocks.len() / 3);
     let mut weights = vec![0.0; blocks.len()];
     let draws = (0..RESAMPLES)
         .map(|_| {

@@ -66,6 +66,9 @@ fn loads(a: &Run, b: &Run) -> Option<String> {
     }
     let mut other = a.plan.differences(&b.plan);
     other.retain(|what| !MAY_DIFFER.contains(what));
+    if a.plan.stages != b.plan.stages {
+        other.push("course of the load");
+    }
     // Names may be paths, which differ between servers.
     let shares = |run: &Run| run.plan.mix.endpoints.iter().map(|e| e.share).collect::<Vec<_>>();
     if shares(a) != shares(b) {

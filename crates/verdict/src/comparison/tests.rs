@@ -44,12 +44,17 @@ impl Server {
     }
 
     fn run(&mut self, seconds: u32, per_s: usize, rho: f64, scale: f64) -> Run {
+        self.run_of(&vec![per_s; seconds as usize], rho, scale)
+    }
+
+    /// A run of this many responses second by second.
+    fn run_of(&mut self, responses: &[usize], rho: f64, scale: f64) -> Run {
         let mut builder = RunBuilder::new(fixture::head(fixture::plan()));
-        let mut times = self.times(seconds as usize * per_s, rho, scale).into_iter();
-        for index in 0..seconds {
-            let n = per_s as u64;
+        let mut times = self.times(responses.iter().sum(), rho, scale).into_iter();
+        for (index, &responses) in (0u32..).zip(responses) {
+            let n = responses as u64;
             let mut tally = Tally { succeeded: n, responses_done: n, sent: n, ..Tally::default() };
-            for nanos in times.by_ref().take(per_s) {
+            for nanos in times.by_ref().take(responses) {
                 tally.response.record(nanos as u64);
                 tally.service.record(nanos as u64);
             }
@@ -188,6 +193,20 @@ fn few_blocks_in_simulation_find_what_is_far_beyond_their_spread() {
     assert!(share <= 0.065 && far >= 90, "{alarms} {far}");
 }
 
+/// A response every twenty seconds: three blocks of sixty hold anything.
+#[test]
+fn blocks_in_which_nothing_ended_decide_nothing() {
+    let seconds: Vec<usize> = (0..60).map(|second| usize::from(second % 20 == 0)).collect();
+    let [a, b] = [1.0, 1.5].map(|scale| Server::new(7).run_of(&seconds, 0.0, scale));
+    let comparison = judged(&a, &b, 0.05);
+    assert_eq!(
+        (comparison.word, comparison.effects.len()),
+        (Word::CannotTell, 0),
+        "{comparison:?}"
+    );
+    assert!(comparison.notes[0].contains("too short"), "{:?}", comparison.notes);
+}
+
 #[test]
 fn runs_without_blocks_are_undecided() {
     let mut server = Server::new(5);
@@ -306,11 +325,15 @@ fn loads_that_differ_by_a_flag_are_not_judged() {
     let mut server = Server::new(3);
     let a = server.run(8, 100, 0.5, 1.0);
     type Change = (&'static str, fn(&mut model::Plan));
-    let changes: [Change; 4] = [
+    let changes: [Change; 5] = [
         ("pipeline", |plan| (plan.pipeline, plan.max_inflight) = (8, 8 * plan.connections)),
         ("keep-alive", |plan| plan.keepalive = !plan.keepalive),
         ("think time", |plan| plan.think_ns = Some(50_000_000)),
         ("method", |plan| plan.method = "POST".into()),
+        ("course of the load", |plan| {
+            let (at, r#for) = (model::workload::Rate(5.0), model::workload::Time(SECOND));
+            plan.stages = vec![model::workload::Stage::Hold { at, r#for }];
+        }),
     ];
     for (what, change) in changes {
         let mut b = a.clone();

@@ -125,8 +125,8 @@ fn what_to_read_from_an_open_loop() {
         ),
         (
             &[(1000.0, 700.0, 300.0, 0.95), (2000.0, 1990.0, 1.0, 0.1)],
-            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s; the \
-             highest was 700 requests/s.",
+            "The server kept up with none of the rates: at 1,000/s it answered 700 requests/s (95.00 % of them \
+             succeeded); the highest was 700 requests/s (95.00 % of them succeeded).",
         ),
     ] {
         assert_eq!(read(&curve(LevelKind::Rate, rows), OBJECTIVE).sentence, sentence);
@@ -247,6 +247,20 @@ fn a_level_that_cannot_be_believed_is_no_sign_of_falling_behind() {
 }
 
 /// One response in twelve failed, at once, and made room for more.
+#[test]
+fn a_throughput_that_counts_failures_says_so() {
+    let rows = [(8.0, 1000.0, 8.0, 1.0), (16.0, 1100.0, 15.0, 0.95), (32.0, 900.0, 30.0, 0.95)];
+    let said = |kind, rows: &[(f64, f64, f64, f64)]| read(&curve(kind, rows), OBJECTIVE).sentence;
+    let sentence = said(LevelKind::Concurrency, &rows);
+    assert!(sentence.contains("1,100 requests/s (95.00 % of them succeeded)"), "{sentence}");
+    let rates = [(100.0, 100.0, 5.0, 1.0), (200.0, 200.0, 5.0, 0.92)];
+    let sentence = said(LevelKind::Rate, &rates);
+    assert!(
+        sentence.contains("the highest being 200/s (92.00 % of them succeeded) in"),
+        "{sentence}"
+    );
+}
+
 #[test]
 fn failures_that_look_like_throughput_are_not_the_best() {
     let curve =

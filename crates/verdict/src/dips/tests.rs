@@ -85,13 +85,19 @@ fn row(claim: &str, reach: &str, got: impl std::fmt::Display, met: bool) {
     println!("truth | {claim} | {reach} | {got} | {}", if met { "yes" } else { "no" });
 }
 
+/// Under a steady load.
+fn find_steady(window: &Seconds) -> Vec<Dip> {
+    find(window, &fixture::plan())
+}
+
 fn spans(dips: &[Dip]) -> Vec<(u64, u64)> {
     dips.iter().map(|dip| (dip.start_ns / SECOND, dip.duration_ns / SECOND)).collect()
 }
 
 #[test]
 fn healthy_runs_have_no_dips() {
-    let dipping = |seed: &u64| !find(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
+    let dipping =
+        |seed: &u64| !find_steady(&Seconds::of(Healthy::drawn(*seed).run(*seed))).is_empty();
     let invented: Vec<u64> = (0..1000).filter(dipping).collect();
     row("dips reported in 1,000 healthy runs", "none", invented.len(), invented.is_empty());
     assert!(invented.is_empty(), "seeds {invented:?}: {:?}", Healthy::drawn(invented[0]));
@@ -101,7 +107,7 @@ fn healthy_runs_have_no_dips() {
 fn a_dip_of_90_seconds_in_two_hours_is_found_to_the_second() {
     for (seed, loss) in [(1, 0.9), (2, 0.5), (3, 0.3), (4, 0.2)] {
         let from = 1234 + 997 * seed as usize;
-        let dips = find(&Seconds::of(slowed(STEADY.run(seed), from, 90, loss)));
+        let dips = find_steady(&Seconds::of(slowed(STEADY.run(seed), from, 90, loss)));
         let exact = spans(&dips) == [(from as u64, 90)];
         let claim = format!("a dip of 90 s in two hours that takes {:.0} %", loss * 100.0);
         row(&claim, "found to the second", format!("{:?}", spans(&dips)), exact);
@@ -120,7 +126,7 @@ fn stalls_of_a_second_are_each_found() {
         seconds[at].responses = 0;
         (seconds[at].p50_ns, seconds[at].p99_ns) = (0, 0);
     }
-    let dips = find(&Seconds::of(seconds));
+    let dips = find_steady(&Seconds::of(seconds));
     assert_eq!(spans(&dips), [(10, 1), (20, 1), (30, 1), (40, 1), (50, 1)]);
     assert_eq!(dips[0].throughput.map(|t| t.worst), Some(0.0));
 }
@@ -135,7 +141,7 @@ fn an_outage_is_found_in_whatever_noise() {
         responses,
         ..Second::default()
     };
-    let dips = find(&Seconds::of(noisy.iter().enumerate().map(second).collect()));
+    let dips = find_steady(&Seconds::of(noisy.iter().enumerate().map(second).collect()));
     assert_eq!(dips.len(), 2, "{dips:?}");
     for (dip, at) in dips.iter().zip([6, 13]) {
         let (from, length) = (dip.start_ns / SECOND, dip.duration_ns / SECOND);
@@ -149,7 +155,7 @@ fn a_rise_of_latency_alone_is_a_dip() {
     for second in &mut seconds[3000..3020] {
         (second.p50_ns, second.failed) = (second.p50_ns * 5, 2);
     }
-    let dips = find(&Seconds::of(seconds));
+    let dips = find_steady(&Seconds::of(seconds));
     assert_eq!(spans(&dips), [(3000, 20)]);
     assert_eq!((dips[0].throughput, dips[0].failed), (None, 40));
     assert!(dips[0].p50_ns.is_some_and(|p50| (4.8..5.2).contains(&p50.ratio())));
@@ -159,16 +165,16 @@ fn a_rise_of_latency_alone_is_a_dip() {
 fn what_lasts_to_the_end_has_not_recovered_and_what_begins_with_the_window_is_no_dip() {
     let mut seconds = STEADY.run(11);
     seconds.truncate(300);
-    let late = find(&Seconds::of(slowed(seconds.clone(), 270, 30, 0.6)));
+    let late = find_steady(&Seconds::of(slowed(seconds.clone(), 270, 30, 0.6)));
     assert_eq!((spans(&late), late[0].recovery_ns), (vec![(270, 30)], None));
-    assert_eq!(find(&Seconds::of(slowed(seconds, 0, 30, 0.6))), []);
+    assert_eq!(find_steady(&Seconds::of(slowed(seconds, 0, 30, 0.6))), []);
 }
 
 #[test]
 fn few_or_empty_seconds_are_not_judged() {
-    assert_eq!(find(&Seconds::default()), []);
-    assert_eq!(find(&Seconds::of(STEADY.run(1)[..9].to_vec())), []);
-    assert_eq!(find(&Seconds::of(vec![Second::default(); 50])), []);
+    assert_eq!(find_steady(&Seconds::default()), []);
+    assert_eq!(find_steady(&Seconds::of(STEADY.run(1)[..9].to_vec())), []);
+    assert_eq!(find_steady(&Seconds::of(vec![Second::default(); 50])), []);
 }
 
 /// A server stopped for a second of every ten under 1,000/s, on a machine whose own tail wavers. The
@@ -198,10 +204,71 @@ fn deep_stalls_are_not_joined_across_what_lies_between() {
         p99_ns: 1_000 * p99_us[at],
         ..Second::default()
     };
-    let dips = find(&Seconds::of((0..responses.len()).map(second).collect()));
+    let dips = find_steady(&Seconds::of((0..responses.len()).map(second).collect()));
     for stall in [5, 15, 25, 35] {
         let holds = |(from, length): &(u64, u64)| (*from..from + length).contains(&stall);
         let (_, length) = spans(&dips).into_iter().find(holds).expect("the stall is a dip");
         assert!(length <= 6, "{stall}: {:?}", spans(&dips));
+    }
+}
+
+/// A minute of stages at these heights for so long, in an open loop.
+fn staged(stages: &[(f64, u64)]) -> Plan {
+    use model::workload::{Rate, Stage, Time};
+
+    let hold =
+        |&(at, seconds): &(f64, u64)| Stage::Hold { at: Rate(at), r#for: Time(seconds * SECOND) };
+    let stages = stages.iter().map(hold).collect();
+    Plan { rate_per_s: Some(1.0), stages, ..fixture::plan() }
+}
+
+/// Seconds of these stages, of a server that responds to each arrival so many seconds later.
+fn carried(stages: &[(f64, u64)], behind: usize, p50_ms: impl Fn(f64) -> f64) -> Vec<Second> {
+    let due: Vec<f64> =
+        stages.iter().flat_map(|&(at, seconds)| vec![at; seconds as usize]).collect();
+    let second = |at: usize| Second {
+        start_ns: at as u64 * SECOND,
+        duration_ns: SECOND,
+        due: due[at] as u32,
+        responses: at.checked_sub(behind).map_or(0, |at| due[at] as u32),
+        failed: 0,
+        p50_ns: (p50_ms(due[at]) * 1e6) as u64 + behind as u64 * SECOND,
+        p99_ns: (4.0 * p50_ms(due[at]) * 1e6) as u64 + behind as u64 * SECOND,
+    };
+    (0..due.len()).map(second).collect()
+}
+
+#[test]
+fn a_load_that_falls_and_rises_as_planned_is_no_dip() {
+    let pause = [(1000.0, 25), (100.0, 8), (1000.0, 27)];
+    let spike = [(200.0, 25), (1000.0, 8), (200.0, 27)];
+    for stages in [&pause[..], &spike] {
+        let plan = staged(stages);
+        for behind in [0, 2] {
+            // Four times as slow at the higher rate.
+            let seconds = carried(stages, behind, |rate| if rate > 500.0 { 20.0 } else { 5.0 });
+            assert_eq!(find(&Seconds::of(seconds), &plan), [], "{stages:?} {behind}");
+        }
+        // As users of a closed loop: their number is as planned.
+        let mut seconds = carried(stages, 0, |_| 5.0);
+        seconds.iter_mut().for_each(|second| second.due = 0);
+        let closed = Plan { rate_per_s: None, ..plan };
+        assert_eq!(find(&Seconds::of(seconds), &closed), [], "{stages:?}");
+    }
+}
+
+#[test]
+fn a_stall_under_a_load_that_varies_is_found() {
+    let stages = [(1000.0, 20), (300.0, 20), (1000.0, 20)];
+    for at in [10, 30, 50] {
+        let mut seconds = carried(&stages, 0, |_| 5.0);
+        seconds[at].responses = 0;
+        let dips = find(&Seconds::of(seconds), &staged(&stages));
+        assert_eq!(spans(&dips), [(at as u64, 1)], "{dips:?}");
+        let throughput = dips[0].throughput.expect("throughput fell");
+        assert_eq!(throughput.trend, if at == 30 { 300.0 } else { 1000.0 });
+        let mut seconds = carried(&stages, 0, |_| 5.0);
+        seconds[at].p50_ns *= 20;
+        assert_eq!(spans(&find(&Seconds::of(seconds), &staged(&stages))), [(at as u64, 1)]);
     }
 }

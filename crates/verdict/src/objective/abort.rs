@@ -106,7 +106,8 @@ fn figure(metric: Metric, limit: Limit, interval: &Interval) -> Option<f64> {
             let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
             (length_ns > 0).then(|| tally.responses_done as f64 * SECOND as f64 / length_ns as f64)
         }
-        Metric::Achieved => share(tally.sent, interval.due),
+        // The later steps of sessions are due when they are sent.
+        Metric::Achieved => share(tally.sent.saturating_sub(tally.sent_inside), interval.due),
         // Users are counted when the run is over.
         Metric::Served => None,
     }
@@ -185,6 +186,15 @@ mod tests {
         assert_eq!(ends_in("errors.status>=8 for 2s", &intervals), Some(3));
         assert_eq!(ends_in("errors.timeout>0 for 1s", &intervals), None);
         assert_eq!(ends_in("success<100% for 1s", &intervals), Some(2));
+    }
+
+    #[test]
+    fn a_rate_of_sessions_is_reached_by_those_that_begin() {
+        // A hundred sessions of four steps are due, and half of them begin.
+        let mut intervals = seconds(&[(100, 200, 200, 1, 0); 3]);
+        assert_eq!(ends_in("achieved<95% for 2s", &intervals), None);
+        intervals.iter_mut().for_each(|second| second.tally.sent_inside = 150);
+        assert_eq!(ends_in("achieved<95% for 2s", &intervals), Some(2));
     }
 
     #[test]

@@ -11,20 +11,23 @@
 //! | `LOWER_BOUND` | success, errors | undecided, likewise | decided where the failures that can only be the server's miss it alone |
 //! | `INVALID` by the server alone | `available` | decided: the objective says how much absence is borne | decided |
 //! | `LOWER_BOUND` | `available` | decided | decided where connections alone were short |
-//! | any | response | undecided where it may be missed by arrivals that the window's end dropped | decided |
-//! | any, in a closed loop | response | undecided where it may be missed with the time of connecting | decided |
+//! | any | response | undecided where it may be missed by arrivals that the window's end dropped; a percentile also by attempts that had no response | decided |
+//! | any | `qps`, latency | undecided where it is met with the responses that failed, and may be missed without them | decided |
+//! | any, in a closed loop or of sessions | response | undecided where it may be missed with the time of connecting | decided |
 //! | any | `qps` | decided | undecided where every request sent had its response: more must be sent |
+//! | any, in an open loop | response | decided | undecided where waiting for connections made it, and the service time meets it |
 //! | not `VALID` | `stable` | undecided | undecided: the generator may have departed from its trend |
 //! | not `VALID` | `valid` | undecided | undecided: what was measured is not the server's |
 
 use model::units::{SECOND, show_duration};
 use model::{ErrorClass, ReasonCode, Run, Verdict};
 
-use super::figures::{Figures, Spread};
+use super::figures::{Figures, Spread, Times};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
 use crate::figures::{grouped, percent, rate};
 use crate::offered::SHORTFALL;
+use crate::validity::waits_for_connections;
 
 /// Share of what was asked for that counts as all of it.
 const ALL_THAT_WAS_ASKED: f64 = 0.99;
@@ -39,8 +42,10 @@ pub(super) fn doubt(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Op
         Verdict::Valid => None,
     };
     undecided.or_else(|| match met {
-        true => left_out(figures, bound).or_else(|| connecting(run, figures, bound)),
-        false => too_little_asked(run, figures, bound),
+        true => left_out(figures, bound)
+            .or_else(|| helped_by_failures(figures, bound))
+            .or_else(|| connecting(run, figures, bound)),
+        false => too_little_asked(run, figures, bound).or_else(|| held_back(run, figures, bound)),
     })
 }
 
@@ -147,34 +152,92 @@ fn servers_failures_miss(figures: &Figures, bound: Bound, connections_alone: boo
     !bound.relation.holds(value, bound.limit.value())
 }
 
-/// Arrivals that the window's end dropped, where they may miss an objective that the others meet: they have no response
-/// time, and came behind all that had to wait.
+/// Attempts without a response time, where they may miss an objective that the others meet: arrivals that the window's end
+/// dropped came behind all that had to wait; who was cut off, or was still waiting when the run ended, was not answered
+/// in time, whatever the limit.
 fn left_out(figures: &Figures, bound: Bound) -> Option<String> {
     let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
-    let (untimed, timed) = (figures.untimed as f64, figures.response.summary.count as f64);
-    if untimed == 0.0 || !bound.relation.is_upper() {
+    let timed = figures.response.summary.count;
+    let (dropped, without) = (figures.untimed, figures.attempts.saturating_sub(timed));
+    if without == 0 || !bound.relation.is_upper() {
         return None;
     }
-    let all = untimed + timed;
     let met = match statistic {
         Statistic::Percentile(percentile) => {
-            let times = figures.response.latencies.recorded();
-            let within =
-                times.filter(|&(ns, _)| bound.relation.holds(ns as f64, bound.limit.value()));
-            within.map(|(_, n)| n as f64).sum::<f64>() >= percentile.share() * all
+            let all = without as f64 + timed as f64;
+            within(&figures.response, bound) >= percentile.share() * all
         }
         // A few are in the workers' hands as the window ends.
-        Statistic::Mean | Statistic::Max => untimed <= SHORTFALL * all,
+        Statistic::Mean | Statistic::Max => {
+            dropped as f64 <= SHORTFALL * (dropped as f64 + timed as f64)
+        }
     };
-    (!met).then(|| {
-        format!(
+    let words = match dropped.saturating_mul(2) >= without {
+        true => format!(
             "{} arrivals were dropped unsent as the window ended: how long they would have waited is in no response time",
-            grouped(untimed, 0)
-        )
-    })
+            grouped(dropped as f64, 0)
+        ),
+        false => format!(
+            "{} of {} attempts had no response, and are in no response time",
+            grouped(without as f64, 0),
+            grouped(figures.attempts as f64, 0)
+        ),
+    };
+    (!met).then_some(words)
 }
 
-/// Connecting, which is in no latency of a closed loop: where it may miss an objective that the rest meets.
+/// How many of these times are on the right side of a limit.
+fn within(times: &Times, bound: Bound) -> f64 {
+    let held = times.latencies.recorded();
+    let held = held.filter(|&(ns, _)| bound.relation.holds(ns as f64, bound.limit.value()));
+    held.map(|(_, n)| n as f64).sum()
+}
+
+/// Responses that failed, where they are what meets an objective: a server that turns requests away does it quickly, and
+/// often.
+fn helped_by_failures(figures: &Figures, bound: Bound) -> Option<String> {
+    let failed = [ErrorClass::Status, ErrorClass::Check].map(|class| figures.errors.of(class));
+    let failed = failed[0].saturating_add(failed[1]) as f64;
+    let succeeded = figures.succeeded as f64;
+    let upper = bound.relation.is_upper();
+    let holds = |value: f64| bound.relation.holds(value, bound.limit.value());
+    match bound.metric {
+        _ if failed == 0.0 => None,
+        Metric::Qps if !upper => {
+            let carried = figures.requests_per_s * succeeded / (succeeded + failed);
+            (!holds(carried)).then(|| {
+                format!(
+                    "{}/s of the responses succeeded, and the others are failures: it is met with them alone",
+                    rate(carried)
+                )
+            })
+        }
+        Metric::Latency(time, statistic) if upper => {
+            let times = if time == Time::Response { &figures.response } else { &figures.service };
+            // At worst the failures are the quickest.
+            let (timed, mean) = (times.summary.count as f64, times.summary.mean as f64);
+            let others = (timed - failed).max(0.0);
+            let met = match statistic {
+                Statistic::Percentile(percentile) => {
+                    within(times, bound) - failed >= percentile.share() * others
+                }
+                Statistic::Mean => holds(mean * timed / others),
+                Statistic::Max => true,
+            };
+            (!met).then(|| {
+                format!(
+                    "{} of {} responses failed, which is often quicker: without them this may be missed",
+                    grouped(failed, 0),
+                    grouped(succeeded + failed, 0)
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Connecting, which is in no latency of a closed loop, nor of the later steps of sessions: where it may miss an objective
+/// that the rest meets.
 fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
     let each = run.opened_each();
@@ -189,13 +252,30 @@ fn connecting(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
     };
     let missed =
         bound.relation.is_upper() && !bound.relation.holds(value + took, bound.limit.value());
+    let lacking = match run.plan.rate_per_s {
+        None => {
+            "is in no latency of a closed loop: with it this may be missed; an open loop (-R) counts it"
+        }
+        Some(_) => "is in no latency of a session's later steps: with it this may be missed",
+    };
     (affects && missed).then(|| {
         format!(
-            "{} of the requests opened a connection first, which took up to {} (p99) and is in no latency of a closed loop: \
-             with it this may be missed; an open loop (-R) counts it",
+            "{} of the requests opened a connection first, which took up to {} (p99) and {lacking}",
             percent(each),
             show_duration(connect.p99.saturating_add(tls.p99))
         )
+    })
+}
+
+/// A response time that is missed for want of connections, where the service time meets the objective.
+fn held_back(run: &Run, figures: &Figures, bound: Bound) -> Option<String> {
+    let Metric::Latency(Time::Response, statistic) = bound.metric else { return None };
+    let service = figures.measure(Metric::Latency(Time::Service, statistic), bound.limit)?;
+    let served =
+        bound.relation.is_upper() && bound.relation.holds(service.value, bound.limit.value());
+    (served && waits_for_connections(run)).then(|| {
+        "every connection was in use, and the service time meets it: use more connections (-c)"
+            .to_owned()
     })
 }
 

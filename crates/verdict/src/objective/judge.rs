@@ -312,6 +312,14 @@ fn stable(run: &Run, empty: Judgement) -> Judgement {
         Stability::Unstable(why) => {
             Judgement { ruling: Ruling::Fail, reason: sentence(&why), ..empty }
         }
+        Stability::TooFew => undecided(
+            empty,
+            "too few responses came to tell a change from chance: send more, or measure longer (-d)",
+        ),
+        Stability::TooLong => undecided(
+            empty,
+            "dips are looked for in the first 36 hours of a window, and it was longer",
+        ),
         Stability::TooShort => {
             let so_far_ns = run.totals.duration_ns;
             let longer_ns = LEAST_FOR_STABILITY.saturating_sub(so_far_ns).max(SECOND);

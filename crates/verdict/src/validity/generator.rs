@@ -7,7 +7,7 @@ use model::{Run, Verdict};
 use super::Finding;
 use super::machine::COUNTED_NS;
 use crate::figures::{grouped, percent, rate, share};
-use crate::offered::{at_cap, open_loop, sessions_hold, shortfall};
+use crate::offered::{arrivals, at_cap, open_loop, sessions_hold, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
 pub(super) const BUSY: f64 = 0.95;
@@ -27,6 +27,8 @@ pub(super) const TURNED_AWAY: f64 = 0.01;
 pub(super) const SHEDDING: f64 = 0.01;
 /// Share of attempts that time out.
 pub(super) const TIMING_OUT: f64 = 0.1;
+/// Share of response time that is waiting for a connection from which on it is of their number.
+pub(super) const HELD_FOR: f64 = 0.5;
 /// Mean over least service time, and spread over mean, of requests that stand in one queue. A server
 /// that only takes its time, however unevenly, does not show both.
 pub(super) const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
@@ -144,7 +146,7 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
     if !open_loop(run) {
         return users_held_back(run);
     }
-    let unsent = shortfall(run)?;
+    let Some(unsent) = shortfall(run) else { return arrivals_held_back(run) };
     if !at_cap(run) {
         return None;
     }
@@ -163,8 +165,8 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
     let evidence = format!(
         "{} of {} arrivals ({}) found no free connection and were not sent {}: {held}, waiting took {} at p99",
         grouped(unsent, 0),
-        grouped(run.totals.attempts as f64, 0),
-        share(unsent / run.totals.attempts as f64),
+        grouped(arrivals(run), 0),
+        share(unsent / arrivals(run)),
         in_time(run),
         show_duration(run.wait_ns.p99)
     );
@@ -174,6 +176,31 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }
+}
+
+/// Whether arrivals waited so long for connections that response times are of their number, though all were sent in the end: workers
+/// own their connections, and one may be out of them while another has some. Not where the server was slower for
+/// them all: with more connections they would have waited there.
+pub(crate) fn waits_for_connections(run: &Run) -> bool {
+    let (waited, response) = (run.wait_ns.p90, run.response_ns.p90);
+    let long = waited > ON_TIME_NS && waited as f64 >= HELD_FOR * response as f64;
+    open_loop(run)
+        && shortfall(run).is_none()
+        && at_cap(run)
+        && long
+        && server_saturated(run).is_none()
+}
+
+fn arrivals_held_back(run: &Run) -> Option<Finding> {
+    waits_for_connections(run).then(|| {
+        let evidence = format!(
+            "every connection was in use, and arrivals waited {} for one (p90), of a response time of {}: with more \
+             connections it may be shorter",
+            show_duration(run.wait_ns.p90),
+            show_duration(run.response_ns.p90)
+        );
+        (Verdict::Valid, evidence)
+    })
 }
 
 /// By when arrivals are to leave: a window that ends by count waits for the last one, however late it leaves.

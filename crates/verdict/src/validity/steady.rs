@@ -1,5 +1,6 @@
 //! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
 
+use model::seconds::MOST_SECONDS;
 use model::slices::Slice;
 use model::timeline::Point;
 use model::units::{Nanos, SECOND, show_duration};
@@ -12,6 +13,8 @@ use statistics::order::median;
 
 /// Seconds of the timeline, or parts of them, below which nothing is judged.
 pub(super) const FEWEST: usize = 10;
+/// The longest window of which each second is kept, and a second that its last interval may be longer.
+const LONGEST_NS: Nanos = (MOST_SECONDS as Nanos + 1) * SECOND;
 /// How far off the settled level the beginning must lie.
 const WARMING: f64 = 0.10;
 /// The same for the median response time, as a factor.
@@ -29,6 +32,8 @@ pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
 const WARMS_NS: Nanos = SECOND / 2;
 /// Responses of a part of a second from which on they tell of its level.
 const ENOUGH_EACH: f64 = 30.0;
+/// Responses of a second, on average, below which some seconds have none by chance.
+const SELDOM: f64 = 3.0;
 /// Share of the load that was not there yet, on average over the window, that is worth a word.
 pub(super) const MISSING: f64 = 0.01;
 /// The share of the responses that had come, and that of the window that was spent on the others, where its end was awaited.
@@ -46,6 +51,10 @@ pub enum Stability {
     Unstable(String),
     /// The window has too few points.
     TooShort,
+    /// Too few responses came to tell a level.
+    TooFew,
+    /// It lasted longer than its seconds are kept for: dips were looked for in those alone.
+    TooLong,
 }
 
 /// What the objective `stable` judges by: neither dips nor a level that had not settled. A dip of
@@ -59,6 +68,8 @@ pub fn stability(run: &Run) -> Stability {
     let found = run.dips.iter().filter(counts).count();
     match (found, not_steady(run)) {
         (0, None) if window(run).len() < FEWEST => Stability::TooShort,
+        (0, None) if levels(run).is_none() => Stability::TooFew,
+        (0, None) if run.totals.duration_ns > LONGEST_NS => Stability::TooLong,
         (0, None) => Stability::Stable,
         (0, Some((_, evidence))) => Stability::Unstable(evidence),
         (1, _) => Stability::Unstable("the server departed from its trend once".to_owned()),
@@ -84,15 +95,11 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
 
 pub(super) fn not_steady(run: &Run) -> Option<Finding> {
     let closed = run.plan.rate_per_s.is_none();
-    // With other numbers of users, another throughput and latency are what was asked for.
-    if closed && !run.plan.stages.is_empty() {
+    // With another load, another throughput and latency are what was asked for.
+    if !run.plan.stages.is_empty() || run.plan.recorded.is_some() {
         return None;
     }
-    let seconds = window(run);
-    let levels = match seconds.len() < FEWEST {
-        true => in_slices(run)?,
-        false => seconds.iter().map(Level::of_point).collect(),
-    };
+    let levels = levels(run)?;
     let qps: Vec<f64> = levels.iter().map(|level| level.per_s).collect();
     let p50: Vec<f64> = levels.iter().map(|level| level.p50_ns).collect();
     let qps = closed.then_some(&qps);
@@ -169,16 +176,30 @@ impl Level {
         }
     }
 
-    /// Slices that follow one another. Medians of slices are as good as one of all, as a trend goes.
-    fn of_slices(slices: &[Slice]) -> Self {
-        let duration_ns = slices.iter().map(|s| s.duration_ns).fold(0, Nanos::saturating_add);
-        let medians = slices.iter().map(|slice| slice.percentiles.p50_ns as f64);
+    fn of_slice(slice: &Slice) -> Self {
         Self {
-            start_ns: slices[0].start_ns,
+            start_ns: slice.start_ns,
+            duration_ns: slice.duration_ns,
+            per_s: slice.requests_per_s,
+            p50_ns: slice.percentiles.p50_ns as f64,
+        }
+    }
+
+    /// Parts that follow one another as one. Medians of them are as good as one of all, as a trend goes.
+    fn joined(parts: &[Self]) -> Self {
+        let duration_ns = parts.iter().map(|part| part.duration_ns).fold(0, Nanos::saturating_add);
+        let responses: f64 = parts.iter().map(Self::responses).sum();
+        let medians = parts.iter().map(|part| part.p50_ns);
+        Self {
+            start_ns: parts[0].start_ns,
             duration_ns,
-            per_s: responses(slices) * SECOND as f64 / duration_ns.max(1) as f64,
+            per_s: responses * SECOND as f64 / duration_ns.max(1) as f64,
             p50_ns: median(medians.filter(|p50| *p50 > 0.0).collect()),
         }
+    }
+
+    fn responses(&self) -> f64 {
+        self.per_s * self.duration_ns as f64 / SECOND as f64
     }
 
     fn end_ns(&self) -> Nanos {
@@ -186,27 +207,46 @@ impl Level {
     }
 }
 
-fn responses(slices: &[Slice]) -> f64 {
-    slices.iter().map(|s| s.requests_per_s * s.duration_ns as f64 / SECOND as f64).sum()
+/// The window in parts that tell of its level each: seconds, or, where they are few, parts of them. None where there are
+/// too few of either, or too little came in them.
+fn levels(run: &Run) -> Option<Vec<Level>> {
+    let seconds = window(run);
+    if seconds.len() < FEWEST {
+        return in_slices(run);
+    }
+    let seconds: Vec<Level> = seconds.iter().map(Level::of_point).collect();
+    let each = seconds.iter().map(Level::responses).sum::<f64>() / seconds.len() as f64;
+    // Medians of seconds of which most are empty would be 0, and a level that never changes.
+    together(&seconds, if each < SELDOM { SELDOM / each } else { 1.0 })
+}
+
+/// So many parts at a time as one; none where that leaves too few.
+fn together(parts: &[Level], so_many: f64) -> Option<Vec<Level>> {
+    let so_many = so_many.ceil().max(1.0);
+    if so_many > parts.len() as f64 {
+        return None;
+    }
+    let levels: Vec<Level> = parts.chunks_exact(so_many as usize).map(Level::joined).collect();
+    (levels.len() >= FEWEST).then_some(levels)
 }
 
 /// A window of few seconds in parts of them, as many as have enough responses each to tell of a level; none where
 /// there are too few.
 fn in_slices(run: &Run) -> Option<Vec<Level>> {
     let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
-    let slices: Vec<Slice> = run.slices.iter().filter(inside).cloned().collect();
+    let slices: Vec<Level> = run.slices.iter().filter(inside).map(Level::of_slice).collect();
     let longest_ns = slices.iter().map(|slice| slice.duration_ns).max()?;
-    let whole = |slice: &&Slice| slice.duration_ns >= longest_ns / 2;
-    let slices: Vec<Slice> = slices.iter().filter(whole).cloned().collect();
+    let whole = |slice: &Level| slice.duration_ns >= longest_ns / 2;
+    let slices: Vec<Level> = slices.into_iter().filter(whole).collect();
     let (first, last) = (slices.first()?, slices.last()?);
-    let length_ns = last.start_ns.saturating_add(last.duration_ns).saturating_sub(first.start_ns);
-    let usual = median(slices.iter().map(|slice| responses(std::slice::from_ref(slice))).collect());
-    let together = (ENOUGH_EACH / usual.max(f64::MIN_POSITIVE)).ceil().max(1.0);
-    if length_ns < SHORTEST_NS || together > slices.len() as f64 {
+    let length_ns = last.end_ns().saturating_sub(first.start_ns);
+    if length_ns < SHORTEST_NS {
         return None;
     }
-    let levels: Vec<Level> = slices.chunks_exact(together as usize).map(Level::of_slices).collect();
-    (levels.len() >= FEWEST).then_some(levels)
+    // Where nothing comes any more from some instant on, that is what is to be told, and not that little came.
+    let came = slices.iter().rposition(|slice| slice.per_s > 0.0)? + 1;
+    let usual = median(slices[..came].iter().map(Level::responses).collect());
+    together(&slices, ENOUGH_EACH / usual.max(f64::MIN_POSITIVE))
 }
 
 /// Points of the window, without a stub at its end and without the time that load takes to grow.
@@ -317,8 +357,10 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Fin
         return words("the median response time", at, before, since);
     }
     let qps = qps?;
-    let fewer = splits().map(|at| (at, split(qps, at))).filter(|(_, (before, since, beyond))| {
-        *since >= 0.0 && before / since >= MOVED.max(*beyond)
+    // Where more than half of the parts are empty though some are not, responses come in bursts.
+    let ends = |at: usize| qps[at..].iter().all(|per_s| *per_s == 0.0);
+    let fewer = splits().map(|at| (at, split(qps, at))).filter(|(at, (before, since, beyond))| {
+        (*since > 0.0 || ends(*at)) && before / since >= MOVED.max(*beyond)
     });
     let (at, (before, since, _)) = fewer.min_by(|a, b| by(a.1).total_cmp(&by(b.1)))?;
     words("QPS", at, rate(before), rate(since))

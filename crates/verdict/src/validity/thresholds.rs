@@ -38,6 +38,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("SHORTFALL", share(offered::SHORTFALL)),
             ("SHEDDING", share(generator::SHEDDING)),
             ("TIMING_OUT", share(generator::TIMING_OUT)),
+            ("HELD_FOR", share(generator::HELD_FOR)),
             ("QUEUED", grouped(generator::QUEUED.0, 0)),
         ],
         ReasonCode::LateSends => vec![

@@ -154,6 +154,18 @@ fn a_percentile_beyond_the_samples_is_not_bounded() {
     assert_eq!(judgement.longer_ns, Some(212 * SECOND));
 }
 
+/// As an endpoint that hardly anybody asks for: one request in twenty seconds.
+#[test]
+fn what_came_once_decides_nothing_but_what_it_was() {
+    let mut seconds = [quick(&[]); 20];
+    seconds[7] = quick(&[(10, 10, 1)]);
+    let run = run_of(&seconds);
+    for objective in ["mean<500ms", "service.mean<500ms", "p50<500ms"] {
+        rules(&run, objective, Ruling::Inconclusive, "1.0 independent blocks");
+    }
+    rules(&run, "max<500ms", Ruling::Pass, "");
+}
+
 #[test]
 fn failures_that_bunch_count_for_less() {
     let failing = |failed| Second { failed, ..EVEN };
@@ -261,6 +273,20 @@ fn where_connections_alone_were_short_the_service_time_decides() {
     rules(&run, "p50<500ms", Ruling::Inconclusive, "may have caused");
     rules(&run, "p50<10ms", Ruling::Fail, "");
     rules(&run, "service.p50<10ms", Ruling::Fail, "");
+}
+
+#[test]
+fn a_response_time_that_waits_for_connections_misses_nothing_of_the_servers() {
+    const WAITING: Second = quick(&[(200, 20, 990), (250, 30, 10)]);
+    let mut run = run_of(&[WAITING; 20]);
+    run.plan.rate_per_s = Some(1000.0);
+    run.wait_ns = Summary { count: 20_000, p90: 180 * MILLISECOND, ..Summary::default() };
+    rules(&run, "p50<100ms", Ruling::Fail, "");
+    run.concurrency.in_flight_max = run.plan.inflight_cap();
+    (run.rates.offered_per_s, run.rates.achieved_per_s) = (1000.0, 1000.0);
+    rules(&run, "p50<100ms", Ruling::Inconclusive, "use more connections");
+    rules(&run, "p50<10ms", Ruling::Fail, "");
+    rules(&run, "p50<300ms", Ruling::Pass, "");
 }
 
 #[test]
@@ -468,6 +494,49 @@ fn arrivals_that_the_end_dropped_meet_no_objective() {
     assert_eq!(ruling, Ruling::Fail, "what is missed anyhow");
 }
 
+/// Who is cut off is in no response time, but was not answered within any limit either.
+#[test]
+fn attempts_without_a_response_meet_no_percentile() {
+    use Ruling::{Inconclusive, Pass};
+    for (cut_off, objective, ruling) in [
+        (0, "p99<60ms", Pass),
+        (100, "p99<60ms", Pass),
+        (600, "p99<60ms", Inconclusive),
+        (600, "p95<60ms", Pass),
+        (600, "mean<60ms", Pass),
+        (600, "service.p99<60ms", Pass),
+    ] {
+        let mut run = sound(20);
+        run.totals.errors.read = cut_off;
+        run.totals.attempts += cut_off;
+        let needle =
+            if ruling == Inconclusive { "600 of 20,600 attempts had no response" } else { "" };
+        rules(&run, objective, ruling, needle);
+    }
+}
+
+/// A server that sheds four of ten requests at once, and answers the others in 90 ms.
+#[test]
+fn quick_failures_meet_no_objective() {
+    use Ruling::{Inconclusive, Pass};
+    const SHEDDING: Second =
+        Second { failed: 400, ..quick(&[(1, 1, 400), (90, 90, 590), (95, 95, 10)]) };
+    let run = run_of(&[SHEDDING; 20]);
+    for (objective, ruling, needle) in [
+        ("qps>=900", Inconclusive, "600/s of the responses succeeded"),
+        ("qps>=500", Pass, ""),
+        ("p25<50ms", Inconclusive, "8,000 of 20,000 responses failed"),
+        ("service.p25<50ms", Inconclusive, "responses failed"),
+        ("p99<120ms", Pass, ""),
+        ("mean<70ms", Inconclusive, "responses failed"),
+        ("mean<100ms", Pass, ""),
+        ("max<100ms", Pass, ""),
+    ] {
+        rules(&run, objective, ruling, needle);
+    }
+    rules(&run, "p50<50ms", Ruling::Fail, "");
+}
+
 /// A listener with a short queue: users of a closed loop wait a second for each connection, and then 10 ms.
 #[test]
 fn what_connecting_takes_is_not_met() {
@@ -489,6 +558,13 @@ fn what_connecting_takes_is_not_met() {
         rules(&run, objective, ruling, needle);
     }
     run.plan.rate_per_s = Some(1000.0);
+    rules(&run, "p99<60ms", Pass, "");
+    // Sessions of four steps: the first is an arrival, whose connecting is in its response time.
+    run.flows = vec![model::FlowRun::default()];
+    run.late_ns = Summary { count: 5_000, ..run.late_ns };
+    rules(&run, "p99<60ms", Inconclusive, "is in no latency of a session's later steps");
+    // A connection for each session.
+    run.totals.connects = 5_000;
     rules(&run, "p99<60ms", Pass, "");
 }
 

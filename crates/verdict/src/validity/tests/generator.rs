@@ -112,6 +112,18 @@ fn arrivals_held_back_by_the_connections() {
             "at a mean service time of 20.0ms the rate needs -c 20 or more",
         ),
         (
+            "too few, though all were sent",
+            open(),
+            |run| {
+                run.concurrency.in_flight_max = 10;
+                run.wait_ns = around(40 * MILLISECOND, 10_000);
+                run.response_ns = around(42 * MILLISECOND, 100_000);
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "arrivals waited 80.0ms for one (p90), of a response time of 84.0ms",
+        ),
+        (
             "one queue behind them",
             open(),
             |run| {
@@ -261,10 +273,15 @@ fn connections_that_sessions_hold_are_not_free() {
         (Verdict::LowerBound, &[ReasonCode::ConnectionsExhausted][..])
     );
     assert!(text.contains("sessions held 10 of 10 connections"), "{text}");
+    // Of sessions of four steps, arrivals are those that began and those that did not.
+    let (_, _, text) = judged(holding(10), |run| {
+        (run.rates.achieved_per_s, run.late_ns.count) = (900.0, 3_250);
+    });
+    assert!(text.contains("1,000 of 3,250 arrivals (30.77 %)"), "{text}");
     // All of them were sent, and waited: not for the generator.
     let (verdict, codes, text) = judged(holding(10), |run| {
         run.rates.achieved_per_s = 1000.0;
-        run.wait_ns = around(MILLISECOND, 10_000);
+        run.wait_ns = around(MILLISECOND / 2, 10_000);
     });
     assert_eq!((verdict, codes), (Verdict::Valid, vec![]), "{text}");
     let (_, codes, text) = judged(holding(5), |_| ());

@@ -77,6 +77,9 @@ fn a_steady_run_is_stable_and_a_short_one_is_undecided() {
     assert_eq!(stability(&run), Stability::TooShort);
     went(&mut run, |at| (1000.0 + (at % 3) as f64, 2.0 + 0.1 * (at % 2) as f64));
     assert_eq!((judge(&run).reasons, stability(&run)), (vec![], Stability::Stable));
+    let mut long = run.clone();
+    long.totals.duration_ns = 48 * 3600 * SECOND;
+    assert_eq!(stability(&long), Stability::TooLong);
     run.dips = vec![model::Dip { throughput: None, ..Default::default() }];
     assert!(matches!(stability(&run), Stability::Unstable(_)));
 }
@@ -164,6 +167,39 @@ fn short_windows_that_waver_or_hold_little_are_not_judged() {
     assert_eq!(not_steady(&very_short), None);
     let one_bad_moment = sliced(|at| (4000.0, if at == 0 || at == 23 { 55.0 } else { 5.0 }));
     assert_eq!(not_steady(&one_bad_moment), None);
+}
+
+/// Nothing comes any more in most of the window: the median of its parts is 0.
+#[test]
+fn an_end_in_a_short_window_is_told_with_its_instant() {
+    let run = sliced(|at| if at < 8 { (4000.0, 5.0) } else { (0.0, 0.0) });
+    let (verdict, text) = not_steady(&run).expect("it ended");
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(text.contains("QPS became worse 2.00s into the window"), "{text}");
+    // Bursts of as many users as there are, every second and a half: no part says anything of the level.
+    let bursts = sliced(|at| if at % 6 == 0 { (4000.0, 5.0) } else { (0.0, 0.0) });
+    assert_eq!(not_steady(&bursts), None);
+}
+
+/// A request every two seconds or so: seconds have none, or one.
+#[test]
+fn what_comes_seldom_is_judged_in_longer_parts_or_not_at_all() {
+    let seldom = |every: usize, p50_ms: fn(usize) -> f64| {
+        let mut run = open();
+        went(&mut run, |at| if at % every == 0 { (1.0, p50_ms(at)) } else { (0.0, 0.0) });
+        run
+    };
+    let even = |_: usize| 5.0;
+    assert_eq!(stability(&seldom(2, even)), Stability::TooFew);
+    assert_eq!(stability(&seldom(1, even)), Stability::Stable, "ten parts of three seconds");
+    let slower = |at: usize| if at < 12 { 5.0 } else { 55.0 };
+    assert_eq!(not_steady(&seldom(2, slower)), None);
+    let (_, text) = not_steady(&seldom(1, slower)).expect("it became slower");
+    assert!(text.contains("the median response time became worse"), "{text}");
+    // Users of a closed loop whose responses take three seconds and come together.
+    let mut bursts = closed();
+    went(&mut bursts, |at| if at % 3 == 0 { (100.0, 3000.0) } else { (0.0, 0.0) });
+    assert_eq!(not_steady(&bursts), None);
 }
 
 #[test]
