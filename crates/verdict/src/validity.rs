@@ -155,8 +155,8 @@ pub const RULES: &[Rule] = &[
                     closed loop",
         consequence: "LOWER_BOUND: more connections might have carried more. A note when the \
                       server was evidently saturated: {SHEDDING} of the responses were 429 or 503, \
-                      {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
-                      {QUEUED} times the least, with little spread)",
+                      {TIMING_OUT} of the attempts timed out, or service times, of the window or of \
+                      its last part, show a queue (mean {QUEUED} times the least, with little spread)",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         brief: "-c held arrivals back: raise it",
         check: generator::exhausted,
