@@ -154,6 +154,12 @@ impl Run {
         if self.plan.rate_per_s.is_some() { 0.0 } else { each.min(1.0) }
     }
 
+    /// Whether the window was measured to its planned end; false where it ends by count. A run may be interrupted all the
+    /// same, while its last responses are waited for.
+    pub fn is_window_whole(&self) -> bool {
+        self.plan.duration_ns.is_some_and(|planned| self.totals.duration_ns >= planned)
+    }
+
     /// A histogram of the run by name.
     ///
     /// # Errors
