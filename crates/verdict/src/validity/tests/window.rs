@@ -61,6 +61,12 @@ fn rules_about_the_window() {
             ReasonCode::WindowTooShort,
             "20 attempts in 10.0s are too few to quote p99",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_its_end() {
+    check(vec![
         (
             "interrupted when the window was over",
             closed(),
