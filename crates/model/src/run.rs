@@ -162,6 +162,12 @@ impl Run {
         opened.saturating_sub(counted).min(of) as f64 / totals.attempts.max(1) as f64
     }
 
+    /// Whether the window was measured to its planned end; false where it ends by count. A run may be interrupted all the
+    /// same, while its last responses are waited for.
+    pub fn is_window_whole(&self) -> bool {
+        self.plan.duration_ns.is_some_and(|planned| self.totals.duration_ns >= planned)
+    }
+
     /// A histogram of the run by name.
     ///
     /// # Errors

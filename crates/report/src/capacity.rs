@@ -5,8 +5,8 @@
 pub(crate) mod endpoints;
 
 use model::Finding;
-use model::capacity::{CapacitySearch, Purpose, SearchStep};
-use model::loadline::Saturated;
+use model::capacity::{CapacitySearch, Outcome, Purpose, SearchStep, Step};
+use model::loadline::{LoadLine, Saturated};
 use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
 use verdict::capacity::{Reading, words};
@@ -44,7 +44,8 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
         facts.push((
             "At capacity",
             format!(
-                "response p50 {}, p99 {}, mean {}; success {}; {} in flight",
+                "{}: response p50 {}, p99 {}, mean {}; success {}; {} in flight",
+                step_at_capacity(line),
                 show_duration(response.p50),
                 show_duration(response.p99),
                 show_duration(response.mean),
@@ -60,6 +61,17 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
     facts.push(("Search", effort(record)));
     facts.extend(record.limited_by.iter().map(|finding| ("Limited by", cause(finding))));
     facts
+}
+
+/// The step whose figures are those at the capacity: `15,000/s (hold, held)`.
+fn step_at_capacity(line: &LoadLine) -> String {
+    let level = match line.kind {
+        LevelKind::Rate => line.rate_per_s,
+        LevelKind::Concurrency => line.concurrency,
+    };
+    let purpose = if line.confirmed_for_ns.is_some() { Purpose::Hold } else { Purpose::Search };
+    let step = Step { purpose, level, rest_ns: 0, warmup_ns: 0, window_ns: 0 };
+    words::step_of(line.kind, &step, Outcome::Held)
 }
 
 /// What is carried where the number in flight is bounded.

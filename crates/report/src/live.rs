@@ -62,12 +62,12 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool, columns: us
     if line.width() > columns { parts.join(" ").trim_end().to_owned() } else { line }
 }
 
-/// That so many responses are waited for, at the end of a run.
+/// That so many responses are waited for, at the end of a run, each until its time-out.
 fn waiting(responses: u64) -> String {
     match responses {
-        0 => "waiting for the last responses".to_owned(),
-        1 => "waiting for the last response".to_owned(),
-        more => format!("waiting for the last {} responses", figure::count(more)),
+        0 => "waiting for the last responses (up to -T)".to_owned(),
+        1 => "waiting for the last response (up to -T)".to_owned(),
+        more => format!("waiting for the last {} responses (up to -T)", figure::count(more)),
     }
 }
 
@@ -153,8 +153,8 @@ mod tests {
     #[test]
     fn the_end_of_a_run_does_not_read_like_an_outage() {
         let line = line(&interval(Phase::Drain, 0), 3 * SECOND, false, 100);
-        assert_eq!(line, "  3s  waiting for the last 17 responses");
-        assert_eq!(waiting(1), "waiting for the last response");
+        assert_eq!(line, "  3s  waiting for the last 17 responses (up to -T)");
+        assert_eq!(waiting(1), "waiting for the last response (up to -T)");
     }
 
     #[test]

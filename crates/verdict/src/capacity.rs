@@ -10,13 +10,14 @@
 //! 2. *Probe*: a closed loop for a moment, to know about where to look (`path` has 1 to 5).
 //! 3. *Search*: the level at the median of the belief ([`estimate`]), again and again.
 //! 4. *Hold*: a long run near the lower end of what is believed. If it breaks or stays unclear, back to 3
-//!    as far as there is time, and a hold a step lower: time for three holds is kept.
+//!    as far as there is time, and a hold a step lower: time for three holds is kept. If it holds and nothing above it is
+//!    known, further up while there is time.
 //! 5. *Edges*: the level that is to be reported as not holding is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!
 //! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
-//! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more.
+//! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more, [`going_on`] how.
 
 pub mod answer;
 mod asked;
@@ -31,12 +32,12 @@ mod weighed;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
-use model::{Arrivals, LevelKind, Nanos};
+use model::{Arrivals, LevelKind, Nanos, ReasonCode};
 
 pub use answer::{Answer, load_line};
 pub use asked::Asked;
 pub use judge::judge;
-pub use onward::onward;
+pub use onward::{going_on, onward};
 pub use weighed::{Of, Weighed};
 pub use words::Reading;
 
@@ -73,12 +74,34 @@ pub enum Ending {
 /// Looks at the server at rest in which too much fails, after which nothing else is tried.
 const LOOKS_THAT_FAILED: usize = 2;
 
+/// Why a generator is the limit for a moment, perhaps,
+const MOMENTARY: [ReasonCode; 3] =
+    [ReasonCode::LateSends, ReasonCode::ObservedLate, ReasonCode::GeneratorPaused];
+/// and what stays so at the same level.
+const LASTING: [ReasonCode; 5] = [
+    ReasonCode::AchievedBelowOffered,
+    ReasonCode::ConnectionsExhausted,
+    ReasonCode::LimitsHit,
+    ReasonCode::Throttled,
+    ReasonCode::WorkersSaturated,
+];
+
 /// A step that was fed.
 #[derive(Debug, Clone, PartialEq)]
 struct Fed {
     step: Step,
     judged: Judged,
     took_ns: Nanos,
+}
+
+impl Fed {
+    /// Whether it tells nothing as the generator was late, or was not running, which may have been for a moment.
+    fn is_late(&self) -> bool {
+        let codes = || self.judged.reasons.iter().map(|reason| reason.code);
+        matches!(self.judged.outcome, Outcome::Generator | Outcome::Unclear)
+            && codes().any(|code| MOMENTARY.contains(&code))
+            && !codes().any(|code| LASTING.contains(&code))
+    }
 }
 
 /// A search for capacity: its settings, and the steps that were fed.
@@ -152,6 +175,12 @@ impl Search {
         path::next(self)
     }
 
+    /// Index, among the steps fed, of the one that shows what limits the server: the lowest level above the capacity that
+    /// broke; where none did, any that broke, even if it does not count; else the highest level. Absent before a level was run.
+    pub fn limiting_step(&self) -> Option<usize> {
+        answer::limiting_step(self)
+    }
+
     /// What is known by now; absent while no level has held.
     pub fn answer(&self) -> Option<Answer> {
         answer::of(self)
@@ -177,13 +206,25 @@ impl Search {
     }
 
     /// The steps that speak for the capacity: levels approached from idle, but for those that broke
-    /// once only, while other programs took the processors.
+    /// once only, while other programs took the processors, or at which the generator was late for a moment.
     fn speaking(&self) -> impl DoubleEndedIterator<Item = &Fed> {
         self.levels().filter(|fed| !self.is_doubtful(fed))
     }
 
-    /// Whether a level broke beside other programs and neither it nor a lower one has broken again.
+    /// Whether a step is tried again before it counts.
     fn is_doubtful(&self, fed: &Fed) -> bool {
+        self.is_disturbed_once(fed) || self.is_late_once(fed)
+    }
+
+    /// Whether the generator was late, or was not running, at this level, and was the limit at no other: such a moment
+    /// need not come again, unlike a rate that it cannot send.
+    fn is_late_once(&self, fed: &Fed) -> bool {
+        let limited = |fed: &&Fed| fed.judged.outcome == Outcome::Generator || fed.is_late();
+        fed.is_late() && self.levels().filter(limited).count() == 1
+    }
+
+    /// Whether a level broke beside other programs and neither it nor a lower one has broken again.
+    fn is_disturbed_once(&self, fed: &Fed) -> bool {
         let again = |other: &&Fed| {
             other.judged.outcome == Outcome::Broke && other.step.level <= fed.step.level
         };

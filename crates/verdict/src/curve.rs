@@ -323,6 +323,10 @@ fn notes(curve: &Curve) -> Vec<String> {
             let means = match (verdict, codes.as_slice()) {
                 (Verdict::Invalid, _) => "leave them out".to_owned(),
                 (_, ["not_steady"]) => format!("the start was slower than the rest, so {BOUNDS}"),
+                (_, ["connections_exhausted"]) => format!(
+                    "arrivals waited for a free connection there: the server was slow, or more connections (-c) carry more, \
+                     so {BOUNDS}"
+                ),
                 _ => format!("the generator was the limit there, so {BOUNDS}"),
             };
             notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));

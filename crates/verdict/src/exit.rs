@@ -116,18 +116,29 @@ pub fn search_believable(search: &CapacitySearch) -> bool {
         |step: &&SearchStep| step.step.purpose == Purpose::Idle && step.judged.mean_ns > 0.0;
     let idle = search.steps.iter().find(at_rest).map(|step| step.judged.mean_ns);
     let any_broke = search.steps.iter().any(|step| step.judged.outcome == Outcome::Broke);
-    search.steps.iter().all(|SearchStep { judged, .. }| {
+    let held =
+        search.steps.iter().filter(|step| is_level(step) && step.judged.outcome == Outcome::Held);
+    let highest_held = held.map(|step| step.step.level).fold(0.0, f64::max);
+    search.steps.iter().all(|step| {
+        let judged = &step.judged;
         let unclear = judged.outcome == Outcome::Unclear;
         let calm = idle.is_some_and(|idle| judged.mean_ns < QUEUED * idle);
         let against = |reason: &Reason| {
             let starved = reason.code == ReasonCode::StarvedConnections;
             of_another_server(reason) && (unclear || starved && calm)
         };
-        // Where a level broke, the search tried again what a pause had left open.
+        // Where a level broke, or one as high held, the search tried again what a pause had left open; a look at the
+        // server at rest decides nothing.
         let undecided = unclear || judged.outcome == Outcome::Generator;
-        let paused = undecided && !any_broke && not_running(&judged.reasons);
+        let open = is_level(step) && step.step.level > highest_held && !any_broke;
+        let paused = undecided && open && not_running(&judged.reasons);
         !(paused || judged.reasons.iter().any(against))
     })
+}
+
+/// Whether a step is a level approached from idle.
+fn is_level(step: &SearchStep) -> bool {
+    matches!(step.step.purpose, Purpose::Search | Purpose::Hold)
 }
 
 /// Whether the generator was not running for a while: what it measured then is its own, not even a

@@ -26,6 +26,7 @@ pub use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
 pub(crate) use way::local_ports;
+pub use window::{not_waited_for, shows_no_rate};
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final
 /// full stop.
@@ -156,8 +157,8 @@ pub const RULES: &[Rule] = &[
         consequence: "LOWER_BOUND: more connections might have carried more. A note when all were sent: \
                       response times are of so many connections. A note also when the \
                       server was evidently saturated: {SHEDDING} of the responses were 429 or 503, \
-                      {TIMING_OUT} of the attempts timed out, or service times show a queue (mean \
-                      {QUEUED} times the least, with little spread)",
+                      {TIMING_OUT} of the attempts timed out, or service times, of the window or of \
+                      its last part, show a queue (mean {QUEUED} times the least, with little spread)",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         brief: "-c held arrivals back: raise it",
         check: generator::exhausted,
@@ -420,8 +421,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::WindowTooShort,
-        condition: "fewer than {TOO_FEW}",
-        consequence: "a note: the percentile named, and those above it, rest on too few samples",
+        condition: "fewer than {TOO_FEW}. In a closed loop, fewer than {FEWEST} attempts were timed, or no more \
+                    than {EACH} for each connection",
+        consequence: "a note: the percentile named, and those above it, rest on too few samples. In the last \
+                      two cases QPS does, too: it is that of the first and the last requests",
         advice: "Measure longer (-d) before you quote them.",
         brief: "measure longer (-d) before quoting high percentiles",
         check: window::too_short,

@@ -10,9 +10,7 @@ mod runner;
 
 use std::path::{Path, PathBuf};
 
-use model::capacity::{
-    CapacitySearch, Outcome, Purpose, SCHEMA, SearchStep, Settings, UsersOfLoad,
-};
+use model::capacity::{CapacitySearch, Outcome, SCHEMA, Settings, UsersOfLoad};
 use model::units::{MILLISECOND, SECOND, exact_duration};
 use model::{Arrivals, Arriving, Finding, LevelKind, Nanos, Ruling, Run};
 use verdict::capacity::{Asked, Ending, words};
@@ -192,6 +190,16 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
     let budget_ns = args.budget.unwrap_or(if built_in { BUILT_IN_BUDGET } else { BUDGET });
     let tenths = |ns: Nanos| ns / (100 * MILLISECOND) * 100 * MILLISECOND;
     let step_ns = args.step.unwrap_or(tenths(budget_ns / 30).clamp(SECOND, 30 * SECOND));
+    let hold_ns = args.hold.unwrap_or((budget_ns / 5).max(step_ns));
+    // A hold may be cut to half its length.
+    if step_ns.saturating_add(hold_ns / 2) >= budget_ns {
+        return usage(format!(
+            "--budget {}: a step of {} and a hold of {} do not fit into it",
+            exact_duration(budget_ns),
+            exact_duration(step_ns),
+            exact_duration(hold_ns)
+        ));
+    }
     let connections = u32::try_from(args.connections).unwrap_or(u32::MAX);
     Ok(Settings {
         kind,
@@ -201,7 +209,7 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
         most: args.max,
         precision: args.precision,
         step_ns,
-        hold_ns: args.hold.unwrap_or((budget_ns / 5).max(step_ns)),
+        hold_ns,
         hold_attempts: 0,
         warmup_ns: tenth(step_ns),
         rest_ns: args.rest.unwrap_or(tenth(step_ns)),
@@ -271,7 +279,7 @@ fn carry_out(
     let resumed = output::typed(&["plimsoll", "capacity", "--resume"], files.dir());
     let resumed = built_in.is_none().then_some(resumed.as_str());
     let onward = verdict::capacity::onward(&search, ending, resumed);
-    record.limited_by = limited_by(&record, files, &onward);
+    record.limited_by = limited_by(&search, &record, files, &onward);
     let throughput =
         record.load_line.as_ref().map(|line| runner.asked.throughput(line)).unwrap_or_default();
     let mut reading = words::read(&search, ending);
@@ -291,7 +299,10 @@ fn carry_out(
             let text = report::capacity::text(&record, &reading, output::style());
             let found = record.load_line.as_ref().map(|line| line.rate_per_s);
             let truth = built_in.map(|built_in| built_in.beside_truth(found)).unwrap_or_default();
-            format!("{text}{truth}report: {}\n", files.report().display())
+            let more = verdict::capacity::going_on(&search, ending).zip(resumed);
+            let more = more.map(|(more, resumed)| format!("to go on: {resumed}{more}\n"));
+            let report = files.report();
+            format!("{text}{truth}report: {}\n{}", report.display(), more.unwrap_or_default())
         }
     };
     let printed = output::print(&text);
@@ -347,29 +358,26 @@ fn ended(search: &verdict::capacity::Search) -> Option<Ending> {
 
 /// What limits the server where it was first beyond its objectives; of a search without such a level, where the load
 /// was highest, with what would find more (`onward`) if nothing was at its limit.
-fn limited_by(record: &CapacitySearch, files: &Files, onward: &str) -> Vec<Finding> {
-    let by_level = |a: &&SearchStep, b: &&SearchStep| a.step.level.total_cmp(&b.step.level);
-    let searched = || {
-        let of_search = |step: &&SearchStep| {
-            matches!(step.step.purpose, Purpose::Search | Purpose::Hold | Purpose::Overload)
-        };
-        record.steps.iter().filter(of_search)
+fn limited_by(
+    search: &verdict::capacity::Search,
+    record: &CapacitySearch,
+    files: &Files,
+    onward: &str,
+) -> Vec<Finding> {
+    let Some(held) = search.limiting_step().and_then(|at| record.steps.get(at)) else {
+        return Vec::new();
     };
-    let broke = searched().filter(|step| step.judged.outcome == Outcome::Broke).min_by(by_level);
-    let step = broke.or_else(|| searched().max_by(by_level));
-    let Some(mut run) = step.and_then(|step| files.read_run(step)) else { return Vec::new() };
+    let Some(mut run) = files.read_run(held) else { return Vec::new() };
     run.validity = verdict::judge(&run);
-    let margins = step.iter().flat_map(|step| &step.judged.margins);
+    let margins = held.judged.margins.iter();
     let missed = margins.filter(|margin| margin.outcome == Outcome::Broke).map(words::measured);
     let missed: Vec<String> = missed.collect();
     let mut findings = verdict::explain_step(&run, &missed, onward).findings;
     findings.truncate(MOST_CAUSES);
-    // Else the share of failures there reads as that at the capacity.
-    if let Some(step) = step {
-        let level = words::level_of(record.settings.kind, step.step.level);
-        for finding in &mut findings {
-            finding.sentence = format!("At {level}: {}", finding.sentence);
-        }
+    // Else the share of failures there reads as that at the capacity, perhaps at the same level.
+    let at = words::step_of(record.settings.kind, &held.step, held.judged.outcome);
+    for finding in &mut findings {
+        finding.sentence = format!("At {at}: {}", finding.sentence);
     }
     findings
 }

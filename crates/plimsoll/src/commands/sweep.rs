@@ -11,10 +11,11 @@ pub mod runner;
 
 use std::path::PathBuf;
 
+use model::sweep::Level;
 use model::units::SECOND;
 use model::{Curve, LevelKind, Nanos, Sweep};
 use verdict::exit::COULD_NOT_RUN;
-use verdict::{Ladder, Step};
+use verdict::{Ladder, Step, gone_for_good};
 
 use crate::args::SweepArgs;
 use crate::built_in_api::BuiltIn;
@@ -154,8 +155,10 @@ fn carry_out(
     // Without a level nothing was written.
     if !sweep.levels.is_empty() {
         printed &= output::print(&format!("report: {}\n", files.report().display()));
+        let left = |held: &Level| gone_for_good(&held.run).is_some();
+        let is_open = end == runner::End::Interrupted || sweep.levels.iter().any(left);
         // The built-in API ended with this command.
-        if end == runner::End::Interrupted && built_in.is_none() {
+        if is_open && built_in.is_none() {
             let resume = output::typed(&["plimsoll", "sweep", "--resume"], files.dir());
             printed &= output::print(&format!("to go on: {resume}\n"));
         }

@@ -263,6 +263,7 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         let ended = child.wait_with_output().unwrap();
         let text = unwrapped(&String::from_utf8_lossy(&ended.stdout));
         assert!(text.contains("stopped answering"), "{text}");
+        assert!(text.contains("to go on: plimsoll capacity --resume out"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
     });
     folder.has(&["out/search.json", "out/report.html"]);
@@ -388,6 +389,14 @@ fn contradictions_are_refused_in_one_line() {
     let url = "http://127.0.0.1:1/";
     for (line, needle) in [
         (format!("capacity {url} --budget 1s"), "10s at least"),
+        (
+            format!("capacity {url} --budget 10s --step 20s"),
+            "a step of 20s and a hold of 20s do not fit",
+        ),
+        (
+            format!("capacity {url} --budget 10s --hold 20s"),
+            "a step of 1s and a hold of 20s do not fit",
+        ),
         (format!("capacity {url} --pace 10ms"), "--closed"),
         (format!("capacity {url} --closed --arrivals poisson"), "open loop"),
         (format!("capacity {url} --precision 90%"), "--precision"),

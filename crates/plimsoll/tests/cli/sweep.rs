@@ -129,6 +129,7 @@ fn a_level_in_which_the_server_died_is_run_again() {
         let ended = child.wait_with_output().unwrap();
         let text = unwrapped(&String::from_utf8_lossy(&ended.stdout));
         assert!(text.contains("the server stopped answering"), "{text}");
+        assert!(text.contains("to go on: plimsoll sweep --resume out"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
     });
     assert_eq!(levels(&folder), [1.0, 2.0]);

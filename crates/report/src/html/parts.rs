@@ -26,7 +26,10 @@ pub(super) fn outside(text: &str) -> String {
 pub(super) fn early(run: &Run) -> Option<String> {
     run.interrupted.then(|| match &run.halted {
         Some(why) => format!("The run ended early: {why}. These are the figures up to then."),
-        None => "The run was ended early; these are the figures up to then.".to_owned(),
+        None => match verdict::validity::not_waited_for(run) {
+            Some(words) => format!("The run was interrupted: {words}."),
+            None => "The run was ended early; these are the figures up to then.".to_owned(),
+        },
     })
 }
 

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use model::percentile::Summary;
 use model::units::show_duration;
 use model::validity::{Reason, Verdict};
-use model::{ErrorClass, Run};
+use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
+use verdict::validity::shows_no_rate;
 
 use super::detail::{self, named};
 use super::validity::ended_early;
@@ -115,7 +116,12 @@ fn figures(run: &Run, words: Words) -> String {
         0 => "no response".to_owned(),
         _ => format!("mean {most}{}", show_duration(run.response_ns.mean)),
     };
-    format!("QPS {least}{}, success {success}, {mean}{quote}", rate(rates.requests_per_s))
+    let of = match run.response_ns.count {
+        _ if !shows_no_rate(run) => String::new(),
+        1 => " of 1 request".to_owned(),
+        n => format!(" of {} requests", count(n)),
+    };
+    format!("QPS {least}{}{of}, success {success}, {mean}{quote}", rate(rates.requests_per_s))
 }
 
 fn is_note(reason: &Reason) -> bool {
@@ -245,7 +251,12 @@ fn notes(run: &Run, style: Style) -> Option<String> {
         let line = |text: &str| format!("note, {}: {text}", reason.code.name());
         let rule = verdict::validity::RULES.iter().find(|rule| rule.code == reason.code);
         // What to do must not be cut off; where there is no room for it and the rule's name, it goes alone.
-        let brief = rule.map(|rule| if rule.brief.is_empty() { rule.advice } else { rule.brief });
+        let few = reason.code == ReasonCode::WindowTooShort && shows_no_rate(run);
+        let brief = rule.map(|rule| match rule.brief {
+            _ if few => "so few requests show no rate: send more (-n or -d)",
+            "" => rule.advice,
+            brief => brief,
+        });
         let shorter = brief.into_iter().flat_map(|brief| [line(brief), format!("note: {brief}")]);
         let forms: Vec<String> =
             std::iter::once(line(&clean(&reason.text, LONGEST))).chain(shorter).collect();
@@ -307,6 +318,24 @@ mod tests {
                 |columns: usize| summary(&run, at(columns)).lines().next().map(str::to_owned);
             assert!(first(80).unwrap().contains(wide), "{:?}", first(80));
             assert_eq!(first(56).unwrap(), format!("{}: {narrow}", verdict.name()));
+        }
+    }
+
+    #[test]
+    fn a_handful_of_requests_is_no_rate() {
+        let mut run = fixture::sound::closed();
+        let shown =
+            |run: &Run, columns| summary(run, at(columns)).lines().next().map(str::to_owned);
+        assert!(shown(&run, 80).is_some_and(|line| line.starts_with("VALID: QPS 1,000, ")));
+        run.response_ns.count = 3;
+        run.validity = verdict::judge(&run);
+        for columns in [60, 80] {
+            let first = shown(&run, columns);
+            assert!(first.is_some_and(|line| line.starts_with("VALID: QPS 1,000 of 3 requests, ")));
+            let text = summary(&run, at(columns));
+            let note = text.lines().find(|line| line.starts_with("note")).expect("a note");
+            assert!(note.ends_with("so few requests show no rate: send more (-n or -d)"), "{note}");
+            assert!(note.width() <= columns, "{note}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use model::run::Run;
 use model::validity::{Validity, Verdict};
+use verdict::validity::not_waited_for;
 
 use super::{Style, Tone, paragraph, paragraph_in};
 use crate::figure::clean;
@@ -31,7 +32,10 @@ pub(super) fn ended_early(run: &Run, style: Style) -> String {
         Some(why) => {
             format!("Ended early: {}. These are the figures up to then.", clean(why, LONGEST))
         }
-        None => "Ended early: these are the figures up to then.".to_owned(),
+        None => match not_waited_for(run) {
+            Some(words) => format!("Interrupted: {words}."),
+            None => "Ended early: these are the figures up to then.".to_owned(),
+        },
     };
     paragraph_in(&words, "", style.columns)
 }
@@ -81,6 +85,12 @@ mod tests {
         let mut run = sample::closed_loop();
         assert!(!banner(&run, Style::default()).contains("Ended early"));
         run.interrupted = true;
+        run.totals.duration_ns /= 2;
         assert!(banner(&run, Style::default()).starts_with("Ended early"));
+        (run.totals.duration_ns, run.totals.unfinished) =
+            (run.plan.duration_ns.expect("a window"), 2);
+        let wanted =
+            "Interrupted: the window is whole, but 2 of its responses were not waited for.";
+        assert!(banner(&run, Style::default()).starts_with(wanted));
     }
 }

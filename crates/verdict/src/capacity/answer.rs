@@ -68,6 +68,22 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
     })
 }
 
+/// See [`Search::limiting_step`].
+pub(super) fn limiting_step(search: &Search) -> Option<usize> {
+    let level = best(search, search.estimate().quantile(0.5)).map(|at| search.fed[at].step.level);
+    let loads = || {
+        search.fed.iter().enumerate().filter(|(_, fed)| {
+            matches!(fed.step.purpose, Purpose::Search | Purpose::Hold | Purpose::Overload)
+        })
+    };
+    let broke = || loads().filter(|(_, fed)| fed.judged.outcome == Outcome::Broke);
+    let above = || broke().filter(|(_, fed)| level.is_none_or(|level| fed.step.level > level));
+    let lowest = |a: &(usize, &Fed), b: &(usize, &Fed)| a.1.step.level.total_cmp(&b.1.step.level);
+    let counts = above().filter(|(_, fed)| !search.is_doubtful(fed)).min_by(lowest);
+    let found = counts.or_else(|| above().min_by(lowest)).or_else(|| broke().min_by(lowest));
+    found.or_else(|| loads().max_by(lowest)).map(|(at, _)| at)
+}
+
 /// The step that speaks for the capacity: the last hold that held; without one the highest level
 /// that held and is believed to.
 fn best(search: &Search, middle: f64) -> Option<usize> {

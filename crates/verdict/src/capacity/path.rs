@@ -6,10 +6,12 @@ use model::{LevelKind, Nanos};
 
 use super::estimate::{Estimate, Prior};
 use super::step::{affords, from_idle, level, level_below};
-use super::{Ending, Fed, Next, Search, reverse, saturated};
+use super::{Ending, Fed, Next, Search, onward, reverse, saturated};
 
-/// Connections of the probes, as far as they are allowed.
-const PROBES: [f64; 3] = [64.0, 512.0, 4096.0];
+/// Connections of the probes, as far as they are allowed: from the second on,
+const PROBES: [f64; 4] = [8.0, 64.0, 512.0, 4096.0];
+/// unless as many would wait for more steps than this if they were served one by one.
+const PROBE_WAITS: f64 = 2.0;
 /// A mean of this many times that at rest shows a queue: more connections would bring no more QPS.
 const PROBE_QUEUED: f64 = 3.0;
 /// The lowest rate that is tried, as a share of the probes' peak,
@@ -97,11 +99,20 @@ pub(super) fn next(search: &Search) -> Next {
         return if within { Next::Run(step) } else { Next::Done(Ending::OutOfBudget) };
     }
     let estimate = search.estimate();
-    let confirmed = search.of(Purpose::Hold).rfind(|fed| fed.judged.outcome == Outcome::Held);
-    match confirmed {
-        Some(held) if !outgrown(search, held, &estimate) => finish(search, held, &estimate),
-        _ => find(search, &estimate),
+    let Some(held) = confirmed(search) else { return find(search, &estimate) };
+    if outgrown(search, held, &estimate) {
+        return find(search, &estimate);
     }
+    match upward(search, held, &estimate) {
+        Onward::Run(step) => Next::Run(step),
+        Onward::NoTime => finish(search, held, &estimate, Ending::OutOfBudget),
+        Onward::Nothing => finish(search, held, &estimate, Ending::Found),
+    }
+}
+
+/// The last hold that held.
+fn confirmed(search: &Search) -> Option<&Fed> {
+    search.of(Purpose::Hold).rfind(|fed| fed.judged.outcome == Outcome::Held)
 }
 
 /// Whether the server is at rest.
@@ -181,7 +192,7 @@ fn probe(search: &Search) -> Option<Step> {
     }
     let most = f64::from(search.settings.connections);
     let level = match search.of(Purpose::Probe).next_back() {
-        None => PROBES[0],
+        None => first_probe(search),
         Some(last) => {
             let idle = search.idle_mean_ns().unwrap_or(0.0);
             let queued = last.judged.mean_ns >= PROBE_QUEUED * idle;
@@ -199,6 +210,13 @@ fn probe(search: &Search) -> Option<Step> {
     })
 }
 
+/// What a slow server is sent at once is waited for: by few.
+fn first_probe(search: &Search) -> f64 {
+    let [few, usual, ..] = PROBES;
+    let wait_ns = usual * search.idle_mean_ns().unwrap_or(0.0);
+    if wait_ns > PROBE_WAITS * search.settings.step_ns as f64 { few } else { usual }
+}
+
 /// Before a level is confirmed: the next level of the search, or the hold.
 fn find(search: &Search, estimate: &Estimate) -> Next {
     let prior = search.prior();
@@ -207,8 +225,7 @@ fn find(search: &Search, estimate: &Estimate) -> Next {
     if search.highest_held().is_none() && broke >= 2 {
         return Next::Done(Ending::NeverMet);
     }
-    let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
-    let tried = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
+    let tried = searched_since_hold(search);
     let hold = hold(search, estimate);
     let core = (estimate.quantile(0.2), estimate.quantile(0.8));
     let bounded = lowest_broke(search).is_some() || search.ceiling().is_some();
@@ -244,12 +261,47 @@ fn reserving(search: &Search, step: Step, hold: Step) -> Vec<Step> {
     steps
 }
 
+/// Whether a confirmed level may be left behind.
+enum Onward {
+    /// By this step.
+    Run(Step),
+    /// It may, and there is no time for that.
+    NoTime,
+    /// It is where the search ends, as far as is known.
+    Nothing,
+}
+
+/// The next level above a confirmed one above which nothing is known: of a short budget, the hold takes its time before a
+/// level broke.
+fn upward(search: &Search, held: &Fed, estimate: &Estimate) -> Onward {
+    let middle = level(search, estimate.quantile(0.5));
+    let wanted = middle > held.step.level && is_open_above(search, held.step.level);
+    let holds = search.of(Purpose::Hold).count();
+    if !wanted || searched_since_hold(search) >= MOST_SEARCHES || holds >= MOST_HOLDS {
+        return Onward::Nothing;
+    }
+    let step = from_idle(search, Purpose::Search, middle, search.settings.step_ns);
+    let hold = from_idle(search, Purpose::Hold, middle, search.settings.hold_ns);
+    if affords(search, &[step, hold]) { Onward::Run(step) } else { Onward::NoTime }
+}
+
+/// Whether nothing is known above a level: none broke, and it is not about the highest that is allowed.
+fn is_open_above(search: &Search, level: f64) -> bool {
+    let broke = |fed: &Fed| fed.judged.outcome == Outcome::Broke && fed.step.level > level;
+    !search.speaking().any(broke) && onward::reached(search).is_none()
+}
+
+/// Levels tried since the last hold.
+fn searched_since_hold(search: &Search) -> usize {
+    let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
+    since.filter(|fed| fed.step.purpose == Purpose::Search).count()
+}
+
 /// The hold to be tried: a step back from the one that failed before it.
 fn hold(search: &Search, estimate: &Estimate) -> Step {
     if let Some(longer) = longer(search).filter(|longer| affords(search, &[*longer])) {
         return longer;
     }
-    let failed: Vec<f64> = failed_holds(search).map(|fed| fed.step.level).collect();
     let counted = search.of(Purpose::Hold).filter(|fed| !search.is_doubtful(fed)).count();
     let share = BELOW_HOLD[counted.min(BELOW_HOLD.len() - 1)];
     let wanted = estimate.quantile(share);
@@ -257,9 +309,11 @@ fn hold(search: &Search, estimate: &Estimate) -> Step {
     let near = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Held);
     let near = near.map(|fed| fed.step.level).filter(|held| (held / wanted - 1.0).abs() < 0.005);
     let wanted = near.max_by(f64::total_cmp).unwrap_or_else(|| level_below(search, wanted));
-    let lowest = failed.iter().copied().fold(f64::INFINITY, f64::min);
-    let back = STEP_BACK[failed.len().clamp(1, STEP_BACK.len()) - 1];
-    let most = if failed.is_empty() { wanted } else { level_below(search, back * lowest) };
+    // A generator that was late does not show that the level is too high.
+    let shown = failed_holds(search).filter(|fed| !fed.is_late()).count();
+    let back = STEP_BACK[shown.clamp(1, STEP_BACK.len()) - 1];
+    let lowest = failed_holds(search).map(|fed| fed.step.level).reduce(f64::min);
+    let most = lowest.map_or(wanted, |lowest| level_below(search, back * lowest));
     from_idle(search, Purpose::Hold, wanted.min(most), search.settings.hold_ns)
 }
 
@@ -306,10 +360,9 @@ fn outgrown(search: &Search, held: &Fed, estimate: &Estimate) -> bool {
     holds < MOST_HOLDS && low > held.step.level * (1.0 + search.settings.precision)
 }
 
-/// After a level is confirmed: the edges of the interval, then from above, then saturated.
-fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
-    let since = search.fed.iter().rev().take_while(|fed| fed.step.purpose != Purpose::Hold);
-    let edges = since.filter(|fed| fed.step.purpose == Purpose::Search).count();
+/// After a level is confirmed: the edges of the interval, then from above, then saturated, and the end.
+fn finish(search: &Search, held: &Fed, estimate: &Estimate, ending: Ending) -> Next {
+    let edges = searched_since_hold(search);
     let reverse = reverse::next(search, held);
     if reverse.is_some_and(|step| step.purpose == Purpose::Overload) && edges < MOST_EDGES {
         let edge = edge(search, held, estimate);
@@ -324,7 +377,7 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate) -> Next {
     // Whether the server survived it is looked at too.
     let saturated =
         saturated::next(search, held).filter(|step| affords(search, &[*step, look(search, 0)]));
-    saturated.map_or(Next::Done(Ending::Found), Next::Run)
+    saturated.map_or(Next::Done(ending), Next::Run)
 }
 
 /// The end of the interval that lies too far from a confirmed level, to be tried again. An

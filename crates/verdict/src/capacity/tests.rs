@@ -1,5 +1,6 @@
 //! The way of a search by scripted servers; [`simulated`] has servers with noise, by the hundred.
 
+mod further;
 mod queues;
 mod saturated;
 mod simulated;

@@ -1,6 +1,6 @@
 //! The answer of a search in sentences.
 
-use model::capacity::{Judged, Margin, Outcome, Purpose, Settings, Unit};
+use model::capacity::{Judged, Margin, Outcome, Settings, Step, Unit};
 use model::units::{exact_duration, show_duration};
 use model::{Arrivals, LevelKind, LoadLine, Ruling, Verdict};
 
@@ -71,7 +71,7 @@ fn bound(search: &Search, answer: &Answer) -> Option<String> {
 /// How many steps broke while other programs took the processors, and what became of them.
 fn disturbed(search: &Search) -> Option<String> {
     let disturbed = search.levels().filter(|fed| fed.judged.disturbed).count();
-    let doubtful = search.levels().filter(|fed| search.is_doubtful(fed)).count();
+    let doubtful = search.levels().filter(|fed| search.is_disturbed_once(fed)).count();
     let steps = search.levels().count();
     let count = match disturbed - doubtful {
         0 => "none of them does".to_owned(),
@@ -86,17 +86,18 @@ fn disturbed(search: &Search) -> Option<String> {
 }
 
 /// `6 of 8 steps were INVALID (throttled, late_sends)`, with all that was held against those steps, and the last of the
-/// reasons in words.
+/// reasons in words. A probe or an overload decides nothing, whatever is held against it.
 fn invalid(search: &Search) -> Option<String> {
-    let steps = || search.fed.iter().filter(|fed| fed.step.purpose != Purpose::Idle);
+    let steps = || search.levels();
     let invalid = || steps().map(|fed| &fed.judged).filter(|judged| judged.invalid().is_some());
     let last = invalid().next_back()?.invalid()?;
     let mut codes: Vec<&str> =
         invalid().flat_map(|judged| &judged.reasons).map(|reason| reason.code.name()).collect();
     codes.sort_unstable();
     codes.dedup();
+    let were = if invalid().count() == 1 { "was" } else { "were" };
     Some(format!(
-        "{} of {} steps were INVALID ({}). At the last, {}",
+        "{} of {} steps {were} INVALID ({}). At the last, {}",
         invalid().count(),
         steps().count(),
         codes.join(", "),
@@ -112,6 +113,12 @@ pub fn by(judged: &Judged) -> String {
     }
 }
 
+/// A step with its outcome, as the table of the steps names it: `15,000/s (search, broke)`.
+pub fn step_of(kind: LevelKind, step: &Step, outcome: Outcome) -> String {
+    let level = level_of(step.purpose.counts(kind), step.level);
+    format!("{level} ({}, {})", step.purpose.name(), outcome.name())
+}
+
 /// What a search came to, in one or more sentences without the final full stop.
 pub fn sentence(search: &Search, ending: Ending) -> String {
     let answer = search.answer();
@@ -124,7 +131,9 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
             Some("the server's responses changed, so later steps would measure another thing")
         }
         Ending::Unconfirmed => Some("no level held during its confirming hold"),
-        Ending::OutOfBudget => Some("the time budget (--budget) ran out"),
+        Ending::OutOfBudget => {
+            Some("what was left of the time budget (--budget) was too short for the next step")
+        }
     };
     let known = match &answer {
         Some(answer) => found(search.settings(), answer),
@@ -298,7 +307,9 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
             level_of(kind, limit.above.level)
         );
     }
-    let limited = search.speaking().rfind(|fed| fed.judged.outcome == Outcome::Generator);
+    let limited = search
+        .speaking()
+        .rfind(|fed| fed.judged.outcome == Outcome::Generator && fed.step.level > answer.level);
     match limited.and_then(|fed| Some((fed.step.level, fed.judged.note.clone()?))) {
         Some((at, note)) => {
             format!("at {} the generator was the limit: {note}", level_of(kind, at))
@@ -316,9 +327,18 @@ fn nothing_known_above(search: &Search, answer: &Answer) -> String {
     let lowest = tried.min_by(|a, b| a.step.level.total_cmp(&b.step.level));
     let Some(fed) = lowest else { return "nothing above it was tried".to_owned() };
     let at = level_of(search.settings().kind, fed.step.level);
-    match fed.judged.disturbed {
-        true => format!("{at} broke while other programs took the processors, which may be why"),
-        false => format!("{at} was tried, and tells nothing: {}", by(&fed.judged)),
+    match fed.judged.outcome {
+        Outcome::Held => format!("{at} held in a short step, and was not held for longer"),
+        Outcome::Generator => {
+            let note = fed.judged.note.as_deref().unwrap_or("it was late");
+            format!("at {at} the generator was the limit, perhaps for a moment: {note}")
+        }
+        Outcome::Broke if fed.judged.disturbed => {
+            format!("{at} broke while other programs took the processors, which may be why")
+        }
+        Outcome::Broke | Outcome::Unclear => {
+            format!("{at} was tried, and tells nothing: {}", by(&fed.judged))
+        }
     }
 }
 

@@ -155,6 +155,13 @@ fn doubts_are_reported() {
             "INVALID at 4 connections: leave them out",
         ]
     );
+    doubted.kind = LevelKind::Rate;
+    doubted.rows[1].reason = Some(ReasonCode::ConnectionsExhausted);
+    let notes = read(&doubted, OBJECTIVE).notes;
+    assert!(
+        notes[0].contains("waited for a free connection") && !notes[0].contains("generator"),
+        "{notes:?}"
+    );
     let mut starved =
         closed(&[(1.0, 50.0, 10.0, 1.0), (2.0, 99.0, 20.0, 1.0), (4.0, 60.0, 70.0, 1.0)]);
     let sentence = read(&starved, OBJECTIVE).sentence;

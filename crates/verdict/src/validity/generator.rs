@@ -32,6 +32,8 @@ pub(super) const HELD_FOR: f64 = 0.5;
 /// Mean over least service time, and spread over mean, of requests that stand in one queue. A server
 /// that only takes its time, however unevenly, does not show both.
 pub(super) const QUEUED: (f64, f64) = (10.0, 1.0 / 3.0);
+/// Responses at the end of the window from which on their spread says something.
+const FEWEST_AT_END: u64 = 20;
 
 pub(super) fn limits(run: &Run) -> Option<Finding> {
     let hits: u64 = run.totals.limits.values().fold(0, |sum, &n| sum.saturating_add(n));
@@ -286,12 +288,26 @@ fn server_saturated(run: &Run) -> Option<String> {
     if timeouts > 0.0 && timeouts >= TIMING_OUT * attempts {
         return Some(format!("{} of the attempts timed out", share(timeouts / attempts)));
     }
-    let (least, mean, spread) = (service.min as f64, service.mean as f64, service.stdev as f64);
-    (least > 0.0 && mean >= QUEUED.0 * least && spread <= QUEUED.1 * mean).then(|| {
+    let of_window = (service.mean, service.stdev);
+    let of_end = end_of_window(run);
+    let queued = [Some(of_window), of_end].into_iter().flatten().find(|&(mean, spread)| {
+        let (least, mean, spread) = (service.min as f64, mean as f64, spread as f64);
+        least > 0.0 && mean >= QUEUED.0 * least && spread <= QUEUED.1 * mean
+    });
+    queued.map(|(mean, spread)| {
+        let when = if (mean, spread) == of_window { "" } else { " at the end of the window" };
         format!(
-            "its service time grew from {} to a steady {}",
+            "its service time grew from {} to a steady {}{when}",
             show_duration(service.min),
-            show_duration(service.mean)
+            show_duration(mean)
         )
     })
+}
+
+/// Mean and spread of the service times at the end of the window, where the window has several parts: a queue that was
+/// still growing is steady there only.
+fn end_of_window(run: &Run) -> Option<(u64, u64)> {
+    let [_, .., last] = run.blocks.as_slice() else { return None };
+    let times = last.service_times().ok()?;
+    (times.count() >= FEWEST_AT_END).then(|| (times.mean(), times.stdev()))
 }

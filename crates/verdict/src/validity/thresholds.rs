@@ -117,7 +117,11 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]
         }
         ReasonCode::NearCeiling => vec![("NEAR", share(machine::NEAR))],
-        ReasonCode::WindowTooShort => vec![("TOO_FEW", too_few())],
+        ReasonCode::WindowTooShort => vec![
+            ("TOO_FEW", too_few()),
+            ("FEWEST", window::FEWEST.to_string()),
+            ("EACH", window::FEWEST_EACH.to_string()),
+        ],
         _ => Vec::new(),
     }
 }

@@ -9,6 +9,10 @@ use crate::figures::{grouped, rate};
 
 /// How far above the cap QPS x mean service may come out by rounding and sampling.
 pub(super) const TOLERANCE: f64 = 1.05;
+/// Attempts of a closed loop below which there is no rate to speak of,
+pub(super) const FEWEST: u64 = 30;
+/// and attempts for each connection up to which its QPS is that of a burst.
+pub(super) const FEWEST_EACH: u64 = 2;
 /// Percentiles that people quote though few samples lie above them.
 pub(super) fn tail() -> impl DoubleEndedIterator<Item = &'static Percentile> {
     PERCENTILES.iter().filter(|percentile| percentile.share >= 0.99)
@@ -45,9 +49,17 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
         return None;
     }
     let (attempts, are) = if timed == 1 { ("attempt", "is") } else { ("attempts", "are") };
+    let count = grouped(timed as f64, 0);
+    if shows_no_rate(run) {
+        let connections = match run.plan.connections {
+            1 => "1 connection".to_owned(),
+            n => format!("{} connections", grouped(f64::from(n), 0)),
+        };
+        let few = format!("{count} {attempts} on {connections} {are} too few");
+        return Some((Verdict::Valid, format!("{few} to quote QPS or a percentile")));
+    }
     let evidence = format!(
-        "{} {attempts} in {} {are} too few to quote {} or above: {} of them are above it",
-        grouped(timed as f64, 0),
+        "{count} {attempts} in {} {are} too few to quote {} or above: {} of them are above it",
         show_duration(run.totals.duration_ns),
         percentile.name,
         grouped((timed as f64 * 10.0 / percentile.enough() as f64).floor(), 0)
@@ -55,10 +67,30 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
     Some((Verdict::Valid, evidence))
 }
 
+/// Whether a closed loop made so few requests that its QPS is that of the first and the last of them.
+pub fn shows_no_rate(run: &Run) -> bool {
+    let timed = run.response_ns.count;
+    let each = FEWEST_EACH * u64::from(run.plan.connections);
+    run.plan.rate_per_s.is_none() && timed > 0 && (timed < FEWEST || timed <= each)
+}
+
 pub(super) fn interrupted(run: &Run) -> Option<Finding> {
-    let planned = run.plan.duration_ns.map(|ns| format!(" of {}", show_duration(ns)));
-    run.interrupted.then(|| {
+    let ended = || {
+        let planned = run.plan.duration_ns.map(|ns| format!(" of {}", show_duration(ns)));
         let ran = show_duration(run.totals.duration_ns);
-        (Verdict::Valid, format!("ended after {ran}{}", planned.unwrap_or_default()))
-    })
+        format!("ended after {ran}{}", planned.unwrap_or_default())
+    };
+    run.interrupted.then(|| (Verdict::Valid, not_waited_for(run).unwrap_or_else(ended)))
+}
+
+/// What a run lacks that was interrupted behind its window: `the window is whole, but 2 of its responses were not waited
+/// for`. None where it was interrupted inside of it, or not at all.
+pub fn not_waited_for(run: &Run) -> Option<String> {
+    let behind = run.interrupted && run.aborted.is_none() && run.is_window_whole();
+    let left = match run.totals.unfinished {
+        0 => String::new(),
+        1 => ", but 1 of its responses was not waited for".to_owned(),
+        n => format!(", but {} of its responses were not waited for", grouped(n as f64, 0)),
+    };
+    behind.then(|| format!("the window is whole{left}"))
 }

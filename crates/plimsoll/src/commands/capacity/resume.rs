@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::capacity::{CapacitySearch, Settings};
-use verdict::capacity::Search;
+use verdict::capacity::{Next, Search};
 
 use super::files::{Files, SEARCH_JSON};
 use super::runner::{SearchRunner, in_step};
@@ -88,7 +88,11 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     };
     same_load_as_before(dir, &runner, &record, &files)?;
     let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
-    Live::new(args.quiet, false).say(&kept);
+    let live = Live::new(args.quiet, false);
+    live.say(&kept);
+    if let Next::Done(_) = Search::of_record(&record).next() {
+        live.say("plimsoll: it had come to its end: no step is to be run");
+    }
     cursors::go_on(dir, &runner.prepared.input)?;
     carry_out(&runner, record, &files, args.format, None)
 }

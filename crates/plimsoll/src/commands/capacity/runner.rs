@@ -68,7 +68,10 @@ impl SearchRunner {
         let mut series = Series::new(live, self.stop.clone());
         series.profiles = ProfileInto::of(&self.take, files.dir())?;
         series.sources.clone_from(&self.sources);
-        series.live.announce("a search of at most", self.settings.budget_ns);
+        let left_ns = self.settings.budget_ns.saturating_sub(search.spent_ns());
+        if matches!(search.next(), Next::Run(_)) {
+            series.live.announce("a search of at most", left_ns);
+        }
         let mut seen = Seen::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {
             seen.changed(&mut run);

@@ -16,7 +16,7 @@ const LIMIT_NS: f64 = 1e8;
 
 /// A server: the mean response takes `base` at rest and `base * (1 + steep * rho / (1 - rho))` at a
 /// share rho of its peak.
-struct Server {
+pub(super) struct Server {
     draws: Lcg64Xsh32,
     peak: f64,
     base_ns: f64,
@@ -37,7 +37,7 @@ struct Server {
 }
 
 impl Server {
-    fn drawn(seed: u64) -> Self {
+    pub(super) fn drawn(seed: u64) -> Self {
         let mut draws = Lcg64Xsh32::new(seed, 0xca9a);
         let mut between = |low: f64, high: f64| low * (high / low).powf(uniform(&mut draws));
         let peak = between(20.0, 200_000.0);
@@ -83,7 +83,7 @@ impl Server {
         (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    fn run(&mut self, step: &Step) -> Judged {
+    pub(super) fn run(&mut self, step: &Step) -> Judged {
         let rate = match step.purpose {
             Purpose::Idle => 20.0_f64.min(0.5 * self.peak),
             Purpose::Probe | Purpose::Saturated => self.peak,

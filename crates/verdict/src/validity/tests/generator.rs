@@ -257,6 +257,44 @@ fn users_held_back_by_the_cap_are_a_lower_bound() {
     )]);
 }
 
+/// Blocks of an open loop whose service times, in milliseconds, lie evenly between two.
+fn blocks(ranges: &[(u64, u64)]) -> Vec<model::Block> {
+    let block = |&(least, most): &(u64, u64)| {
+        let mut times = model::Latencies::<u64>::new();
+        (0..100).for_each(|at| times.record((least + (most - least) * at / 99) * MILLISECOND));
+        model::Block { service: Some(times.to_base64()), ..Default::default() }
+    };
+    ranges.iter().map(block).collect()
+}
+
+/// A queue that grows until the connections run out: over the whole window its service times are spread.
+#[test]
+fn a_queue_that_still_grows_is_the_servers() {
+    for (ranges, verdict) in [
+        (&[(3, 300), (400, 1000), (1200, 1700)][..], Verdict::Valid),
+        // A server that takes its time, unevenly.
+        (&[(3, 1700), (3, 1700), (3, 1700)], Verdict::LowerBound),
+        (&[(3, 1700)], Verdict::LowerBound),
+        (&[(900, 1000), (900, 1000)], Verdict::LowerBound),
+    ] {
+        let (found, codes, text) = judged(open(), |run| {
+            held_back(run);
+            run.blocks = blocks(ranges);
+            run.service_ns = around(700 * MILLISECOND, 5_000);
+            run.service_ns.min = ranges[0].0 * MILLISECOND;
+            run.service_ns.stdev = 500 * MILLISECOND;
+            run.rates.requests_per_s = 10.0;
+        });
+        assert_eq!(
+            (found, &codes[..]),
+            (verdict, &[ReasonCode::ConnectionsExhausted][..]),
+            "{text}"
+        );
+        let named = text.contains("grew from 3.00ms to a steady 1.45s at the end of the window");
+        assert_eq!(named, verdict == Verdict::Valid, "{text}");
+    }
+}
+
 /// Sessions that think: hardly a request is in flight while they hold every connection.
 #[test]
 fn connections_that_sessions_hold_are_not_free() {

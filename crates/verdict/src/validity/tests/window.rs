@@ -38,6 +38,47 @@ fn rules_about_the_window() {
             "99,999 attempts in 10.0s are too few to quote p99.99 or above: 9 of them are above it",
         ),
         (
+            "hardly any responses",
+            closed(),
+            |run| run.response_ns.count = 29,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "29 attempts on 10 connections are too few to quote QPS or a percentile. Measure longer",
+        ),
+        (
+            "a burst",
+            closed(),
+            |run| (run.plan.connections, run.response_ns.count) = (50, 100),
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "100 attempts on 50 connections are too few to quote QPS",
+        ),
+        (
+            "few of a low rate",
+            open(),
+            |run| run.response_ns.count = 20,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "20 attempts in 10.0s are too few to quote p99",
+        ),
+    ]);
+}
+
+#[test]
+fn rules_about_its_end() {
+    check(vec![
+        (
+            "interrupted when the window was over",
+            closed(),
+            |run| {
+                run.interrupted = true;
+                (run.plan.duration_ns, run.totals.unfinished) = (Some(10 * SECOND), 2);
+            },
+            Verdict::Valid,
+            ReasonCode::Interrupted,
+            "the window is whole, but 2 of its responses were not waited for. Let it run to the end",
+        ),
+        (
             "interrupted",
             closed(),
             |run| {
