@@ -29,7 +29,7 @@ pub(crate) const MISSED: f64 = 15.0;
 /// A new kind stays where its share of no later cell is below this part of its share of all of them.
 const STAYS: f64 = 0.5;
 /// How much longer or shorter bodies must be, and by how many bytes, where length alone has changed.
-const LENGTHS_APART: (f64, u64) = (1.25, 8);
+pub(crate) const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// Mean service times that responses must have come over, where length alone has changed.
 const ROUNDS: u64 = 10;
 /// How many times faster one kind must be than the rest.

@@ -14,6 +14,7 @@ mod few;
 pub mod levels;
 pub mod likeness;
 mod measure;
+mod responses;
 pub mod rounds;
 
 use std::fmt;
@@ -27,6 +28,7 @@ use crate::exit;
 use crate::figures::times;
 
 pub use measure::{Measure, measures, reading};
+pub(crate) use responses::lengths_apart;
 
 /// How often an interval holds the true ratio.
 pub const CONFIDENCE: f64 = 0.95;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
+use crate::comparison::lengths_apart;
 use crate::curve::{best_row, little_note};
 use crate::figures::{grouped, level, rate, times};
 
@@ -228,10 +229,12 @@ fn responses(one: &Curve, last: &Curve) -> Option<String> {
     if a.status != b.status {
         found.push(format!("status {} against {}", a.status, b.status));
     }
-    if a.bytes != b.bytes {
+    let shares_level = || one.rows.iter().any(|row| last.rows.iter().any(|r| r.level == row.level));
+    if a.bytes != b.bytes && (lengths_apart(a.bytes.min(b.bytes), a.bytes.max(b.bytes)) || !shares_level()) {
         let (a, b) = (grouped(a.bytes as f64, 0), grouped(b.bytes as f64, 0));
         found.push(format!("{a} bytes against {b}"));
-    } else if a.body_sha256 != b.body_sha256 {
+    } else if a.body_sha256 != b.body_sha256 && !shares_level() {
+        // Where they are judged at a level, that says so.
         found.push(format!("{} bytes each, but of different content", grouped(a.bytes as f64, 0)));
     }
     (!found.is_empty()).then(|| {

@@ -175,11 +175,16 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
     let (mut withheld, mut round) = (Vec::<(String, Vec<u64>)>::new(), 1);
-    let mut invalid = false;
+    let (mut invalid, mut remark) = (false, None);
     let names = names(args);
     let mut unlike = |runs: [&Run; 2]| {
+        remark = remark.take().or_else(|| likeness::remark(runs));
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
-            match withheld.iter_mut().find(|(known, _)| *known == reason) {
+            // What the responses were in each round would be a sentence each.
+            let alike = |known: &str| {
+                known == reason || [known, &reason].iter().all(|text| text.starts_with(likeness::DIFFER))
+            };
+            match withheld.iter_mut().find(|(known, _)| alike(known)) {
                 Some((_, rounds)) => rounds.push(round),
                 None => withheld.push((reason, vec![round])),
             }
@@ -202,6 +207,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     let made = rounds.progress().made;
     let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
     comparison.withhold(withheld.collect(), args.anyway);
+    comparison.notes.extend(remark);
     comparison.invalid = invalid;
     comparison
 }

@@ -132,3 +132,17 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["judgements"], serde_json::json!([[]]));
 }
+
+/// A response with the time or an id in it is another one each time.
+#[test]
+fn responses_that_differ_in_content_only_are_judged() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/bytes/100"), target.url("/bytes/104"));
+    let line = format!("compare {SHORT} --out cmp {a} {b} --format json");
+    let printed = folder.plimsoll(&line);
+    let found: Value = serde_json::from_str(&printed.stdout).unwrap();
+    let reasons = found["comparison"]["withheld"].to_string();
+    assert!(!reasons.contains("their responses differ"), "{found}");
+    let notes = found["comparison"]["notes"].to_string();
+    assert!(notes.contains("in content only (status 200, 100 bytes against status 200, 104"), "{found}");
+}
