@@ -185,6 +185,18 @@ fn a_server_that_fails_quickly_is_no_gain() {
     let step = &story["steps"][0];
     assert!(step["low"].as_f64() > Some(1.0), "it answers more: {step}");
     assert_eq!((&step["station"]["verdict"], &step["kept"]), (&"INVALID".into(), &false.into()));
+    folder.follows_schema("tune", &story);
+    folder.plimsoll("tune show").ok().prints("`quick` was discarded: the runs of `start` are");
+    // Neither is loaded where one is not there.
+    slow.take();
+    let dead = folder.plimsoll("tune try dead http://127.0.0.1:1/").ends(1);
+    assert!(dead.stderr.contains("http://127.0.0.1:1/: cannot connect"), "{}", dead.stderr);
+    assert!(dead.stderr.contains("No server was loaded"), "{}", dead.stderr);
+    assert!(slow.take().is_empty(), "the server before was loaded");
+    let quiet = format!("tune begin {url} -c 1 -t 1 -d 4s --warmup 0s -q --notebook quiet");
+    let quiet = folder.plimsoll(&quiet).ok().stderr;
+    // A busy machine is told all the same.
+    assert!(quiet.lines().all(|line| line.starts_with("plimsoll: this run is")), "{quiet}");
 }
 
 /// The case study's API server, ended on drop.
