@@ -61,8 +61,7 @@ impl fmt::Display for ResultError {
         match self {
             Self::CutShort { line } => write!(
                 f,
-                "ends in the middle at line {line}: the file was cut short; where run.journal \
-                 lies beside it, `plimsoll report DIR` rebuilds it"
+                "ends in the middle at line {line}: the file was cut short"
             ),
             Self::Newer { schema, readable } => write!(
                 f,

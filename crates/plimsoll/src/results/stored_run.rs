@@ -81,7 +81,7 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
                     let (name, from) = (finished.display(), journal::NAME);
                     eprintln!("plimsoll: {name} was truncated: rebuilt from {from}");
                 }
-                made.map_err(|_| unreadable(&finished, &error))
+                made.map_err(|why| lost(&finished, &error, &journal, &why))
             }
             Err(error) => Err(unreadable(&finished, &error)),
         }
@@ -95,6 +95,15 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
             journal::NAME
         ))
     }
+}
+
+/// That neither the result nor the journal beside it can be read.
+fn lost(finished: &Path, error: &ResultError, journal: &Path, why: &Failure) -> Failure {
+    let why = match journal.exists() {
+        true => format!("nor can it be rebuilt from its journal: {why}"),
+        false => format!("and no {} lies beside it to rebuild it from", journal::NAME),
+    };
+    unreadable(finished, &format!("{error}, {why}; measure again"))
 }
 
 /// Whether the folder was used again by a run that was killed: its journal is of a later run then.
