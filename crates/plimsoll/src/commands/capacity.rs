@@ -291,7 +291,7 @@ fn carry_out(
             let text = report::capacity::text(&record, &reading, output::style());
             let found = record.load_line.as_ref().map(|line| line.rate_per_s);
             let truth = built_in.map(|built_in| built_in.beside_truth(found)).unwrap_or_default();
-            format!("{text}{truth}report: {}\n", files.report().display())
+            format!("{text}{truth}{}", output::report_line(&files.report(), written))
         }
     };
     let printed = output::print(&text);
@@ -324,7 +324,8 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
         CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
         CapacityFormat::Text => {
             let text = report::capacity::text(&record, &reading, output::style());
-            output::print(&format!("{text}report: {}\n", dir.join(files::REPORT).display()))
+            let page = dir.join(files::REPORT);
+            output::print(&format!("{text}{}", output::report_line(&page, page.exists())))
         }
     };
     if record.outcome.is_none() {

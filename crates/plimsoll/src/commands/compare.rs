@@ -71,7 +71,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     }
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, &rounds);
-    let printed = print_result(args, &comparison, &files, rounds.progress());
+    let printed = print_result(args, &comparison, &files, (rounds.progress(), written));
     if let Some(lost) = rounds.lost() {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
@@ -242,22 +242,22 @@ fn print_result(
     args: &CompareArgs,
     comparison: &Comparison,
     files: &Files,
-    rounds: Progress,
+    (rounds, written): (Progress, bool),
 ) -> bool {
     match args.format {
         CompareFormat::Json => output::print(&files.document(comparison, rounds)),
-        CompareFormat::Text => print_text(comparison, &files.report()),
+        CompareFormat::Text => print_text(comparison, &files.report(), written),
     }
 }
 
-fn print_text(comparison: &Comparison, page: &Path) -> bool {
+fn print_text(comparison: &Comparison, page: &Path, written: bool) -> bool {
     let text = report::comparison::text(comparison, output::style());
     let report = output::typed(&["plimsoll", "report"], page.parent().unwrap_or(page));
     let anyway = match comparison.judgement() {
         Some(_) => String::new(),
         None => format!("to judge it all the same: {report} --anyway\n"),
     };
-    output::print(&format!("{text}\nreport: {}\n{anyway}", page.display()))
+    output::print(&format!("{text}\n{}{anyway}", output::report_line(page, written)))
 }
 
 /// Prints the comparison in a folder again as far as it got, judged all the same where that is wanted `anyway`; the
@@ -278,7 +278,10 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
             Ok(bytes) => output::print(&String::from_utf8_lossy(&bytes)),
             Err(why) => return cannot_run(format!("{}: {why}", dir.display())),
         },
-        false => print_text(&comparison, &dir.join(files::REPORT)),
+        false => {
+            let page = dir.join(files::REPORT);
+            print_text(&comparison, &page, page.exists())
+        }
     };
     let missing = rounds.filter(|rounds| rounds.made < rounds.asked);
     if let Some(Progress { made, asked }) = missing {

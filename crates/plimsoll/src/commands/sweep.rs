@@ -153,7 +153,8 @@ fn carry_out(
     }
     // Without a level nothing was written.
     if !sweep.levels.is_empty() {
-        printed &= output::print(&format!("report: {}\n", files.report().display()));
+        let written = end.is_written() && files.report().exists();
+        printed &= output::print(&output::report_line(&files.report(), written));
         // The built-in API ended with this command.
         if end == runner::End::Interrupted && built_in.is_none() {
             let resume = output::typed(&["plimsoll", "sweep", "--resume"], files.dir());
