@@ -398,6 +398,6 @@ fn scripts_that_cannot_be_run() {
         ours(script, "-d1s").1.refuses(code, needle);
     }
     let (folder, server) = (Folder::new(), Recorder::start());
-    folder.plimsoll(&format!("run -s none.lua {}", server.url("/"))).refuses(2, "none.lua");
+    folder.plimsoll(&format!("run -s none.lua {}", server.url("/"))).refuses(1, "none.lua");
     folder.plimsoll(&format!("run {} -- x", server.url("/"))).refuses(2, "name it with -s");
 }

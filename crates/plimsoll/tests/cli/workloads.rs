@@ -183,7 +183,7 @@ fn faults_are_reported_with_their_place() {
         "target: http://127.0.0.1:9\nload: {stages: [{hold: {at: 1, for: 1s}}]}\nendpoints: [{path: /}]\n",
     );
     folder.plimsoll("run course.yaml -d 5s").refuses(2, "-d: the stages or the trace");
-    folder.plimsoll("run none.yaml").refuses(2, "none.yaml: ");
+    folder.plimsoll("run none.yaml").refuses(1, "none.yaml: ");
     folder.plimsoll("run http://127.0.0.1:9/ --scale 2").refuses(2, "--scale");
     folder.plimsoll("run wrong.yaml --scale 0").refuses(2, "`0` is not a factor");
     mixed(&folder, "http://127.0.0.1:9");
