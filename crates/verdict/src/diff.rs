@@ -113,6 +113,12 @@ impl Diff {
         })
     }
 
+    /// The order in which the curves are shown: first the last named, which the others are compared with.
+    pub fn shown(&self) -> Vec<usize> {
+        let last = self.names.len().saturating_sub(1);
+        self.names.iter().enumerate().map(|(at, _)| at.checked_sub(1).unwrap_or(last)).collect()
+    }
+
     /// A curve's best QPS over the last curve's best.
     pub fn best_ratio(&self, of: usize) -> Option<f64> {
         ratio(self.best.get(of)?.as_ref()?.qps, self.best.last()?.as_ref()?.qps)

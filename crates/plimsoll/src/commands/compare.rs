@@ -140,18 +140,18 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, input: &LoadInput) -> Resul
 }
 
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
-    let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
+    let words: &[&'static str] = if has_baseline { &["new"] } else { &["old", "new"] };
     let sockets = &args.load.unix;
-    let contestant = |(at, (url, letter)): (usize, (&String, &&'static str))| {
+    let contestant = |(at, (url, word)): (usize, (&String, &&'static str))| {
         let unix = sockets.get(at).or(sockets.first()).cloned().into_iter().collect();
         let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() })?;
         prepared.print_for_people(args.format == CompareFormat::Text);
-        Ok(Contestant { letter, prepared })
+        Ok(Contestant { word, prepared })
     };
     let made: Vec<Contestant> = args
         .urls
         .iter()
-        .zip(letters)
+        .zip(words)
         .enumerate()
         .map(contestant)
         .collect::<Result<_, Failure>>()?;
@@ -227,14 +227,14 @@ fn in_rounds(reason: &str, rounds: &[u64], made: u64) -> String {
     }
 }
 
-/// The URLs, secrets masked; with a letter before each where they are the same.
+/// The URLs, secrets masked; with a word before each where they are the same.
 fn names(args: &CompareArgs) -> [String; 2] {
     let shown = |url: &String| crate::secrets::mask_url(url);
     match (&args.urls[..], &args.baseline) {
-        ([a, b], _) if a == b => [format!("A {}", shown(a)), format!("B {}", shown(b))],
+        ([a, b], _) if a == b => [format!("old {}", shown(a)), format!("new {}", shown(b))],
         ([a, b], _) => [shown(a), shown(b)],
         ([b], Some(file)) => [file.display().to_string(), shown(b)],
-        _ => ["A".into(), "B".into()],
+        _ => ["old".into(), "new".into()],
     }
 }
 

@@ -99,7 +99,10 @@ impl Compared {
         };
         let judgements = (0..last).map(against_last).collect();
         let stem = inputs::shortened(&stem.join("_"));
-        let watched = watched(&diff.names, &runs);
+        let mut watched = watched(&diff.names, &runs);
+        // The old one first, as it is shown.
+        let newer = watched.iter().take_while(|of| of.name != diff.names[last]).count();
+        watched.rotate_left(newer);
         Ok(Self { stem, curves, diff, judgements, watched, folder })
     }
 

@@ -51,8 +51,15 @@ fn other_formats_hold_the_same_figures() {
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     folder.follows_schema("diff", &json);
-    let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
+    // As the command line names them: the old one first.
+    let names = [0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap());
+    assert_eq!(names, ["native", "apiserver_after"]);
+    let ratio = json["curves"][1]["best_qps_ratio"].as_f64().unwrap();
     assert_eq!(format!("{ratio:.4}"), "0.8534");
+    let at = |format: &str| format.find("native").zip(format.find("apiserver_after"));
+    assert!(at(&csv.stdout).is_some_and(|(old, new)| old < new), "{}", csv.stdout);
+    let text = folder.plimsoll("diff native.dat apiserver_after.dat").ok();
+    assert!(at(&text.stdout).is_some_and(|(old, new)| old < new), "{}", text.stdout);
 }
 
 #[test]

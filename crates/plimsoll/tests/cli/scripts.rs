@@ -335,7 +335,7 @@ fn what_ends_a_run_before_its_time_ends_a_series() {
         folder.has(&["capacity/search.json", "capacity/steps/01-idle-1.json"]);
         let compare = line(&format!("compare {url} {url} -c 1 -d 5s --rounds 1 --out compare"));
         assert!(compare.stderr.contains(wanted), "{compare:#?}");
-        folder.has(&["compare/compare.json", "compare/round-01-A/run.json"]);
+        folder.has(&["compare/compare.json", "compare/round-01-old/run.json"]);
     }
 }
 

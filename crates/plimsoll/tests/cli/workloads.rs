@@ -276,7 +276,7 @@ fn a_mix_is_swept_and_compared() {
     let line = "compare mixed.yaml mixed.yaml --rounds 1 --rest 0s -q --format json --out b";
     let compared = folder.plimsoll(line);
     assert!([0, 98].contains(&compared.code), "{compared:#?}");
-    let run: Value = serde_json::from_str(&folder.text("b/round-01-A/run.json")).unwrap();
+    let run: Value = serde_json::from_str(&folder.text("b/round-01-old/run.json")).unwrap();
     assert_eq!(run["plan"]["rate_per_s"], 40.0, "{:#}", run["plan"]);
     assert_eq!(run["totals"]["attempts"], 20, "{:#}", run["totals"]);
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Comparison, blocks, likeness};
 
-/// B against A at one level.
+/// The new one against the old one at one level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AtLevel {
     /// Connections, or arrivals per second.
