@@ -11,6 +11,7 @@ use model::{CommonestResponse, Run};
 
 use super::likeness::beyond_chance;
 use crate::changes::LENGTHS_APART;
+use crate::error_words::{plain, reads_as_error};
 use crate::figures::{grouped, share};
 use crate::validity::kind_in_words;
 
@@ -21,31 +22,6 @@ pub const DIFFER: &str = "their responses differ";
 const FEW: f64 = 0.05;
 /// And from which on that is no chance, however few there are.
 const HALF: f64 = 0.5;
-/// Words that bodies of errors have in common.
-const ERRORS: [&str; 17] = [
-    "exception",
-    "traceback",
-    "fail",
-    "failed",
-    "failure",
-    "fault",
-    "fatal",
-    "denied",
-    "refused",
-    "forbidden",
-    "unauthorized",
-    "unavailable",
-    "overloaded",
-    "exhausted",
-    "timeout",
-    "invalid",
-    "cannot",
-];
-/// Values of a member called `error` that say that there is none.
-const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
-/// Members of an object that say so by their value.
-const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
-
 /// Why the figures of the second run are not those of the same work as the first one's, by their responses.
 pub(super) fn difference(a: &Run, b: &Run) -> Option<String> {
     let (Some(one), Some(other)) = (&a.commonest_response, &b.commonest_response) else {
@@ -99,7 +75,7 @@ struct Form {
 
 impl Form {
     fn of(kind: &ResponseKind) -> Self {
-        let beginning = plain(kind);
+        let beginning = plain(kind.beginning.as_deref());
         let media_type = kind.media_type.as_deref().unwrap_or_default();
         let media_type = media_type.split(';').next().unwrap_or_default().trim();
         let begins = match u8::try_from(begins(beginning.as_bytes())) {
@@ -190,46 +166,6 @@ fn are_apart(a: &ResponseKind, b: &ResponseKind) -> bool {
 pub(crate) fn lengths_apart(short: u64, long: u64) -> bool {
     let (ratio, bytes) = LENGTHS_APART;
     long.saturating_sub(short) >= bytes && (long as f64 + 1.0) / (short as f64 + 1.0) >= ratio
-}
-
-/// How a body begins, line feeds and the like as blanks.
-fn plain(kind: &ResponseKind) -> String {
-    let escaped = kind.beginning.as_deref().unwrap_or_default();
-    ["\\n", "\\r", "\\t"].iter().fold(escaped.to_owned(), |text, sign| text.replace(sign, " "))
-}
-
-/// Whether a body that begins so tells of an error.
-fn reads_as_error(beginning: &str) -> bool {
-    let dense: String = beginning.chars().filter(|c| !c.is_whitespace()).collect();
-    let dense = dense.to_ascii_lowercase();
-    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) {
-        return true;
-    }
-    let in_word = |c: char| c.is_ascii_alphabetic() || c == '_';
-    let mut rest = beginning;
-    while let Some(start) = rest.find(in_word) {
-        let from = &rest[start..];
-        let (word, then) = from.split_at(from.find(|c| !in_word(c)).unwrap_or(from.len()));
-        if is_of_errors(word) && !says_nothing(then) {
-            return true;
-        }
-        rest = then;
-    }
-    false
-}
-
-/// `error_code`, `errorMessage`, `TypeError`, `Denied`.
-fn is_of_errors(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    lower.starts_with("error")
-        || lower.split('_').any(|part| ERRORS.contains(&part))
-        || ["Error", "Exception"].iter().any(|end| word.ends_with(end))
-}
-
-/// Whether what follows a word makes it a member that is empty: `"error": null`.
-fn says_nothing(then: &str) -> bool {
-    let value = then.trim_start_matches(['"', ' ']).strip_prefix(':').map(str::trim_start);
-    value.is_some_and(|value| NOTHING.iter().any(|nothing| value.starts_with(nothing)))
 }
 
 #[cfg(test)]

@@ -251,6 +251,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
             share(first.share)
         ),
         Changed::Mixed => mixed(first),
+        Changed::Errors => errors(first),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -259,7 +260,9 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
         Changed::ForGood => evidence,
-        Changed::Faster | Changed::Turns | Changed::Mixed => evidence.replace(" became ", " and "),
+        Changed::Faster | Changed::Turns | Changed::Mixed | Changed::Errors => {
+            evidence.replace(" became ", " and ")
+        }
     };
     Some((Verdict::Invalid, evidence))
 }
@@ -275,6 +278,7 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
     };
     let what = match first.how {
         Changed::Mixed => mixed(first),
+        Changed::Errors => errors(first),
         _ => format!(
             "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before",
             show_duration(first.since_ns),
@@ -293,6 +297,12 @@ fn mixed(change: &ResponseChange) -> String {
         _ => "another media type",
     };
     format!("{share} of the responses{of} had the same status as the others and {other}")
+}
+
+/// That responses read as errors, in words.
+fn errors(change: &ResponseChange) -> String {
+    let (share, of) = (share(change.share), of_endpoint(change));
+    format!("{share} of the responses{of} read as errors, and count as successes")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {

@@ -142,23 +142,3 @@ fn of_mixes_and_of_old_results_the_commonest_must_be_the_same() {
     new.commonest_response = None;
     assert!(difference(&old, &new).unwrap().contains("not known for both"));
 }
-
-#[test]
-fn errors_are_recognised_by_their_words() {
-    for (text, expected) in [
-        (r#"{"error":"x"}"#, true),
-        (r#"{"errorMessage": "x"}"#, true),
-        (r#"{"status":"error"}"#, true),
-        (r#"{"success" : false}"#, true),
-        ("<title>Internal Server Error</title>", true),
-        ("database connection pool exhausted", true),
-        ("java.lang.NullPointerException", true),
-        (r#"{"errors":[],"data":{}}"#, false),
-        (r#"{"error":null}"#, false),
-        (r#"{"ok":true}"#, false),
-        ("terror and mirrors", false),
-        ("", false),
-    ] {
-        assert_eq!(reads_as_error(text), expected, "{text}");
-    }
-}
