@@ -182,7 +182,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
             // What the responses were in each round would be a sentence each.
             let alike = |known: &str| {
-                known == reason || [known, &reason].iter().all(|text| text.starts_with(likeness::DIFFER))
+                known == reason || [known, reason.as_str()].iter().all(|text| text.starts_with(likeness::DIFFER))
             };
             match withheld.iter_mut().find(|(known, _)| alike(known)) {
                 Some((_, rounds)) => rounds.push(round),

@@ -2,8 +2,8 @@
 //!
 //! Of one request their contents may differ: a time stamp, an identifier, a text that was changed. Not their status,
 //! media type and form (an object, a list, markup, a text), nor their length by far; and none may read as an error
-//! where the others do not. Of a mix, and of runs of which the kinds of responses were not kept, the commonest must be the
-//! same to the byte.
+//! where the others do not. Of a mix, of failures, and of runs of which the kinds of responses were not kept, the
+//! commonest must be the same to the byte.
 
 use model::interval::begins;
 use model::kinds::ResponseKind;
@@ -22,12 +22,13 @@ pub const DIFFER: &str = "their responses differ";
 const FEW: f64 = 0.05;
 /// And from which on that is no chance, however few there are.
 const HALF: f64 = 0.5;
+
 /// Why the figures of the second run are not those of the same work as the first one's, by their responses.
 pub(super) fn difference(a: &Run, b: &Run) -> Option<String> {
     let (Some(one), Some(other)) = (&a.commonest_response, &b.commonest_response) else {
         return Some("the responses are not known for both".to_owned());
     };
-    if are_of_one_request(a) && are_of_one_request(b) {
+    if is_known_by_kinds(a, one) && is_known_by_kinds(b, other) {
         let sides = [Side::of(&a.response_kinds), Side::of(&b.response_kinds)];
         return of_kinds(&sides).map(|what| format!("{DIFFER} ({what})"));
     }
@@ -45,9 +46,11 @@ pub(super) fn other_contents(a: &Run, b: &Run) -> Option<String> {
     (!is_same(one, other)).then(|| format!("their responses differ in content only ({shown})"))
 }
 
-/// Whether one request was sent again and again, and what kinds of responses came is known.
-fn are_of_one_request(run: &Run) -> bool {
-    run.plan.mix.endpoints.len() <= 1 && !run.response_kinds.is_empty()
+/// Whether one request was sent again and again, and what most responses were is known by their kinds, which are those
+/// of successes.
+fn is_known_by_kinds(run: &Run, commonest: &CommonestResponse) -> bool {
+    let one_request = run.plan.mix.endpoints.len() <= 1;
+    one_request && !run.response_kinds.is_empty() && run.plan.success.contains(commonest.status)
 }
 
 fn is_same(a: &CommonestResponse, b: &CommonestResponse) -> bool {

@@ -128,7 +128,7 @@ fn bodies_of_many_lengths_are_alike() {
 }
 
 #[test]
-fn of_mixes_and_of_old_results_the_commonest_must_be_the_same() {
+fn of_mixes_failures_and_old_results_the_commonest_must_be_the_same() {
     let (mut old, mut new) = (run(&[(USER, 64, 9_000)]), run(&[(OTHER, 64, 9_000)]));
     for of in [&mut old, &mut new] {
         let endpoint = |name: &str| EndpointPlan { name: name.into(), ..EndpointPlan::default() };
@@ -136,6 +136,11 @@ fn of_mixes_and_of_old_results_the_commonest_must_be_the_same() {
     }
     assert!(difference(&old, &new).unwrap().ends_with("64 bytes, but different content)"));
     assert_eq!(difference(&old, &old), None);
+    let (mut old, mut new) = (run(&[(USER, 64, 9_000)]), run(&[(OTHER, 64, 9_000)]));
+    for of in [&mut old, &mut new] {
+        of.commonest_response.as_mut().unwrap().status = 503;
+    }
+    assert!(difference(&old, &new).unwrap().contains("different content"), "failures");
     let (old, mut new) = (run(&[(USER, 64, 9_000)]), run(&[(OTHER, 64, 9_000)]));
     new.response_kinds.clear();
     assert!(difference(&old, &new).unwrap().contains("different content"));
