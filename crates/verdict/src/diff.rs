@@ -236,7 +236,9 @@ fn responses(one: &Curve, last: &Curve) -> Option<String> {
         found.push(format!("status {} against {}", a.status, b.status));
     }
     let shares_level = || one.rows.iter().any(|row| last.rows.iter().any(|r| r.level == row.level));
-    if a.bytes != b.bytes && (lengths_apart(a.bytes.min(b.bytes), a.bytes.max(b.bytes)) || !shares_level()) {
+    if a.bytes != b.bytes
+        && (lengths_apart(a.bytes.min(b.bytes), a.bytes.max(b.bytes)) || !shares_level())
+    {
         let (a, b) = (grouped(a.bytes as f64, 0), grouped(b.bytes as f64, 0));
         found.push(format!("{a} bytes against {b}"));
     } else if a.body_sha256 != b.body_sha256 && !shares_level() {

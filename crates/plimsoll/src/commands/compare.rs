@@ -148,13 +148,8 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
         prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { word, prepared })
     };
-    let made: Vec<Contestant> = args
-        .urls
-        .iter()
-        .zip(words)
-        .enumerate()
-        .map(contestant)
-        .collect::<Result<_, Failure>>()?;
+    let made: Vec<Contestant> =
+        args.urls.iter().zip(words).enumerate().map(contestant).collect::<Result<_, Failure>>()?;
     if let Some(first) = made.first() {
         first.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     }
@@ -182,7 +177,10 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
             // What the responses were in each round would be a sentence each.
             let alike = |known: &str| {
-                known == reason || [known, reason.as_str()].iter().all(|text| text.starts_with(likeness::DIFFER))
+                known == reason
+                    || [known, reason.as_str()]
+                        .iter()
+                        .all(|text| text.starts_with(likeness::DIFFER))
             };
             match withheld.iter_mut().find(|(known, _)| alike(known)) {
                 Some((_, rounds)) => rounds.push(round),

@@ -58,7 +58,8 @@ pub fn tune(args: &TuneArgs) -> Result<u8, Failure> {
         }
         TuneCommand::Try(change) => {
             let (book, mut tuning) = Notebook::open(&args.notebook)?;
-            let step = try_change(Runs { book: &book, tuning: &tuning, quiet: args.quiet }, change)?;
+            let step =
+                try_change(Runs { book: &book, tuning: &tuning, quiet: args.quiet }, change)?;
             tuning.pending = None;
             tuning.steps.push(step);
             tell(args, &book, tuning)

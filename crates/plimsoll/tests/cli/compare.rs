@@ -146,5 +146,8 @@ fn responses_that_differ_in_content_only_are_judged() {
     let reasons = found["comparison"]["withheld"].to_string();
     assert!(!reasons.contains("their responses differ"), "{found}");
     let notes = found["comparison"]["notes"].to_string();
-    assert!(notes.contains("in content only (status 200, 100 bytes against status 200, 104"), "{found}");
+    assert!(
+        notes.contains("in content only (status 200, 100 bytes against status 200, 104"),
+        "{found}"
+    );
 }

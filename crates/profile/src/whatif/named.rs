@@ -65,7 +65,9 @@ mod tests {
 
     #[test]
     fn names_that_are_spelt_nearly_alike_are_near() {
-        for (last, expected) in [("logger", Some(0)), ("loger", Some(1)), ("lagre", None), ("", Some(0))] {
+        for (last, expected) in
+            [("logger", Some(0)), ("loger", Some(1)), ("lagre", None), ("", Some(0))]
+        {
             assert_eq!(distance(last, "api/middleware.Logger.func1"), expected, "{last}");
         }
     }

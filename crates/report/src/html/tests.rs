@@ -286,7 +286,10 @@ fn kinds_of_responses_are_shown() {
     of.response_kinds = vec![kind("{\"ok\":true}", of.totals.requests)];
     let style = crate::text::Style { columns: 100, ..Default::default() };
     let text = crate::text::details(&of, false, style);
-    assert!(text.contains("(100.00 %): 200, application/json of 33 to 34 bytes `{\"ok\":true}`"), "{text}");
+    assert!(
+        text.contains("(100.00 %): 200, application/json of 33 to 34 bytes `{\"ok\":true}`"),
+        "{text}"
+    );
     of.response_kinds.push(kind("<b>{\"ok\":false}", of.totals.requests / 10));
     let page = run(&of);
     let (_, section) = page.split_once("Kinds of successful responses").expect("a table");

@@ -13,8 +13,7 @@ impl Looks {
         if self.all.iter().any(|series| series.look.wording == 0) {
             return None;
         }
-        let is_error =
-            |series: &&Series| reads_as_error(&plain(series.shown.beginning.as_deref()));
+        let is_error = |series: &&Series| reads_as_error(&plain(series.shown.beginning.as_deref()));
         let (errors, others): (Vec<&Series>, Vec<&Series>) = self.all.iter().partition(is_error);
         let (error, usual) = (most(&errors)?, most(&others)?);
         let count = |of: &[&Series]| sum(of.iter().map(|series| series.responses));

@@ -183,9 +183,8 @@ fn drawn(text: &str, responses: u64) -> Kind {
 fn errors_among_the_responses_are_told_by_their_words() {
     const GOOD: &str = r#"{"ok":true,"name":"Ada Lovelace"}"#;
     const BAD: &str = r#"{"ok":false,"error":"overloaded"}"#;
-    let of = |kinds: &[Kind], one_request| {
-        change_of(&kinds.iter().collect::<Vec<_>>(), one_request)
-    };
+    let of =
+        |kinds: &[Kind], one_request| change_of(&kinds.iter().collect::<Vec<_>>(), one_request);
     let change = of(&[drawn(GOOD, 9_000), drawn(BAD, 1_000)], true).expect("errors");
     assert_eq!((change.how, change.share), (Changed::Errors, 0.1));
     assert_eq!(change.after.beginning.as_deref(), Some(BAD));

@@ -146,7 +146,8 @@ fn of_kinds(sides: &[Side; 2]) -> Option<String> {
         let of = |side: &Side| side.part(|own, _| own == form).0;
         (*kind, of(a), of(b))
     });
-    let (kind, in_a, in_b) = parts.max_by(|x, y| (x.1 - x.2).abs().total_cmp(&(y.1 - y.2).abs()))?;
+    let (kind, in_a, in_b) =
+        parts.max_by(|x, y| (x.1 - x.2).abs().total_cmp(&(y.1 - y.2).abs()))?;
     much(in_a, in_b).then(|| {
         format!("{} are {} of them against {}", kind_in_words(kind), share(in_a), share(in_b))
     })

@@ -8,7 +8,11 @@ use super::is_gain;
 
 /// Why a change is discarded whose effect is this: what forbids to call it a gain, or that it is none for certain.
 /// `of_before` is the worst verdict on the runs of the server before.
-pub fn why_discarded([before, changed]: [&Station; 2], of_before: Verdict, effect: &Effect) -> String {
+pub fn why_discarded(
+    [before, changed]: [&Station; 2],
+    of_before: Verdict,
+    effect: &Effect,
+) -> String {
     let Effect { low, high, .. } = effect;
     if *high < 1.0 {
         return format!("it is slower, {low:.2} to {high:.2} times");
@@ -37,7 +41,8 @@ mod tests {
 
     #[test]
     fn what_is_discarded_is_told_why() {
-        let [before, mut changed] = ["start", "cache"].map(|name| station(name, "http://127.0.0.1:1/", None));
+        let [before, mut changed] =
+            ["start", "cache"].map(|name| station(name, "http://127.0.0.1:1/", None));
         let effect = |ratios: [f64; 3]| {
             let log = paired(&ratios.map(|ratio| [1.0, ratio])).unwrap();
             Effect::of(Measure::Qps, [1.0, 1.0], log, 0.0)

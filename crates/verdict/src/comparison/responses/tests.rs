@@ -50,7 +50,9 @@ fn responses_that_differ_in_content_are_alike() {
         run(&[(OTHER, 64, 9_000), (OTHER, 640, 200)]),
     ] {
         assert_eq!(difference(&old, &new), None, "{:?}", new.response_kinds);
-        assert!(likeness::remark([&old, &new]).unwrap().contains("in content only (status 200, 64"));
+        assert!(
+            likeness::remark([&old, &new]).unwrap().contains("in content only (status 200, 64")
+        );
         assert_eq!(likeness::differences([&old, &new], ["old", "new"]), Vec::<String>::new());
     }
     assert_eq!(likeness::remark([&old, &old]), None);
@@ -66,7 +68,10 @@ fn responses_of_other_work_are_not_alike() {
     };
     for (new, needle) in [
         (changed(|kind| kind.status = 202), "against 202, application/json"),
-        (changed(|kind| kind.media_type = Some("text/html".into())), "against 200, text/html of 64"),
+        (
+            changed(|kind| kind.media_type = Some("text/html".into())),
+            "against 200, text/html of 64",
+        ),
         (changed(|kind| kind.media_type = None), "against 200 of 64"),
         // A page of errors that is called JSON.
         (run(&[("Database connection", 64, 9_000)]), "`Database connection`"),
