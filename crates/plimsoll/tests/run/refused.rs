@@ -76,7 +76,6 @@ fn headers_methods_and_files() {
         (["-H", "Content-Length: 5"], "Content-Length"),
         (["-m", "GE T"], "cannot be sent"),
         (["-m", "CONNECT"], "CONNECT"),
-        (["-s", "script.lua"], "-s"),
     ] {
         end(command_of(["run", &url, "-d", "100ms", args[0], args[1]])).refuses(2, needle);
     }
