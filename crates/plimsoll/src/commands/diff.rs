@@ -35,7 +35,7 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let files = if args.files.is_empty() {
         let latest = latest::two(Path::new(folder::PARENT))?;
         let [newer, older] = latest.each_ref().map(|path| path.display());
-        eprintln!("plimsoll: comparing {newer} with {older}");
+        eprintln!("plimsoll: the old one is {older}, the new one {newer}");
         latest.to_vec()
     } else {
         // Named as a history reads, the old one first; the others are measured against it.

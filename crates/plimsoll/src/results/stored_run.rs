@@ -8,7 +8,7 @@ use import::{Kind, ResultError};
 use model::Run;
 
 use crate::failure::{Failure, cannot_run};
-use crate::results::folder::{LAST_RUN, PARENT};
+use crate::results::folder::{LAST_RUN, PARENT, named};
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use measure::beside;
 use measure::journal::{self, Replayed};
@@ -53,6 +53,7 @@ pub fn of_path(path: &Path) -> Result<Run, Failure> {
     if path == Path::new(LAST_RUN) && !path.exists() {
         return cannot_run(nothing_yet("explain"));
     }
+    let path = &named(path);
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }
@@ -87,6 +88,8 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
         }
     } else if journal.exists() {
         replayed(&journal)
+    } else if !dir.exists() {
+        cannot_run(format!("{}: there is no such file or folder", dir.display()))
     } else {
         cannot_run(format!(
             "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run`, `sweep`, `capacity` or \

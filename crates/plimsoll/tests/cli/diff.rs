@@ -98,6 +98,19 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
 }
 
 #[test]
+fn the_last_two_runs_go_by_their_names() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for _ in 0..2 {
+        folder.plimsoll(&format!("run {} -c 2 -n 20 -q", target.url("/healthz"))).measured();
+    }
+    folder.plimsoll("diff previous last --out d").prints("last is ").prints("of previous");
+    // The old one has the name, the new one a number.
+    folder.plimsoll("diff last last --out d").prints("last-2 is ").prints("of last,");
+    folder.plimsoll("explain last").ok();
+    folder.plimsoll("explain nowhere").refuses(1, "nowhere: there is no such file or folder");
+}
+
+#[test]
 fn rates_and_concurrencies_are_not_joined() {
     let folder = Folder::new();
     folder.put("c.dat", "200 100 1 100\n");

@@ -40,6 +40,10 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
             exact_duration(longer_ns)
         );
     }
+    if run.plan.tls.is_some() && run.connect_ns.count > 0 && run.tls_ns.count == 0 {
+        evidence += "; connections were made, and no TLS handshake ended: if the server speaks no TLS on this port, the URL \
+                     begins with http://";
+    }
     let commonest = run.totals.errors.occurred().max_by_key(|&(_, count)| count);
     if let Some((class, count)) = commonest {
         evidence += &format!("; {} failed by {}", grouped(count as f64, 0), class.name());

@@ -151,6 +151,19 @@ fn responses_that_read_as_errors_are_a_note() {
 }
 
 #[test]
+fn a_server_that_leaves_a_handshake_unanswered_may_speak_no_tls() {
+    let text = |tls: Option<model::plan::TlsPlan>| {
+        let mut run = closed();
+        (run.rates.requests_per_s, run.totals.requests, run.plan.tls) = (0.0, 0, tls);
+        judge(&run).reasons.remove(0).text
+    };
+    let (min, max) = ("1.2".to_owned(), "1.3".to_owned());
+    let plan = model::plan::TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
+    assert!(text(Some(plan)).contains("speaks no TLS on this port"));
+    assert!(!text(None).contains("TLS"));
+}
+
+#[test]
 fn responses_slower_than_the_window_say_how_long_to_measure() {
     let mut run = closed();
     run.totals.duration_ns = SECOND;
