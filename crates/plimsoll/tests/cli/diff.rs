@@ -103,9 +103,14 @@ fn the_last_two_runs_go_by_their_names() {
     for _ in 0..2 {
         folder.plimsoll(&format!("run {} -c 2 -n 20 -q", target.url("/healthz"))).measured();
     }
-    folder.plimsoll("diff previous last --out d").prints("last is ").prints("of previous");
-    // The old one has the name, the new one a number.
-    folder.plimsoll("diff last last --out d").prints("last-2 is ").prints("of last,");
+    // The old one first; where both have one name, the new one has a number.
+    for (line, wanted) in
+        [("previous last", ["previous", "last"]), ("last last", ["last", "last-2"])]
+    {
+        let json = folder.plimsoll(&format!("diff {line} --out d --format json")).stdout;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!([0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap()), wanted);
+    }
     folder.plimsoll("explain last").ok();
     folder.plimsoll("explain nowhere").refuses(1, "nowhere: there is no such file or folder");
 }
