@@ -11,6 +11,8 @@ use crate::schema::Name;
 pub enum Error {
     /// The user's request is wrong.
     Usage(String),
+    /// A file that was named cannot be read.
+    Unreadable(String),
     /// The schema, or what is asked of it, cannot be satisfied: which rule, which column.
     Schema(String),
     /// The database may be in use, and its name was not given.
@@ -24,9 +26,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(text) | Self::Schema(text) | Self::Refused(text) | Self::Database(text) => {
-                f.write_str(&visible(text, &[]))
-            }
+            Self::Usage(text)
+            | Self::Unreadable(text)
+            | Self::Schema(text)
+            | Self::Refused(text)
+            | Self::Database(text) => f.write_str(&visible(text, &[])),
             Self::Interrupted => f.write_str("interrupted; --resume continues, --clean undoes"),
         }
     }

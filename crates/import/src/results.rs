@@ -59,11 +59,9 @@ pub enum ResultError {
 impl fmt::Display for ResultError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::CutShort { line } => write!(
-                f,
-                "ends in the middle at line {line}: the file was cut short; where run.journal \
-                 lies beside it, `plimsoll report DIR` rebuilds it"
-            ),
+            Self::CutShort { line } => {
+                write!(f, "ends in the middle at line {line}: the file was cut short")
+            }
             Self::Newer { schema, readable } => write!(
                 f,
                 "made by a newer plimsoll ({}); this one reads {readable}: \

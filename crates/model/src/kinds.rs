@@ -225,6 +225,8 @@ pub enum Changed {
     Turns,
     /// Responses of the same status had two media types.
     Mixed,
+    /// Responses came beside the usual ones that read as errors, and count as successes.
+    Errors,
 }
 
 #[cfg(test)]

@@ -124,6 +124,9 @@ pub struct TuningStep {
     pub as_predicted: Option<bool>,
     /// Whether the change stays.
     pub kept: bool,
+    /// Why it does not; absent where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_discarded: Option<String>,
 }
 
 /// A ratio with its interval of 95 %.
@@ -204,6 +207,7 @@ mod tests {
             predicted: None,
             as_predicted,
             kept,
+            why_discarded: None,
         };
         let mut tuning = Tuning {
             schema: SCHEMA.into(),

@@ -57,7 +57,8 @@ pub use tune::{TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs};
     arg_required_else_help = true
 )]
 #[command(after_help = "Start with `plimsoll sweep`: without a URL it measures a built-in API of \
-known capacity.\nExit codes: 0 done; 1 could not run; 2 usage; 98 the result cannot be relied on: INVALID, or a \
+known capacity.\nExit codes: 0 done; 1 could not run, or a file that is named cannot be read; 2 the command line, or the contents of a \
+workload file, are wrong; 98 the result cannot be relied on: INVALID, or a \
 LOWER_BOUND of a fixed rate (-R) or of a generator that was held up, or an objective is undecided; 99 objectives missed; \
 130 interrupted, partial result saved.\nA LOWER_BOUND of a closed loop (-c) is 0, as its QPS is \"at least\"; in CI add `--slo valid`, \
 which makes it 98.")]

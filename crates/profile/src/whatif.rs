@@ -71,10 +71,15 @@ pub fn whatif(start: &Start<'_>) -> Result<WhatIf, Error> {
     let total = start.profiled.total as f64 * nanoseconds;
     let busy = start.profiled.duration_ns.map_or(0.0, |duration| total / duration as f64);
     let unfit = start.refused.clone().or_else(|| unfit(start, samples, busy));
-    // A thin profile may lack the function: that is no wrong name.
-    let removal = match unfit {
-        Some(_) => Removal::lenient(taken.profile, taken.own, start.asked, start.stay),
-        None => Removal::of(taken.profile, taken.own, start.asked, start.stay)?,
+    // A thin profile may lack the function: that need be no wrong name.
+    let (unfit, removal) = match unfit {
+        Some(why) if samples < LEAST_SAMPLES => {
+            let unknown = Removal::of(taken.profile, taken.own, start.asked, start.stay).err();
+            let unknown = unknown.map_or_else(String::new, |unknown| format!("; {unknown}"));
+            let removal = Removal::lenient(taken.profile, taken.own, start.asked, start.stay);
+            (Some(why + &unknown), removal)
+        }
+        unfit => (unfit, Removal::of(taken.profile, taken.own, start.asked, start.stay)?),
     };
     let time = removal.sums(taken.profile, taken.kind, false);
     let bytes = match taken.allocations {

@@ -103,7 +103,7 @@ fn paragraph(text: &str, mark: &str, style: Style) -> String {
 
 /// The effects as CSV: responses per second and nanoseconds, ratios as plain numbers.
 pub fn csv(comparison: &Comparison) -> String {
-    let header = "figure,a,b,ratio,low,high,smallest_seen,rounds_needed,word";
+    let header = "figure,old,new,ratio,low,high,smallest_seen,rounds_needed,word";
     let row = |effect: &Effect| {
         let Effect { a, b, ratio, low, high, smallest_seen, .. } = *effect;
         let mut cells = vec![effect.measure.name().to_owned()];
@@ -215,6 +215,7 @@ mod tests {
     fn csv_and_picture_have_a_row_an_effect() {
         let csv = csv(&comparison());
         assert_eq!(csv.lines().count(), 3);
+        assert!(csv.starts_with("figure,old,new,ratio,"), "{csv}");
         assert!(csv.contains("QPS,12000,10800,0.9,0.88,0.92,0.031,9,SLOWER"), "{csv}");
         let chart = chart(&comparison()).chart();
         assert_eq!(chart.table().rows.len(), 2);

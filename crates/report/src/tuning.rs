@@ -30,6 +30,9 @@ pub fn text(tuning: &Tuning, style: Style) -> String {
         grid.row([rate(baseline.qps), String::new(), String::new(), "baseline".to_owned()]);
     }
     out += &grid.print_headed(style);
+    for line in discarded(tuning).iter().flat_map(|why| wrap(why, style.columns.max(40))) {
+        out += &(style.paint(Tone::Soft, &line) + "\n");
+    }
     if let Some(left) = &tuning.left {
         out.push('\n');
         for words in left_of(left) {
@@ -55,6 +58,15 @@ pub(crate) fn pending(tuning: &Tuning) -> Option<String> {
         None => format!("predicted without {}: {} times", names(pending), foretold(Some(pending))),
     };
     Some(clean(&words, 600))
+}
+
+/// Why changes were discarded, a sentence each.
+pub(crate) fn discarded(tuning: &Tuning) -> Vec<String> {
+    let why = |step: &TuningStep| {
+        let why = step.why_discarded.as_ref()?;
+        Some(clean(&format!("`{}` was discarded: {why}.", name(&step.station)), 600))
+    };
+    tuning.steps.iter().filter_map(why).collect()
 }
 
 /// A narrow table has room for figures only.

@@ -7,6 +7,7 @@
 //! differ from response to response, mixes that stay as they are and lists that grow are all usual, so a
 //! change is reported only where it cannot be one of those. Two media types of one status are none of them.
 
+mod errors;
 mod turns;
 
 use model::interval::{KindTally, Look};
@@ -29,7 +30,7 @@ pub(crate) const MISSED: f64 = 15.0;
 /// A new kind stays where its share of no later cell is below this part of its share of all of them.
 const STAYS: f64 = 0.5;
 /// How much longer or shorter bodies must be, and by how many bytes, where length alone has changed.
-const LENGTHS_APART: (f64, u64) = (1.25, 8);
+pub(crate) const LENGTHS_APART: (f64, u64) = (1.25, 8);
 /// Mean service times that responses must have come over, where length alone has changed.
 const ROUNDS: u64 = 10;
 /// How many times faster one kind must be than the rest.
@@ -68,7 +69,9 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     of_lengths.or_else(of_times).or_else(of_types).or_else(|| {
         // Words that are new among others are data, but where all were the same.
         let worded = (looks.all.len() == 2).then(|| looks.changed_for_good(NEW)).flatten();
-        worded.or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
+        worded
+            .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
+            .or_else(|| looks.some_read_as_errors())
     })
 }
 
@@ -304,6 +307,8 @@ pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
         Changed::ForGood => change.share >= SUBSTANTIAL,
         Changed::Faster | Changed::Turns => true,
         Changed::Mixed => change.endpoint.is_none(),
+        // By their words: they may be data.
+        Changed::Errors => false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Is B faster or slower than A, or is that undecided?
+//! Is the new one (B) faster or slower than the old one (A), or is that undecided?
 //!
 //! Two ways to judge. By *rounds* ([`rounds`]): whole runs repeated in turns (A B B A ...), each pair one
 //! sample of the ratio, with Student's interval of the mean log ratio. By *blocks* ([`blocks`]): two
@@ -14,6 +14,7 @@ mod few;
 pub mod levels;
 pub mod likeness;
 mod measure;
+mod responses;
 pub mod rounds;
 
 use std::fmt;
@@ -27,13 +28,14 @@ use crate::exit;
 use crate::figures::times;
 
 pub use measure::{Measure, measures, reading};
+pub(crate) use responses::lengths_apart;
 
 /// How often an interval holds the true ratio.
 pub const CONFIDENCE: f64 = 0.95;
 /// How often the smallest visible effect would be seen.
 pub const POWER: f64 = 0.8;
 
-/// The judgement of B against A.
+/// The judgement of the new one against the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Word {
@@ -76,16 +78,18 @@ pub struct LogRatio {
     pub freedom: f64,
 }
 
-/// One figure of B against A's.
+/// One figure of the new one against the old one's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// Which figure.
     pub measure: Measure,
-    /// The figure of A: over rounds the geometric mean.
+    /// The figure of the old one: over rounds the geometric mean.
+    #[serde(rename = "old", alias = "a")]
     pub a: f64,
-    /// The figure of B.
+    /// The figure of the new one.
+    #[serde(rename = "new", alias = "b")]
     pub b: f64,
-    /// B / A.
+    /// New / old.
     pub ratio: f64,
     /// Lowest ratio in keeping with what was measured, at [`CONFIDENCE`].
     pub low: f64,
@@ -101,12 +105,12 @@ pub struct Effect {
     pub rounds_needed: Option<u32>,
 }
 
-/// B against A.
+/// The new one against the old one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// What A and B are called.
+    /// What the old and the new one are called.
     pub names: [String; 2],
-    /// Changes up to this share of A count as none.
+    /// Changes up to this share of the old figure count as none.
     pub margin: f64,
     /// What was judged by, in words.
     pub by: String,

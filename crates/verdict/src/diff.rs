@@ -5,6 +5,7 @@ use std::fmt;
 
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
+use crate::comparison::lengths_apart;
 use crate::curve::{best_row, failing_some, little_note};
 use crate::figures::{grouped, level, level_of, rate, times};
 
@@ -110,6 +111,12 @@ impl Diff {
             best: curves.iter().map(|curve| best_row(curve).map(|at| curve.rows[at])).collect(),
             notes: notes(curves),
         })
+    }
+
+    /// The order in which the curves are shown: first the last named, which the others are compared with.
+    pub fn shown(&self) -> Vec<usize> {
+        let last = self.names.len().saturating_sub(1);
+        self.names.iter().enumerate().map(|(at, _)| at.checked_sub(1).unwrap_or(last)).collect()
     }
 
     /// A curve's best QPS over the last curve's best.
@@ -229,10 +236,14 @@ fn responses(one: &Curve, last: &Curve) -> Option<String> {
     if a.status != b.status {
         found.push(format!("status {} against {}", a.status, b.status));
     }
-    if a.bytes != b.bytes {
+    let shares_level = || one.rows.iter().any(|row| last.rows.iter().any(|r| r.level == row.level));
+    if a.bytes != b.bytes
+        && (lengths_apart(a.bytes.min(b.bytes), a.bytes.max(b.bytes)) || !shares_level())
+    {
         let (a, b) = (grouped(a.bytes as f64, 0), grouped(b.bytes as f64, 0));
         found.push(format!("{a} bytes against {b}"));
-    } else if a.body_sha256 != b.body_sha256 {
+    } else if a.body_sha256 != b.body_sha256 && !shares_level() {
+        // Where they are judged at a level, that says so.
         found.push(format!("{} bytes each, but of different content", grouped(a.bytes as f64, 0)));
     }
     (!found.is_empty()).then(|| {

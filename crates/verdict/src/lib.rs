@@ -25,6 +25,7 @@ pub mod comparison;
 pub mod curve;
 pub mod diff;
 pub mod dips;
+mod error_words;
 pub mod exit;
 pub mod explain;
 pub mod figures;

@@ -15,8 +15,8 @@ har: a recording from a browser's network tab; static files are dropped, tokens 
 later request takes from an earlier response become extractions, pauses become think time. openapi: 3.0 and \
 3.1, YAML or JSON; examples become values, schemas make bodies. postman: a collection, 2.1.
 What could not be converted is listed on standard error, one item per line, and in the file as comments. \
-Nothing is sent, fetched or executed.\nExit codes: 0 the workload was written; 1 it could not be written; 2 \
-usage."
+Nothing is sent, fetched or executed.\nExit codes: 0 the workload was written; 1 it could not be written, \
+or the file not be read; 2 usage."
 )]
 pub struct ImportArgs {
     /// What the file is [default: found out from how it begins]

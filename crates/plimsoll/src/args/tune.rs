@@ -27,6 +27,9 @@ pub struct TuneArgs {
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "text", global = true)]
     pub format: TextOrJson,
+    /// Print nothing while running
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
 }
 
 /// Subcommands of `plimsoll tune`.

@@ -301,8 +301,8 @@ fn carry_out(
             let truth = built_in.map(|built_in| built_in.beside_truth(found)).unwrap_or_default();
             let more = verdict::capacity::going_on(&search, ending).zip(resumed);
             let more = more.map(|(more, resumed)| format!("to go on: {resumed}{more}\n"));
-            let report = files.report();
-            format!("{text}{truth}report: {}\n{}", report.display(), more.unwrap_or_default())
+            let report = output::report_line(&files.report(), written);
+            format!("{text}{truth}{report}{}", more.unwrap_or_default())
         }
     };
     let printed = output::print(&text);
@@ -335,7 +335,8 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
         CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
         CapacityFormat::Text => {
             let text = report::capacity::text(&record, &reading, output::style());
-            output::print(&format!("{text}report: {}\n", dir.join(files::REPORT).display()))
+            let page = dir.join(files::REPORT);
+            output::print(&format!("{text}{}", output::report_line(&page, page.exists())))
         }
     };
     if record.outcome.is_none() {

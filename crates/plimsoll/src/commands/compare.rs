@@ -71,7 +71,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     }
     let comparison = compared(args, &rounds, baseline.as_ref());
     let written = files.write(&comparison, &rounds);
-    let printed = print_result(args, &comparison, &files, rounds.progress());
+    let printed = print_result(args, &comparison, &files, (rounds.progress(), written));
     if let Some(lost) = rounds.lost() {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
@@ -140,21 +140,16 @@ fn shape(args: &CompareArgs, baseline: Option<&Run>, input: &LoadInput) -> Resul
 }
 
 fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>, Failure> {
-    let letters: &[&'static str] = if has_baseline { &["B"] } else { &["A", "B"] };
+    let words: &[&'static str] = if has_baseline { &["new"] } else { &["old", "new"] };
     let sockets = &args.load.unix;
-    let contestant = |(at, (url, letter)): (usize, (&String, &&'static str))| {
+    let contestant = |(at, (url, word)): (usize, (&String, &&'static str))| {
         let unix = sockets.get(at).or(sockets.first()).cloned().into_iter().collect();
         let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() })?;
         prepared.print_for_people(args.format == CompareFormat::Text);
-        Ok(Contestant { letter, prepared })
+        Ok(Contestant { word, prepared })
     };
-    let made: Vec<Contestant> = args
-        .urls
-        .iter()
-        .zip(letters)
-        .enumerate()
-        .map(contestant)
-        .collect::<Result<_, Failure>>()?;
+    let made: Vec<Contestant> =
+        args.urls.iter().zip(words).enumerate().map(contestant).collect::<Result<_, Failure>>()?;
     if let Some(first) = made.first() {
         first.prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     }
@@ -175,11 +170,19 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
     let (mut withheld, mut round) = (Vec::<(String, Vec<u64>)>::new(), 1);
-    let mut invalid = false;
+    let (mut invalid, mut remark) = (false, None);
     let names = names(args);
     let mut unlike = |runs: [&Run; 2]| {
+        remark = remark.take().or_else(|| likeness::remark(runs));
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
-            match withheld.iter_mut().find(|(known, _)| *known == reason) {
+            // What the responses were in each round would be a sentence each.
+            let alike = |known: &str| {
+                known == reason
+                    || [known, reason.as_str()]
+                        .iter()
+                        .all(|text| text.starts_with(likeness::DIFFER))
+            };
+            match withheld.iter_mut().find(|(known, _)| alike(known)) {
                 Some((_, rounds)) => rounds.push(round),
                 None => withheld.push((reason, vec![round])),
             }
@@ -202,6 +205,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     let made = rounds.progress().made;
     let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
     comparison.withhold(withheld.collect(), args.anyway);
+    comparison.notes.extend(remark);
     comparison.invalid = invalid;
     comparison
 }
@@ -221,14 +225,14 @@ fn in_rounds(reason: &str, rounds: &[u64], made: u64) -> String {
     }
 }
 
-/// The URLs, secrets masked; with a letter before each where they are the same.
+/// The URLs, secrets masked; with a word before each where they are the same.
 fn names(args: &CompareArgs) -> [String; 2] {
     let shown = |url: &String| crate::secrets::mask_url(url);
     match (&args.urls[..], &args.baseline) {
-        ([a, b], _) if a == b => [format!("A {}", shown(a)), format!("B {}", shown(b))],
+        ([a, b], _) if a == b => [format!("old {}", shown(a)), format!("new {}", shown(b))],
         ([a, b], _) => [shown(a), shown(b)],
         ([b], Some(file)) => [file.display().to_string(), shown(b)],
-        _ => ["A".into(), "B".into()],
+        _ => ["old".into(), "new".into()],
     }
 }
 
@@ -236,22 +240,22 @@ fn print_result(
     args: &CompareArgs,
     comparison: &Comparison,
     files: &Files,
-    rounds: Progress,
+    (rounds, written): (Progress, bool),
 ) -> bool {
     match args.format {
         CompareFormat::Json => output::print(&files.document(comparison, rounds)),
-        CompareFormat::Text => print_text(comparison, &files.report()),
+        CompareFormat::Text => print_text(comparison, &files.report(), written),
     }
 }
 
-fn print_text(comparison: &Comparison, page: &Path) -> bool {
+fn print_text(comparison: &Comparison, page: &Path, written: bool) -> bool {
     let text = report::comparison::text(comparison, output::style());
     let report = output::typed(&["plimsoll", "report"], page.parent().unwrap_or(page));
     let anyway = match comparison.judgement() {
         Some(_) => String::new(),
         None => format!("to judge it all the same: {report} --anyway\n"),
     };
-    output::print(&format!("{text}\nreport: {}\n{anyway}", page.display()))
+    output::print(&format!("{text}\n{}{anyway}", output::report_line(page, written)))
 }
 
 /// Prints the comparison in a folder again as far as it got, judged all the same where that is wanted `anyway`; the
@@ -272,7 +276,10 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
             Ok(bytes) => output::print(&String::from_utf8_lossy(&bytes)),
             Err(why) => return cannot_run(format!("{}: {why}", dir.display())),
         },
-        false => print_text(&comparison, &dir.join(files::REPORT)),
+        false => {
+            let page = dir.join(files::REPORT);
+            print_text(&comparison, &page, page.exists())
+        }
     };
     let missing = rounds.filter(|rounds| rounds.made < rounds.asked);
     if let Some(Progress { made, asked }) = missing {

@@ -35,7 +35,7 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let files = if args.files.is_empty() {
         let latest = latest::two(Path::new(folder::PARENT))?;
         let [newer, older] = latest.each_ref().map(|path| path.display());
-        eprintln!("plimsoll: comparing {newer} with {older}");
+        eprintln!("plimsoll: the old one is {older}, the new one {newer}");
         latest.to_vec()
     } else {
         // Named as a history reads, the old one first; the others are measured against it.
@@ -99,7 +99,10 @@ impl Compared {
         };
         let judgements = (0..last).map(against_last).collect();
         let stem = inputs::shortened(&stem.join("_"));
-        let watched = watched(&diff.names, &runs);
+        let mut watched = watched(&diff.names, &runs);
+        // The old one first, as it is shown.
+        let newer = watched.iter().take_while(|of| of.name != diff.names[last]).count();
+        watched.rotate_left(newer);
         Ok(Self { stem, curves, diff, judgements, watched, folder })
     }
 

@@ -29,6 +29,7 @@ pub fn fill(args: &FillArgs) -> Result<u8, Failure> {
     match carry_out(args) {
         Ok(printed) => Ok(u8::from(!printed)),
         Err(Error::Usage(why)) => usage(why),
+        Err(Error::Unreadable(why)) => cannot_run(why),
         Err(Error::Interrupted) => {
             eprintln!("plimsoll: {}", Error::Interrupted);
             Ok(verdict::exit::INTERRUPTED)

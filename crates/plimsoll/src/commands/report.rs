@@ -15,7 +15,7 @@ use crate::commands::sweep;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::objectives::Objectives;
 use crate::results::deliver::deliver;
-use crate::results::folder::{LAST_RUN, PARENT, RUN_FILES, newest};
+use crate::results::folder::{LAST_RUN, PARENT, RUN_FILES, named, newest};
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
@@ -32,11 +32,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let objectives = Objectives::of(&args.objectives)?;
     let dir = &match &args.dir {
         Some(file) if file.is_file() => folder_of(file)?,
-        // `last` and `previous`, as they are called where they are.
-        Some(dir) if !dir.exists() && Path::new(PARENT).join(dir).is_dir() => {
-            Path::new(PARENT).join(dir)
-        }
-        Some(dir) => dir.clone(),
+        Some(dir) => named(dir),
         None => last_result()?,
     };
     let is_comparison = dir.join(COMPARE_JSON).exists();

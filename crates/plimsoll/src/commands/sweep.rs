@@ -154,7 +154,8 @@ fn carry_out(
     }
     // Without a level nothing was written.
     if !sweep.levels.is_empty() {
-        printed &= output::print(&format!("report: {}\n", files.report().display()));
+        let written = end.is_written() && files.report().exists();
+        printed &= output::print(&output::report_line(&files.report(), written));
         let left = |held: &Level| gone_for_good(&held.run).is_some();
         let is_open = end == runner::End::Interrupted || sweep.levels.iter().any(left);
         // The built-in API ended with this command.

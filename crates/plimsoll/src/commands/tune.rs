@@ -4,9 +4,10 @@
 //! `profile whatif`, intervals `verdict`'s.
 
 mod notebook;
+mod runs;
+mod words;
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::path::Path;
 use std::time::Duration;
 
 use model::profiled::{Flame, Owner, Profiled};
@@ -21,12 +22,12 @@ use crate::args::{TextOrJson, TuneArgs, TuneBeginArgs, TuneCommand, TuneTryArgs,
 use crate::commands::profile::predicted;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address::Destination;
-use crate::profiles::repeat;
 use crate::profiles::stored::{self, Stored};
 use crate::results::output;
 use crate::secrets::mask_url;
-use crate::terminal::live::Live;
 use notebook::Notebook;
+use runs::{Runs, must_answer};
+use words::why_discarded;
 
 /// The shortest window of a run: `sweep` and `capacity` take no profile of a shorter one either.
 const SHORTEST: Nanos = 4 * SECOND;
@@ -45,7 +46,7 @@ pub fn tune(args: &TuneArgs) -> Result<u8, Failure> {
     match &args.command {
         TuneCommand::Begin(begin) => {
             let book = Notebook::new(&args.notebook)?;
-            let tuning = begin_story(&book, begin)?;
+            let tuning = begin_story(&book, begin, args.quiet)?;
             tell(args, &book, tuning)
         }
         TuneCommand::Predict { functions, processors } => {
@@ -57,7 +58,8 @@ pub fn tune(args: &TuneArgs) -> Result<u8, Failure> {
         }
         TuneCommand::Try(change) => {
             let (book, mut tuning) = Notebook::open(&args.notebook)?;
-            let step = try_change(&book, &tuning, change)?;
+            let step =
+                try_change(Runs { book: &book, tuning: &tuning, quiet: args.quiet }, change)?;
             tuning.pending = None;
             tuning.steps.push(step);
             tell(args, &book, tuning)
@@ -123,7 +125,7 @@ fn left(tuning: &Tuning, profiled: &Profiled) -> Option<Left> {
     })
 }
 
-fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure> {
+fn begin_story(book: &Notebook, args: &TuneBeginArgs, quiet: bool) -> Result<Tuning, Failure> {
     if args.duration < SHORTEST {
         return usage(format!(
             "--duration {}: at least {}, in which a profile has samples enough to predict from",
@@ -146,50 +148,16 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs) -> Result<Tuning, Failure>
         left: None,
     };
     let profiled = u64::from(args.profile.is_some());
-    announce(&tuning, 1 + profiled + u64::from(args.baseline.is_some()));
-    if let Some(url) = &args.baseline {
-        tuning.baseline = Some(measured(book, &tuning, "baseline", url, None)?);
-    }
-    tuning.start = measured(book, &tuning, "start", &args.url, args.profile.as_deref())?;
+    must_answer([Some(args.url.as_str()), args.baseline.as_deref()].into_iter().flatten())?;
+    let runs = Runs { book, tuning: &tuning, quiet };
+    runs.announce(1 + profiled + u64::from(args.baseline.is_some()));
+    let baseline = match &args.baseline {
+        Some(url) => Some(runs.measured("baseline", url, None)?),
+        None => None,
+    };
+    let start = runs.measured("start", &args.url, args.profile.as_deref())?;
+    (tuning.baseline, tuning.start) = (baseline, start);
     Ok(tuning)
-}
-
-/// Says how long so many runs take.
-fn announce(tuning: &Tuning, runs: u64) {
-    let each = tuning.duration_ns.saturating_add(tuning.warmup_ns);
-    let s = if runs == 1 { "" } else { "s" };
-    Live::new(false, false).announce(&format!("{runs} run{s}"), each.saturating_mul(runs));
-}
-
-/// A station that was measured once, and before that profiled if it says where its profile is.
-fn measured(
-    book: &Notebook,
-    tuning: &Tuning,
-    name: &str,
-    url: &str,
-    profile: Option<&str>,
-) -> Result<Station, Failure> {
-    let mut station = profiled(book, tuning, name, url, profile)?;
-    again(book, tuning, &mut station, url)?;
-    Ok(station)
-}
-
-/// A station that was profiled, if it says where its profile is, and not measured yet. Taking a profile costs the server a
-/// little, which a comparison must not hold against it: this run counts in none.
-fn profiled(
-    book: &Notebook,
-    tuning: &Tuning,
-    name: &str,
-    url: &str,
-    profile: Option<&str>,
-) -> Result<Station, Failure> {
-    let mut station = station(name, url, profile);
-    if profile.is_some() {
-        let (dir, path) = book.run_folder(name);
-        one(book, tuning, url, profile, &path)?;
-        station.dir = dir;
-    }
-    Ok(station)
 }
 
 /// A station that was not measured yet.
@@ -227,33 +195,6 @@ fn meets(run: &Run) -> Option<bool> {
     judged.then(|| run.objectives.iter().all(|judgement| judgement.ruling == Ruling::Pass))
 }
 
-fn one(
-    book: &Notebook,
-    tuning: &Tuning,
-    url: &str,
-    profile: Option<&str>,
-    path: &Path,
-) -> Result<Run, Failure> {
-    let mut flags = vec![
-        "-c".to_owned(),
-        tuning.connections.to_string(),
-        "-d".to_owned(),
-        exact_duration(tuning.duration_ns),
-    ];
-    if tuning.warmup_ns > 0 {
-        flags.extend(["--warmup".to_owned(), exact_duration(tuning.warmup_ns)]);
-    }
-    flags.extend(tuning.threads.iter().flat_map(|threads| ["-t".to_owned(), threads.to_string()]));
-    flags.extend(tuning.spin.then(|| "--spin".to_owned()));
-    flags.extend(tuning.slo.iter().flat_map(|slo| ["--slo".to_owned(), slo.clone()]));
-    flags.extend(profile.iter().flat_map(|url| ["--profile".to_owned(), (*url).to_owned()]));
-    let made = repeat::make(&repeat::arguments(url, &flags)?, Some(path), None);
-    if made.is_err() {
-        book.forget(path);
-    }
-    made
-}
-
 /// What doing without these functions would bring to the server as it is.
 fn predict(
     book: &Notebook,
@@ -289,50 +230,23 @@ fn predict(
 
 /// Measures a change: in turns with the server before where that still runs at another address, else against its record;
 /// and with the baseline where that still runs.
-fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<TuningStep, Failure> {
+fn try_change(runs: Runs, args: &TuneTryArgs) -> Result<TuningStep, Failure> {
     if args.rounds < FEWEST_ROUNDS {
         return usage(format!(
             "--rounds {}: at least {FEWEST_ROUNDS} give an interval",
             args.rounds
         ));
     }
+    let tuning = runs.tuning;
     let before = tuning.current();
     let [before_url, baseline_url] = measured_again(tuning, args)?;
-    let others = [&before_url, &baseline_url].into_iter().flatten().count() as u64;
+    let others = || [&before_url, &baseline_url].into_iter().flatten();
+    must_answer([&args.url].into_iter().chain(others()).map(String::as_str))?;
     let once = u64::from(args.profile.is_some());
-    announce(tuning, args.rounds.saturating_mul(1 + others).saturating_add(once));
-    let mut station = profiled(book, tuning, &args.name, &args.url, args.profile.as_deref())?;
-    let (mut pairs, mut over) = (Vec::new(), Vec::new());
-    // Of the server before: of its runs now, where there are some.
-    let mut worst = if before_url.is_some() { Verdict::Valid } else { before.verdict };
-    let mut worst_of_baseline = Verdict::Valid;
-    for round in 0..args.rounds {
-        // A B C C B A: what drifts meets all alike.
-        let mut turns = vec![Turn::Changed];
-        turns.splice(0..0, before_url.as_deref().map(Turn::Before));
-        turns.extend(baseline_url.as_deref().map(Turn::Baseline));
-        if round % 2 == 1 {
-            turns.reverse();
-        }
-        let [mut of_before, mut of_changed, mut of_baseline] = [0.0; 3];
-        for turn in turns {
-            match turn {
-                Turn::Changed => of_changed = again(book, tuning, &mut station, &args.url)?,
-                Turn::Before(url) => {
-                    let run = beside(book, tuning, &format!("{}-before", args.name), url)?;
-                    of_before = run.successes_per_s();
-                    worst = worst.max(run.validity.verdict);
-                }
-                Turn::Baseline(url) => {
-                    let run = beside(book, tuning, &format!("{}-baseline", args.name), url)?;
-                    of_baseline = run.successes_per_s();
-                    worst_of_baseline = worst_of_baseline.max(run.validity.verdict);
-                }
-            }
-        }
-        pairs.push([of_before, of_changed]);
-        over.push([of_baseline, of_changed]);
-    }
+    runs.announce(args.rounds.saturating_mul(1 + others().count() as u64).saturating_add(once));
+    let mut station = runs.profiled(&args.name, &args.url, args.profile.as_deref())?;
+    let Rounds { pairs, over, worst, worst_of_baseline } =
+        in_turns(runs, args, [before_url.as_deref(), baseline_url.as_deref()], &mut station)?;
     let interleaved = before_url.is_some();
     let effect = effect_of(before.qps, &station, &pairs, interleaved)?;
     let baseline = tuning.baseline.as_ref().filter(|_| baseline_url.is_some());
@@ -343,10 +257,11 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
     let predicted = tuning.pending.clone();
     // A rate that is none, as that of a server that fails at once, judges no prediction.
     let is_rate = station.verdict.max(worst) != Verdict::Invalid;
-    let counts = is_gain(station.verdict, worst);
-    if !counts && effect.low > 1.0 && !args.keep && !args.discard {
-        say_why_discarded([&before.name, &station.name], [worst, station.verdict]);
-    }
+    let kept = args.keep || !args.discard && is_gain(station.verdict, worst) && effect.low > 1.0;
+    let why_discarded = (!kept).then(|| match args.discard {
+        true => "--discard was given".to_owned(),
+        false => why_discarded([before, &station], worst, &effect),
+    });
     let overlaps = |prediction: &Prediction| {
         Some(prediction.low? <= effect.high && effect.low <= prediction.high?).filter(|_| is_rate)
     };
@@ -359,9 +274,64 @@ fn try_change(book: &Notebook, tuning: &Tuning, args: &TuneTryArgs) -> Result<Tu
         low: effect.low,
         high: effect.high,
         over_baseline: over,
-        kept: args.keep || !args.discard && counts && effect.low > 1.0,
+        kept,
+        why_discarded,
         station,
     })
+}
+
+/// What the rounds of a change measured.
+#[derive(Debug)]
+struct Rounds {
+    /// Successes per second of the server before, and of the changed one.
+    pairs: Vec<[f64; 2]>,
+    /// The same of the baseline, and of the changed one.
+    over: Vec<[f64; 2]>,
+    /// The worst verdict on the server before: on its runs now, where there are some.
+    worst: Verdict,
+    worst_of_baseline: Verdict,
+}
+
+fn in_turns(
+    runs: Runs,
+    args: &TuneTryArgs,
+    [before, baseline]: [Option<&str>; 2],
+    station: &mut Station,
+) -> Result<Rounds, Failure> {
+    let mut made = Rounds {
+        pairs: Vec::new(),
+        over: Vec::new(),
+        worst: if before.is_some() { Verdict::Valid } else { runs.tuning.current().verdict },
+        worst_of_baseline: Verdict::Valid,
+    };
+    for round in 0..args.rounds {
+        // A B C C B A: what drifts meets all alike.
+        let mut turns = vec![Turn::Changed];
+        turns.splice(0..0, before.map(Turn::Before));
+        turns.extend(baseline.map(Turn::Baseline));
+        if round % 2 == 1 {
+            turns.reverse();
+        }
+        let [mut of_before, mut of_changed, mut of_baseline] = [0.0; 3];
+        for turn in turns {
+            match turn {
+                Turn::Changed => of_changed = runs.again(station, &args.url)?,
+                Turn::Before(url) => {
+                    let run = runs.beside(&format!("{}-before", args.name), url)?;
+                    of_before = run.successes_per_s();
+                    made.worst = made.worst.max(run.validity.verdict);
+                }
+                Turn::Baseline(url) => {
+                    let run = runs.beside(&format!("{}-baseline", args.name), url)?;
+                    of_baseline = run.successes_per_s();
+                    made.worst_of_baseline = made.worst_of_baseline.max(run.validity.verdict);
+                }
+            }
+        }
+        made.pairs.push([of_before, of_changed]);
+        made.over.push([of_baseline, of_changed]);
+    }
+    Ok(made)
 }
 
 /// What the change brought, by its rounds.
@@ -385,15 +355,6 @@ fn effect_of(
 /// before may carry more than was measured.
 fn is_gain(changed: Verdict, before: Verdict) -> bool {
     changed != Verdict::Invalid && before == Verdict::Valid
-}
-
-/// Says why a change that seems to be a gain is not kept.
-fn say_why_discarded([before, changed]: [&str; 2], verdicts: [Verdict; 2]) {
-    let [of_before, of_changed] = verdicts.map(Verdict::name);
-    eprintln!(
-        "plimsoll: discarded: the runs of `{before}` are {of_before}, those of `{changed}` {of_changed}, so that there \
-         may be no gain; --keep keeps it"
-    );
 }
 
 /// Whose turn it is in a round.
@@ -465,27 +426,6 @@ fn url_of(station: &Station, flag: &str, given: Option<&str>) -> Result<Option<S
         }
         None => Ok(answers(&station.url).then(|| station.url.clone())),
     }
-}
-
-/// A run of a server that a station is compared with.
-fn beside(book: &Notebook, tuning: &Tuning, name: &str, url: &str) -> Result<Run, Failure> {
-    let (_, path) = book.run_folder(name);
-    one(book, tuning, url, None, &path)
-}
-
-/// One more run of a station; its successes per second.
-fn again(
-    book: &Notebook,
-    tuning: &Tuning,
-    station: &mut Station,
-    url: &str,
-) -> Result<f64, Failure> {
-    let (dir, path) = book.run_folder(&station.name);
-    let run = one(book, tuning, url, None, &path)?;
-    if station.dir.is_empty() {
-        station.dir = dir;
-    }
-    Ok(count(station, &run))
 }
 
 /// Whether somebody takes connections there.

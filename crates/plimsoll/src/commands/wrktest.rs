@@ -83,14 +83,17 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
     let mut printed = conclude(&sweep);
     // Without a level nothing was written.
     if !sweep.levels.is_empty() {
-        printed &= close(&files);
+        printed &= close(&files, end.is_written() && files.report().exists());
     }
     let code = end.exit_code(&sweep);
     Ok(if printed || code != DONE { code } else { COULD_NOT_RUN })
 }
 
-/// The script's closing lines, and ours; whether they could be printed.
-fn close(files: &SweepFiles) -> bool {
+/// The script's closing lines, and ours where the files were `written`; whether they could be printed.
+fn close(files: &SweepFiles, written: bool) -> bool {
+    if !written {
+        return true;
+    }
     let [data, qps, success] =
         [".dat", "_qps_ttlb.png", "_successrate.png"].map(|rest| files.named(rest));
     output::print(&format!(

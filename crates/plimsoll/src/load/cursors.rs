@@ -193,7 +193,7 @@ fn keep(path: &Path, head: &Head, ranges: &[KeptRanges], ready: &Ready) -> Resul
 fn load(path: &Path) -> Result<(Head, Vec<KeptRanges>), Failure> {
     let wrong = |what: String| Failure::CannotRun(format!("{}: {what}", path.display()));
     let bytes = input::read_plain(path, LONGEST).map_err(|error| {
-        Failure::Usage(format!(
+        Failure::CannotRun(format!(
             "{}: {error}; name a folder that was written to with a workload that has a pool of order \
              `unique`",
             path.display()

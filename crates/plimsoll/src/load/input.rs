@@ -427,7 +427,7 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
 /// The bytes of a body's file.
 fn body_of(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = input::read_at_most(path, traffic::LONGEST_REQUEST as u64);
-    read.map_err(|why| Failure::Usage(format!("the body's file {}: {why}", path.display())))
+    read.map_err(|why| Failure::CannotRun(format!("the body's file {}: {why}", path.display())))
 }
 
 fn header(text: &str) -> Result<(String, String), Failure> {

@@ -18,7 +18,7 @@ use script::{Printed, Script, Scripted, Session, Site, Stats, Summary, SummaryEr
 use traffic::{Halt, Source, Supply, WorkerPlace};
 
 use crate::args::LoadArgs;
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address::Destination;
 
 /// Longest that a run may take to end once a hook is stuck; then the process ends without a result.
@@ -102,6 +102,9 @@ impl ScriptRun {
             url: url.to_owned(),
             args: args.script_args.clone(),
         };
+        if let Err(why) = std::fs::metadata(path) {
+            return cannot_run(format!("-s {}: {why}", path.display()));
+        }
         let script = Script::read(path, site, Printed::ToStdout);
         let script = script.map_err(|error| Failure::Usage(error.to_string()))?;
         let watch = Arc::new(Watch::default());

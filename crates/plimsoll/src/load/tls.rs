@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection};
 
 use crate::args::{TlsArgs, TlsVersion};
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::results::input;
 
@@ -123,9 +123,10 @@ type Named = (String, String, Result<PathBuf, String>);
 /// A file's bytes; the error says what named it.
 fn bytes(named: Option<Named>) -> Result<Option<Vec<u8>>, Failure> {
     let Some((by, name, place)) = named else { return Ok(None) };
-    match place.and_then(|path| input::read_at_most(&path, MOST_PEM)) {
+    let path = place.or_else(|why| usage(format!("{by} {name}: {why}")))?;
+    match input::read_at_most(&path, MOST_PEM) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(why) => usage(format!("{by} {name}: {why}")),
+        Err(why) => cannot_run(format!("{by} {name}: {why}")),
     }
 }
 

@@ -91,7 +91,7 @@ impl WorkloadFile {
         let name = path.display();
         let bytes = match input::read_at_most(path, MOST_BYTES as u64) {
             Ok(bytes) => bytes,
-            Err(why) => return usage(format!("{name}: {why}")),
+            Err(why) => return cannot_run(format!("{name}: {why}")),
         };
         let document = match Document::read(&bytes) {
             Ok(document) => document,

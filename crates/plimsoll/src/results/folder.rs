@@ -28,6 +28,12 @@ const RESULTS: [&str; 4] = [RUN_JSON, SWEEP_JSON, "search.json", "compare.json"]
 pub const RUN_FILES: [&str; 6] =
     [RUN_JSON, journal::NAME, beside::NAME, "latency.hgrm", "timeline.csv", "report.html"];
 
+/// The folder that a path names: `last` and `previous` as they are called where they are.
+pub fn named(path: &Path) -> PathBuf {
+    let inside = Path::new(PARENT).join(path);
+    if !path.exists() && inside.is_dir() { inside } else { path.to_owned() }
+}
+
 /// `20261121-074500`, in UTC.
 pub fn folder_name() -> String {
     jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()

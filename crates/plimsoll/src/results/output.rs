@@ -83,6 +83,11 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
     }
 }
 
+/// The line that names the page of a result; nothing where the page could not be `written`.
+pub fn report_line(page: &Path, written: bool) -> String {
+    if written { format!("report: {}\n", page.display()) } else { String::new() }
+}
+
 /// A command as it can be typed, of a folder or a file.
 pub fn typed(command: &[&str], path: &Path) -> String {
     let path = path.display().to_string();

@@ -8,7 +8,7 @@ use import::{Kind, ResultError};
 use model::Run;
 
 use crate::failure::{Failure, cannot_run};
-use crate::results::folder::{LAST_RUN, PARENT};
+use crate::results::folder::{LAST_RUN, PARENT, named};
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use measure::beside;
 use measure::journal::{self, Replayed};
@@ -53,6 +53,7 @@ pub fn of_path(path: &Path) -> Result<Run, Failure> {
     if path == Path::new(LAST_RUN) && !path.exists() {
         return cannot_run(nothing_yet("explain"));
     }
+    let path = &named(path);
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }
@@ -81,12 +82,14 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
                     let (name, from) = (finished.display(), journal::NAME);
                     eprintln!("plimsoll: {name} was truncated: rebuilt from {from}");
                 }
-                made.map_err(|_| unreadable(&finished, &error))
+                made.map_err(|why| lost(&finished, &error, &journal, &why))
             }
             Err(error) => Err(unreadable(&finished, &error)),
         }
     } else if journal.exists() {
         replayed(&journal)
+    } else if !dir.exists() {
+        cannot_run(format!("{}: there is no such file or folder", dir.display()))
     } else {
         cannot_run(format!(
             "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run`, `sweep`, `capacity` or \
@@ -95,6 +98,15 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
             journal::NAME
         ))
     }
+}
+
+/// That neither the result nor the journal beside it can be read.
+fn lost(finished: &Path, error: &ResultError, journal: &Path, why: &Failure) -> Failure {
+    let why = match journal.exists() {
+        true => format!("nor can it be rebuilt from its journal: {why}"),
+        false => format!("and no {} lies beside it to rebuild it from", journal::NAME),
+    };
+    unreadable(finished, &format!("{error}, {why}; measure again"))
 }
 
 /// Whether the folder was used again by a run that was killed: its journal is of a later run then.

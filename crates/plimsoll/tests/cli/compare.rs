@@ -25,18 +25,20 @@ fn a_slower_server_is_reported_and_ends_with_99() {
         "cmp/effects.png",
         "cmp/effects.svg",
         "cmp/report.html",
-        "cmp/round-01-A/run.json",
-        "cmp/round-03-B/run.json",
+        "cmp/round-01-old/run.json",
+        "cmp/round-03-new/run.json",
     ]);
     let found: Value = serde_json::from_str(&folder.text("cmp/compare.json")).unwrap();
     folder.follows_schema("compare", &found);
     assert_eq!(found["judgement"], "SLOWER");
     let effects = found["comparison"]["effects"].as_array().unwrap();
+    let figures = ["old", "new"].map(|of| effects[0][of].as_f64().unwrap());
+    assert!(figures[0] < figures[1], "{effects:?}");
     // In an open loop the schedule sets QPS, so it is not compared.
     assert!(effects.iter().all(|effect| effect["measure"] != "qps"), "{effects:?}");
     assert!(effects.iter().all(|effect| effect["ratio"].as_f64().unwrap() > 2.0), "{effects:?}");
 
-    let line = format!("compare --baseline cmp/round-01-B {SHORT} --anyway --out back {fast}");
+    let line = format!("compare --baseline cmp/round-01-new {SHORT} --anyway --out back {fast}");
     // No run of two seconds ends within one: what it is faster than is INVALID.
     folder.plimsoll(&line).ends(98).prints("FASTER").prints("the baseline is a single run");
     folder.plimsoll(&line).refuses(2, "holds a comparison already");
@@ -61,7 +63,7 @@ fn ctrl_c_keeps_the_rounds_that_were_run() {
     let line = format!("compare --rounds 50 -d 500ms --rest 0s -c 4 --anyway --out cmp {a} {b}");
     let mut command = folder.command(Path::new(PLIMSOLL), &line);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let third = folder.path().join("cmp/round-03-A/run.json");
+    let third = folder.path().join("cmp/round-03-old/run.json");
     let patience = Instant::now() + Duration::from_secs(40);
     while !third.exists() {
         assert!(Instant::now() < patience, "no third round");
@@ -76,7 +78,7 @@ fn ctrl_c_keeps_the_rounds_that_were_run() {
     assert!(found["comparison"]["by"].as_str().unwrap().contains("rounds"), "{found}");
     let text = String::from_utf8_lossy(&ended.stdout);
     assert!(text.contains("report: cmp/report.html"), "{text}");
-    folder.has(&["cmp/report.html", "cmp/round-02-A/run.json", "cmp/round-02-B/run.json"]);
+    folder.has(&["cmp/report.html", "cmp/round-02-old/run.json", "cmp/round-02-new/run.json"]);
 }
 
 #[test]
@@ -131,4 +133,21 @@ fn diff_judges_runs_by_their_blocks_and_tables_never() {
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["judgements"], serde_json::json!([[]]));
+}
+
+/// A response with the time or an id in it is another one each time.
+#[test]
+fn responses_that_differ_in_content_only_are_judged() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/bytes/100"), target.url("/bytes/104"));
+    let line = format!("compare {SHORT} --out cmp {a} {b} --format json");
+    let printed = folder.plimsoll(&line);
+    let found: Value = serde_json::from_str(&printed.stdout).unwrap();
+    let reasons = found["comparison"]["withheld"].to_string();
+    assert!(!reasons.contains("their responses differ"), "{found}");
+    let notes = found["comparison"]["notes"].to_string();
+    assert!(
+        notes.contains("in content only (status 200, 100 bytes against status 200, 104"),
+        "{found}"
+    );
 }

@@ -51,8 +51,15 @@ fn other_formats_hold_the_same_figures() {
     let json = folder.plimsoll("diff native.dat apiserver_after.dat --format json").ok();
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     folder.follows_schema("diff", &json);
-    let ratio = json["curves"][0]["best_qps_ratio"].as_f64().unwrap();
+    // As the command line names them: the old one first.
+    let names = [0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap());
+    assert_eq!(names, ["native", "apiserver_after"]);
+    let ratio = json["curves"][1]["best_qps_ratio"].as_f64().unwrap();
     assert_eq!(format!("{ratio:.4}"), "0.8534");
+    let at = |format: &str| format.find("native").zip(format.find("apiserver_after"));
+    assert!(at(&csv.stdout).is_some_and(|(old, new)| old < new), "{}", csv.stdout);
+    let text = folder.plimsoll("diff native.dat apiserver_after.dat").ok();
+    assert!(at(&text.stdout).is_some_and(|(old, new)| old < new), "{}", text.stdout);
 }
 
 #[test]
@@ -88,6 +95,24 @@ fn sweeps_runs_and_tables_mix_and_the_last_two_sweeps_are_found() {
         .plimsoll(&format!("diff old.dat single {}/sweep.json --out mixed", report(&second)))
         .ok()
         .prints("best against best");
+}
+
+#[test]
+fn the_last_two_runs_go_by_their_names() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for _ in 0..2 {
+        folder.plimsoll(&format!("run {} -c 2 -n 20 -q", target.url("/healthz"))).measured();
+    }
+    // The old one first; where both have one name, the new one has a number.
+    for (line, wanted) in
+        [("previous last", ["previous", "last"]), ("last last", ["last", "last-2"])]
+    {
+        let json = folder.plimsoll(&format!("diff {line} --out d --format json")).stdout;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!([0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap()), wanted);
+    }
+    folder.plimsoll("explain last").ok();
+    folder.plimsoll("explain nowhere").refuses(1, "nowhere: there is no such file or folder");
 }
 
 #[test]

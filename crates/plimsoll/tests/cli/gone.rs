@@ -119,5 +119,5 @@ fn a_comparison_ends_when_a_server_is_gone_and_keeps_its_rounds() {
     let (code, text) = killed(&folder, target, &line, ("cmp/compare.json", 1));
     assert_eq!(code, 98, "{text}");
     assert!(text.contains("the server stopped answering"), "{text}");
-    folder.has(&["cmp/compare.json", "cmp/report.html", "cmp/round-01-A/run.json"]);
+    folder.has(&["cmp/compare.json", "cmp/report.html", "cmp/round-01-old/run.json"]);
 }

@@ -39,7 +39,7 @@ fn results_that_are_damaged_or_newer() {
     folder.plimsoll("diff other.json good.dat").refuses(1, "not a result of plimsoll");
     folder.plimsoll("diff good.dat").refuses(2, "two or more results");
     folder.plimsoll("diff good.dat missing.dat").refuses(1, "missing.dat: No such file");
-    folder.plimsoll("sweep --resume nowhere").refuses(2, "cannot read nowhere/sweep.json");
+    folder.plimsoll("sweep --resume nowhere").refuses(1, "cannot read nowhere/sweep.json");
     folder.plimsoll(&format!("sweep {url} --out out")).refuses(2, "holds a sweep already");
     let other = target.url("/bytes/3");
     folder.plimsoll(&format!("sweep {other} --resume out")).refuses(2, "not of");

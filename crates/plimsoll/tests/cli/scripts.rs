@@ -335,7 +335,7 @@ fn what_ends_a_run_before_its_time_ends_a_series() {
         folder.has(&["capacity/search.json", "capacity/steps/01-idle-1.json"]);
         let compare = line(&format!("compare {url} {url} -c 1 -d 5s --rounds 1 --out compare"));
         assert!(compare.stderr.contains(wanted), "{compare:#?}");
-        folder.has(&["compare/compare.json", "compare/round-01-A/run.json"]);
+        folder.has(&["compare/compare.json", "compare/round-01-old/run.json"]);
     }
 }
 
@@ -398,6 +398,6 @@ fn scripts_that_cannot_be_run() {
         ours(script, "-d1s").1.refuses(code, needle);
     }
     let (folder, server) = (Folder::new(), Recorder::start());
-    folder.plimsoll(&format!("run -s none.lua {}", server.url("/"))).refuses(2, "none.lua");
+    folder.plimsoll(&format!("run -s none.lua {}", server.url("/"))).refuses(1, "none.lua");
     folder.plimsoll(&format!("run {} -- x", server.url("/"))).refuses(2, "name it with -s");
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{Folder, PLIMSOLL, Target, unwrapped};
+use crate::harness::{Folder, PLIMSOLL, Target, ended, unwrapped};
 use crate::recorder::Recorder;
 
 const FILES: [&str; 7] = [
@@ -269,4 +269,22 @@ fn a_rule_ends_the_level_and_the_sweep() {
     // An open loop alone has a rate to reach.
     let line = format!("sweep {url} --levels 2 --abort-on achieved<95%");
     folder.plimsoll(&line).ends(2);
+}
+
+/// No file takes more than 1 KiB, as if the disk were full then.
+#[test]
+fn a_page_that_could_not_be_written_is_not_named() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/healthz");
+    for line in [
+        format!("sweep {url} --levels 1,2 -d 200ms --rest 0 -q --out full"),
+        format!("compare {url} {url} --rounds 1 -c 1 -d 200ms --rest 0 -q --out full2"),
+    ] {
+        let mut limited = folder.command(Path::new("bash"), "");
+        limited.args(["-c", &format!("trap '' XFSZ; ulimit -f 1; exec {PLIMSOLL} {line}")]);
+        let ended = ended(&mut limited);
+        assert!(ended.stderr.contains("cannot write") && ended.code != 0, "{ended:#?}");
+        assert!(ended.stdout.contains("VALID") || ended.stdout.contains("rounds"), "{ended:#?}");
+        assert!(!ended.stdout.contains("report: "), "{ended:#?}");
+    }
 }

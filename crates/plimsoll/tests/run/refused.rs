@@ -76,14 +76,19 @@ fn headers_methods_and_files() {
         (["-H", "Content-Length: 5"], "Content-Length"),
         (["-m", "GE T"], "cannot be sent"),
         (["-m", "CONNECT"], "CONNECT"),
-        (["-s", "script.lua"], "-s"),
+    ] {
+        end(command_of(["run", &url, "-d", "100ms", args[0], args[1]])).refuses(2, needle);
+    }
+    // What is named and cannot be read is 1 with every command.
+    for (args, needle) in [
         (["--body-file", "/no/such/file"], "/no/such/file: No such file"),
         (["--body-file", "/"], "Is a directory"),
+        (["-s", "/no/such/file"], "/no/such/file: No such file"),
         (["--cacert", "/no/such/file"], "/no/such/file"),
     ] {
         let secure = url.replace("http:", "https:");
         let to = if args[0] == "--cacert" { &secure } else { &url };
-        end(command_of(["run", to, "-d", "100ms", args[0], args[1]])).refuses(2, needle);
+        end(command_of(["run", to, "-d", "100ms", args[0], args[1]])).refuses(1, needle);
     }
     assert_eq!(server.served().path("/healthz"), 0);
 }
@@ -117,7 +122,7 @@ fn folders_without_results() {
     for (name, text, needle) in [
         ("run.journal", "", "is empty"),
         ("run.journal", "{\"version\":", "is not a journal"),
-        ("run.json", "{\"schema\":\"plimsoll.run/1\",", "cut short"),
+        ("run.json", "{\"schema\":\"plimsoll.run/1\",", "run.journal is not a journal"),
         ("run.json", "{\"schema\":\"plimsoll.run/9\"}", "newer"),
         ("run.json", "[]", "not a"),
     ] {

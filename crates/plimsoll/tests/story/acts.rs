@@ -260,7 +260,6 @@ fn sweeps(stage: &Stage, pace: &Pace, servers: Named<'_>) -> (String, Vec<String
     let text = stage.plimsoll(&format!("diff {folders} --out diff"));
     charts.extend(stage.charts("diff"));
     let curves = stage.json(&format!("diff {folders} --out diff"));
-    // The reference comes last there: curves are told apart by their names.
     let curves = curves["curves"].as_array().expect("curves");
     let levels = servers.map(|(name, _)| {
         let curve =

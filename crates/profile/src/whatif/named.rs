@@ -1,7 +1,5 @@
 //! Functions by the names that people give them.
 
-use regex::Regex;
-
 use crate::data::Profile;
 use crate::functions::Functions;
 
@@ -39,17 +37,40 @@ fn is_named(function: &str, name: &str) -> bool {
             .any(|(at, _)| matches(&function[from + at + 1..]))
 }
 
-/// Names like the one that was asked for.
+/// Names like the one that was asked for: those that have its last part in them, then those with a part that is spelt
+/// nearly as that.
 pub fn near(profile: &Profile, functions: &Functions, name: &str) -> Vec<String> {
-    let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name);
-    let Ok(like) = Regex::new(&format!("(?i){}", regex::escape(last))) else { return Vec::new() };
+    let last = name.rsplit(['.', '/', ':']).next().unwrap_or(name).to_lowercase();
     let names = functions.known.iter().map(|known| profile.names.text(known.name));
-    names.filter(|name| like.is_match(name)).take(SUGGESTED).map(str::to_owned).collect()
+    let mut near: Vec<(usize, &str)> =
+        names.filter_map(|name| Some((distance(&last, name)?, name))).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.iter().take(SUGGESTED).map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// How many letters a part of a function's name is off; none where that is more than a third of them.
+fn distance(last: &str, function: &str) -> Option<usize> {
+    let function = function.to_lowercase();
+    if function.contains(last) {
+        return Some(0);
+    }
+    let parts = function.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    let nearest = parts.map(|part| strsim::damerau_levenshtein(last, part)).min()?;
+    (nearest * 3 <= last.chars().count()).then_some(nearest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_spelt_nearly_alike_are_near() {
+        for (last, expected) in
+            [("logger", Some(0)), ("loger", Some(1)), ("lagre", None), ("", Some(0))]
+        {
+            assert_eq!(distance(last, "api/middleware.Logger.func1"), expected, "{last}");
+        }
+    }
 
     #[test]
     fn names_mean_functions_and_their_closures() {

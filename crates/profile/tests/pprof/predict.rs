@@ -108,7 +108,9 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
         what.refused.unwrap()
     };
     assert!(refused(&thin, "Logger", &|_| {}).contains("too thin"));
-    assert!(refused(&thin, "not.seen", &|_| {}).contains("too thin"), "no wrong name");
+    let unseen = refused(&thin, "not.seen", &|_| {});
+    assert!(unseen.contains("too thin"), "it need be no wrong name: {unseen}");
+    assert!(unseen.contains("no function of the profile matches `not.seen`"), "{unseen}");
     assert!(
         refused(&thick, "Logger", &|start| start.processors = Some(2.0))
             .contains("not the server's limit")
@@ -119,9 +121,14 @@ fn nothing_is_predicted_where_it_would_mean_nothing() {
         refused(&thick, "Logger", &|start| start.refused = Some("INVALID".into()))
             .contains("INVALID")
     );
-    match predict(&thick, "Loger", &[], |_| {}) {
-        Err(Error::NoMatch { asked, .. }) => assert_eq!(asked, "Loger"),
-        other => panic!("{other:?}"),
+    // A wrong name is one whatever else forbids a prediction.
+    for refused in [None, Some("INVALID".to_owned())] {
+        match predict(&thick, "Loger", &[], |start| start.refused = refused) {
+            Err(Error::NoMatch { asked, near }) => {
+                assert_eq!((asked.as_str(), near[0].as_str()), ("Loger", "main.Logger.func1"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
     let near = predict(&thick, "middleware.logger", &[], |_| {}).unwrap_err().to_string();
     assert!(near.contains("main.Logger.func1"), "{near}");

@@ -171,7 +171,7 @@ fn summary(diff: &Diff) -> Markup {
         let ratio = ratio.map_or_else(String::new, |r| format!("{bound}{r} of {}, ", names[last]));
         (names[of].as_str(), sweep::qps(row), ratio + &place)
     };
-    let tiles: Vec<_> = diff.best.iter().enumerate().map(tile).collect();
+    let tiles: Vec<_> = diff.shown().into_iter().map(|of| tile((of, &diff.best[of]))).collect();
     html! {
         p.soft { "Highest QPS of each" }
         (parts::tiles(&tiles))
@@ -190,13 +190,13 @@ fn levels(diff: &Diff) -> Markup {
                 thead {
                     tr {
                         td {}
-                        @for (of, name) in diff.names.iter().enumerate() {
-                            th scope="colgroup" colspan=(if of == last { 3 } else { 4 }) { (clean(name, NAME)) }
+                        @for of in diff.shown() {
+                            th scope="colgroup" colspan=(if of == last { 3 } else { 4 }) { (clean(&diff.names[of], NAME)) }
                         }
                     }
                     tr {
                         th scope="col" { (diff.kind.name()) }
-                        @for of in 0..diff.names.len() {
+                        @for of in diff.shown() {
                             th.first scope="col" { "QPS" }
                             @if of != last { th scope="col" { "ratio" } }
                             th scope="col" { "mean" }
@@ -208,7 +208,7 @@ fn levels(diff: &Diff) -> Markup {
                     @for row in &diff.rows {
                         tr {
                             th scope="row" { (level(row.level)) }
-                            @for of in 0..diff.names.len() {
+                            @for of in diff.shown() {
                                 @let [qps, mean, success] = figures(row, of);
                                 td.first { (qps) }
                                 @if of != last {

@@ -1,6 +1,7 @@
 //! The page of one run.
 
 use maud::{Markup, html};
+use model::kinds::ResponseKind;
 use model::plan::{Arriving, Plan};
 use model::profiled::{Flame, Profiled};
 use model::run::Run;
@@ -273,11 +274,43 @@ fn errors(run: &Run) -> Markup {
     html! {
         @if totals.statuses.is_empty() { p { "There were no responses." } }
         @else { (parts::rows(&["status", "responses", "share"], statuses)) }
+        (kinds(run))
         @if totals.errors.total() == 0 { p { "No attempt failed." } }
         @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
         @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }
         @for (name, n) in &totals.limits {
             p { "Limit reached here: " (parts::outside(name)) ", " (count(*n)) " times." }
+        }
+    }
+}
+
+/// What the successful responses looked like; nothing where that was not kept.
+fn kinds(run: &Run) -> Markup {
+    let endpoint = |of: u32| run.plan.mix.endpoints.get(of as usize).map(|of| of.name.as_str());
+    let several = run.plan.mix.endpoints.len() > 1;
+    let row = |kind: &ResponseKind| {
+        let lengths = match kind.least_bytes == kind.most_bytes {
+            true => count(kind.most_bytes),
+            false => format!("{} to {}", count(kind.least_bytes), count(kind.most_bytes)),
+        };
+        let text = |text: &Option<String>| parts::outside(text.as_deref().unwrap_or("-"));
+        let name = endpoint(kind.endpoint).map(parts::outside).filter(|_| several);
+        let mut cells: Vec<Markup> = name.into_iter().map(|name| html! { (name) }).collect();
+        cells.extend([
+            html! { span.words { (text(&kind.beginning)) } },
+            html! { (kind.status) },
+            html! { (text(&kind.media_type)) },
+            html! { (lengths) },
+            html! { (count(kind.responses)) },
+            html! { (share_of(kind.responses, run.totals.requests)) },
+        ]);
+        cells
+    };
+    let heads = ["endpoint", "beginning", "status", "media type", "bytes", "responses", "share"];
+    html! {
+        @if !run.response_kinds.is_empty() {
+            h3 { "Kinds of successful responses" }
+            (parts::rows(&heads[usize::from(!several)..], run.response_kinds.iter().map(row)))
         }
     }
 }

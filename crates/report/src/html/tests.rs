@@ -268,3 +268,34 @@ fn a_sweep_that_nobody_named_is_headed_by_its_url_alone() {
     assert_eq!(heading("127.0.0.1-8080-healthz"), "http://127.0.0.1:8080/healthz");
     assert_eq!(heading("before"), "before: http://127.0.0.1:8080/healthz");
 }
+
+/// What kinds of responses came is in the page and in the text of all figures alike.
+#[test]
+fn kinds_of_responses_are_shown() {
+    let mut of = sample::closed_loop();
+    let kind = |beginning: &str, responses| model::kinds::ResponseKind {
+        status: 200,
+        media_type: Some("application/json".into()),
+        beginning: Some(beginning.into()),
+        least_bytes: 33,
+        most_bytes: 34,
+        responses,
+        ..Default::default()
+    };
+    assert!(!run(&of).contains("Kinds of successful responses"));
+    of.response_kinds = vec![kind("{\"ok\":true}", of.totals.requests)];
+    let style = crate::text::Style { columns: 100, ..Default::default() };
+    let text = crate::text::details(&of, false, style);
+    assert!(
+        text.contains("(100.00 %): 200, application/json of 33 to 34 bytes `{\"ok\":true}`"),
+        "{text}"
+    );
+    of.response_kinds.push(kind("<b>{\"ok\":false}", of.totals.requests / 10));
+    let page = run(&of);
+    let (_, section) = page.split_once("Kinds of successful responses").expect("a table");
+    let (table, _) = section.split_once("</table>").expect("its end");
+    for cell in ["33 to 34", "10.00 %", "&lt;b&gt;{&quot;ok&quot;:false}"] {
+        assert!(table.contains(cell), "{cell}: {table}");
+    }
+    assert!(!table.contains("endpoint"), "of one request: {table}");
+}

@@ -6,7 +6,7 @@ use model::tuning::{Station, Tuning};
 
 use super::{Section, Title, page, parts, profiled};
 use crate::figure::{clean, rate};
-use crate::tuning::{brought, change, foretold, gist, left_of, name, pending, times};
+use crate::tuning::{brought, change, discarded, foretold, gist, left_of, name, pending, times};
 
 /// Height of a row of the waterfall.
 const ROW: f64 = 30.0;
@@ -66,6 +66,7 @@ fn waterfall(tuning: &Tuning) -> Markup {
 fn changes(tuning: &Tuning) -> Markup {
     html! {
         (table(tuning))
+        @for words in discarded(tuning) { p.soft { (words) } }
         @if let Some(words) = pending(tuning) { p.soft { (words) } }
     }
 }

@@ -1,4 +1,4 @@
-//! Curves side by side, as `verdict` joined them: each measured against the last.
+//! Curves side by side, as `verdict` joined them: each measured against the last, which is shown first.
 
 use unicode_width::UnicodeWidthStr;
 use verdict::Diff;
@@ -14,8 +14,8 @@ use crate::text::{Style, Tone};
 /// Longest a curve's name is shown.
 const NAME: usize = 24;
 
-/// QPS, mean and success of every level with the ratio of QPS to the last curve's, a table for each
-/// curve beside the last; then best against best, and what speaks against comparing.
+/// QPS, mean and success of every level with the ratio of QPS to the last curve's, a table for the last and each of
+/// the other curves; then best against best, and what speaks against comparing.
 pub fn diff(diff: &Diff, style: Style) -> String {
     let last = diff.names.len().saturating_sub(1);
     let mut parts: Vec<String> = (0..last).map(|at| pair(diff, at, last, style)).collect();
@@ -36,18 +36,18 @@ fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
         let cells = [ours, last].map(|of| row.cells[of].as_ref());
         cells.into_iter().flatten().all(|cell| cell.success.is_none_or(|success| success >= 1.0))
     };
-    let spare = if diff.rows.iter().all(whole) { [4, 7] } else { [3, 6] };
+    let spare = if diff.rows.iter().all(whole) { [3, 7] } else { [2, 6] };
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 8)).spare(&spare);
-    grid.row([diff.kind.name(), "QPS", "ratio", "mean", "success", "QPS", "mean", "success"]);
+    grid.row([diff.kind.name(), "QPS", "mean", "success", "QPS", "ratio", "mean", "success"]);
     for row in diff.rows.iter().filter(|row| row.cells[ours].is_some() || row.cells[last].is_some())
     {
         let [qps, mean, success] = figures(row, ours);
         let ratio = row.qps_ratio(ours).map_or_else(|| "-".to_owned(), times);
-        let ours = [level(row.level), qps, ratio, mean, success];
-        grid.row(ours.into_iter().chain(figures(row, last)));
+        let ours = [qps, ratio, mean, success];
+        grid.row([level(row.level)].into_iter().chain(figures(row, last)).chain(ours));
     }
     let head = grid.rows(style.columns).into_iter().next().unwrap_or_default();
-    names([&diff.names[ours], &diff.names[last]], &head, style) + &grid.print_headed(style)
+    names([&diff.names[last], &diff.names[ours]], &head, style) + &grid.print_headed(style)
 }
 
 /// A curve's figures at a level as text: QPS, mean, success.
@@ -82,14 +82,15 @@ fn names(names: [&str; 2], head: &str, style: Style) -> String {
 pub fn diff_csv(diff: &Diff) -> String {
     let figures = || field_names().into_iter().chain(["qps_ratio", "mean_ratio"]);
     let mut header = vec![column(diff.kind).to_owned()];
-    for name in &diff.names {
-        header.extend(figures().map(|figure| format!("{} {figure}", clean(name, 64))));
+    for of in diff.shown() {
+        let name = clean(&diff.names[of], 64);
+        header.extend(figures().map(|figure| format!("{name} {figure}")));
     }
     let row = |row: &DiffRow| {
         let mut cells = vec![row.level.to_string()];
-        for (of, figures) in row.cells.iter().enumerate() {
+        for of in diff.shown() {
             let nothing = || vec![String::new(); field_names().len()];
-            cells.extend(figures.as_ref().map_or_else(nothing, fields));
+            cells.extend(row.cells[of].as_ref().map_or_else(nothing, fields));
             cells.extend([row.qps_ratio(of), row.mean_ratio(of)].map(cell));
         }
         cells
@@ -139,7 +140,7 @@ mod tests {
     fn csv_has_as_many_fields_in_every_row() {
         let csv = diff_csv(&joined(&[("=a", 1e4, &[1, 5]), ("b", 2e4, &[5, 9])]));
         let lines: Vec<_> = csv.split_terminator("\r\n").collect();
-        assert!(lines[0].starts_with("concurrency,'=a requests_per_s,"), "{csv}");
+        assert!(lines[0].starts_with("concurrency,b requests_per_s,"), "{csv}");
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.split(',').count() == 17), "{csv}");
     }

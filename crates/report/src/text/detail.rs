@@ -245,17 +245,17 @@ fn statuses(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Status", &lines(&grid)))
 }
 
-/// What came, where one request had responses of several kinds: the commonest of them.
+/// What succeeded of a load of one request, by what it looked like: the commonest kinds.
 fn kinds(run: &Run, style: Style) -> Option<String> {
     let mut kinds: Vec<_> = run.response_kinds.iter().collect();
-    if !run.plan.mix.is_empty() || kinds.len() < 2 {
+    if !run.plan.mix.is_empty() || kinds.is_empty() {
         return None;
     }
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.responses));
     let room = style.columns.saturating_sub(NAME);
     let line = |kind: &&ResponseKind| {
-        let words = format!("{} {}", count(kind.responses), kind_in_words(kind));
-        clean(&words, room)
+        let (count, share) = (count(kind.responses), share_of(kind.responses, run.totals.requests));
+        clean(&format!("{count} ({share}): {}", kind_in_words(kind)), room)
     };
     let mut lines: Vec<String> = kinds.iter().take(KINDS).map(line).collect();
     if kinds.len() > KINDS {
@@ -264,7 +264,7 @@ fn kinds(run: &Run, style: Style) -> Option<String> {
             counted(kinds.len() as u64 - KINDS as u64, "kind")
         ));
     }
-    Some(named(style, "Kinds", &lines))
+    Some(named(style, "Responses", &lines))
 }
 
 fn errors(run: &Run, style: Style) -> Option<String> {

@@ -160,6 +160,50 @@ fn errors_that_begin_in_few_of_the_responses_are_dated() {
     }
 }
 
+/// A kind of JSON that came all along, drawn as often as it came.
+fn drawn(text: &str, responses: u64) -> Kind {
+    let Response(look, bytes, ns) = body(text, MILLISECOND);
+    let cell = Cell { responses: responses / 10, least_bytes: bytes, most_bytes: bytes };
+    let all = KindTally {
+        look,
+        length: length_class(bytes),
+        responses,
+        last_ns: 10 * SECOND,
+        least_bytes: bytes,
+        most_bytes: bytes,
+        service_sum_ns: responses * ns,
+        turns: responses,
+        beginning: Some(text.into()),
+        ..KindTally::default()
+    };
+    Kind { all, cells: vec![cell; 10] }
+}
+
+#[test]
+fn errors_among_the_responses_are_told_by_their_words() {
+    const GOOD: &str = r#"{"ok":true,"name":"Ada Lovelace"}"#;
+    const BAD: &str = r#"{"ok":false,"error":"overloaded"}"#;
+    let of =
+        |kinds: &[Kind], one_request| change_of(&kinds.iter().collect::<Vec<_>>(), one_request);
+    let change = of(&[drawn(GOOD, 9_000), drawn(BAD, 1_000)], true).expect("errors");
+    assert_eq!((change.how, change.share), (Changed::Errors, 0.1));
+    assert_eq!(change.after.beginning.as_deref(), Some(BAD));
+    assert!(!is_substantial(&change), "words may be data");
+    for (kinds, one_request) in [
+        // Too few, all of them, other words, different requests.
+        (vec![drawn(GOOD, 9_000), drawn(BAD, 80)], true),
+        (vec![drawn(BAD, 9_000)], true),
+        (vec![drawn(GOOD, 9_000), drawn(r#"{"ok":true,"name":"Grace Hopper"}"#, 1_000)], true),
+        (vec![drawn(GOOD, 9_000), drawn(BAD, 1_000)], false),
+    ] {
+        assert_eq!(of(&kinds, one_request), None, "{kinds:?}");
+    }
+    // Bodies that vary.
+    let mut many = [drawn(GOOD, 9_000), drawn(BAD, 1_000)];
+    many.iter_mut().for_each(|kind| kind.all.look.wording = 0);
+    assert_eq!(of(&many, true), None);
+}
+
 /// Kinds that are rare, come late by chance, stop again, become more, or are new words among many.
 #[test]
 fn rare_kinds_are_no_change() {

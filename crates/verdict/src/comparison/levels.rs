@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Comparison, blocks, likeness};
 
-/// B against A at one level.
+/// The new one against the old one at one level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AtLevel {
     /// Connections, or arrivals per second.
@@ -30,6 +30,7 @@ pub fn judge(names: [&str; 2], a: &Runs, b: &Runs, margin: f64, anyway: bool) ->
             let runs = [run_a, run_b];
             let mut comparison = blocks::judge(names.map(str::to_owned), runs, margin);
             comparison.withhold(likeness::differences(runs, names), anyway);
+            comparison.notes.extend(likeness::remark(runs));
             comparison.invalid = runs.iter().any(|run| run.validity.verdict == Verdict::Invalid);
             AtLevel { level, comparison }
         })

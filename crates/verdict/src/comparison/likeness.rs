@@ -2,7 +2,10 @@
 
 use model::{Run, Verdict};
 
-use crate::figures::{grouped, share};
+use super::responses;
+use crate::figures::share;
+
+pub use super::responses::DIFFER;
 
 /// Parts of a plan that two servers may need differently, or that change no figure by themselves.
 const MAY_DIFFER: [&str; 7] =
@@ -15,14 +18,14 @@ const SEVERAL: f64 = 5.0;
 const DEVIATIONS: f64 = 4.0;
 
 /// Why the second run must not be judged against the first, one sentence each; empty when they are alike: the same
-/// environment, the same responses, figures that may be believed. `names` are what the reader calls them.
+/// environment, responses of the same kinds, figures that may be believed. `names` are what the reader calls them.
 pub fn differences([a, b]: [&Run; 2], names: [&str; 2]) -> Vec<String> {
     let mut found = Vec::new();
     let environments = a.environment.differences(&b.environment);
     if !environments.is_empty() {
         found.push(format!("they ran in different environments ({})", environments.join("; ")));
     }
-    found.extend(responses(a, b));
+    found.extend(responses::difference(a, b));
     found.extend(loads(a, b));
     found.extend(successes(a, b));
     for (run, name) in [(a, names[0]), (b, names[1])] {
@@ -33,27 +36,17 @@ pub fn differences([a, b]: [&Run; 2], names: [&str; 2]) -> Vec<String> {
     found
 }
 
+/// What is different of runs that are alike, and does not forbid to judge them.
+pub fn remark([a, b]: [&Run; 2]) -> Option<String> {
+    responses::difference(a, b).is_none().then(|| responses::other_contents(a, b)).flatten()
+}
+
 /// The verdict with the rules that made it.
 fn verdict(run: &Run) -> String {
     let validity = &run.validity;
     let made = validity.reasons.iter().filter(|reason| reason.consequence == validity.verdict);
     let codes: Vec<&str> = made.map(|reason| reason.code.name()).collect();
     format!("{} ({})", validity.verdict.name(), codes.join(", "))
-}
-
-fn responses(a: &Run, b: &Run) -> Option<String> {
-    let (Some(a), Some(b)) = (&a.commonest_response, &b.commonest_response) else {
-        return Some("the responses are not known for both".to_owned());
-    };
-    if (a.status, a.bytes, &a.body_sha256) == (b.status, b.bytes, &b.body_sha256) {
-        return None;
-    }
-    let shown = |response: &model::CommonestResponse| {
-        format!("status {}, {} bytes", response.status, grouped(response.bytes as f64, 0))
-    };
-    let what =
-        if (a.status, a.bytes) == (b.status, b.bytes) { ", but different content" } else { "" };
-    Some(format!("their responses differ ({} against {}{what})", shown(a), shown(b)))
 }
 
 fn loads(a: &Run, b: &Run) -> Option<String> {
@@ -83,18 +76,22 @@ fn successes(a: &Run, b: &Run) -> Option<String> {
     let ratio =
         |run: &Run| run.rates.attempts_success_ratio.or(run.rates.success_ratio).unwrap_or(0.0);
     let (one, other) = (ratio(a), ratio(b));
-    let attempts = |run: &Run| run.totals.attempts.max(1) as f64;
-    let both = (one * attempts(a) + other * attempts(b)) / (attempts(a) + attempts(b));
-    let deviation = (both * (1.0 - both) * (1.0 / attempts(a) + 1.0 / attempts(b))).sqrt();
-    let apart = (one - other).abs();
-    // So few that fail are no normal distribution.
-    let several = apart * attempts(a).min(attempts(b)) >= SEVERAL;
-    let beyond_chance = several && apart > LEAST.max(DEVIATIONS * deviation);
-    beyond_chance.then(|| {
+    let attempts = |run: &Run| run.totals.attempts as f64;
+    beyond_chance([one, other], [attempts(a), attempts(b)], LEAST).then(|| {
         format!(
             "they succeed differently ({} against {} of the attempts)",
             share(one),
             share(other)
         )
     })
+}
+
+/// Whether two shares, each of so many, lie further apart than `least`, and than chance has them.
+pub(super) fn beyond_chance([one, other]: [f64; 2], of: [f64; 2], least: f64) -> bool {
+    let [n, m] = of.map(|n| n.max(1.0));
+    let both = (one * n + other * m) / (n + m);
+    let deviation = (both * (1.0 - both) * (1.0 / n + 1.0 / m)).sqrt();
+    let apart = (one - other).abs();
+    // So few that differ are no normal distribution.
+    apart * n.min(m) >= SEVERAL && apart > least.max(DEVIATIONS * deviation)
 }

@@ -75,7 +75,7 @@ fn like_with_like_needs_no_notes() {
 
 #[test]
 fn differences_are_reported() {
-    let cases: [(Spoil, &str); 8] = [
+    let cases: [(Spoil, &str); 7] = [
         (
             |a| a.environment = Some(Environment { cpus: 7, ..a.environment.clone().unwrap() }),
             "a and b ran in different environments: processors: 7 against 0",
@@ -92,10 +92,6 @@ fn differences_are_reported() {
             "status 301 against 200; not like for like",
         ),
         (|a| a.commonest_response.as_mut().unwrap().bytes = 4490, "4,490 bytes against 15"),
-        (
-            |a| a.commonest_response.as_mut().unwrap().body_sha256.clear(),
-            "15 bytes each, but of different",
-        ),
         (|a| a.rows[0].verdict = Some(Verdict::Invalid), "a is INVALID at 10: leave it out"),
     ];
     for (spoil, needle) in cases {
@@ -105,6 +101,21 @@ fn differences_are_reported() {
         assert_eq!(notes.len(), 1, "{needle}: {notes:?}");
         assert!(notes[0].contains(needle), "{needle}: {notes:?}");
     }
+}
+
+/// Where the curves share a level they are judged there, with what is known of all responses.
+#[test]
+fn other_contents_are_told_where_nothing_is_judged() {
+    let mut a = ours("a");
+    let commonest = a.commonest_response.as_mut().unwrap();
+    (commonest.bytes, commonest.body_sha256) = (17, "bb".into());
+    assert_eq!(Diff::of(&[a.clone(), ours("b")]).unwrap().notes, Vec::<String>::new());
+    a.rows[0].level += 1.0;
+    let notes = Diff::of(&[a.clone(), ours("b")]).unwrap().notes;
+    assert!(notes[0].contains("17 bytes against 15"), "{notes:?}");
+    a.commonest_response.as_mut().unwrap().bytes = 15;
+    let notes = Diff::of(&[a, ours("b")]).unwrap().notes;
+    assert!(notes[0].contains("15 bytes each, but of different"), "{notes:?}");
 }
 
 #[test]

@@ -40,6 +40,10 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
             exact_duration(longer_ns)
         );
     }
+    if run.plan.tls.is_some() && run.connect_ns.count > 0 && run.tls_ns.count == 0 {
+        evidence += "; connections were made, and no TLS handshake ended: if the server speaks no TLS on this port, the URL \
+                     begins with http://";
+    }
     let commonest = run.totals.errors.occurred().max_by_key(|&(_, count)| count);
     if let Some((class, count)) = commonest {
         evidence += &format!("; {} failed by {}", grouped(count as f64, 0), class.name());
@@ -251,6 +255,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
             share(first.share)
         ),
         Changed::Mixed => mixed(first),
+        Changed::Errors => errors(first),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -259,7 +264,9 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
         Changed::ForGood => evidence,
-        Changed::Faster | Changed::Turns | Changed::Mixed => evidence.replace(" became ", " and "),
+        Changed::Faster | Changed::Turns | Changed::Mixed | Changed::Errors => {
+            evidence.replace(" became ", " and ")
+        }
     };
     Some((Verdict::Invalid, evidence))
 }
@@ -275,6 +282,7 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
     };
     let what = match first.how {
         Changed::Mixed => mixed(first),
+        Changed::Errors => errors(first),
         _ => format!(
             "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before",
             show_duration(first.since_ns),
@@ -293,6 +301,12 @@ fn mixed(change: &ResponseChange) -> String {
         _ => "another media type",
     };
     format!("{share} of the responses{of} had the same status as the others and {other}")
+}
+
+/// That responses read as errors, in words.
+fn errors(change: &ResponseChange) -> String {
+    let (share, of) = (share(change.share), of_endpoint(change));
+    format!("{share} of the responses{of} read as errors, and count as successes")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {

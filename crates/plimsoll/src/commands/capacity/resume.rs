@@ -147,7 +147,7 @@ fn same_load_as_before(
 pub fn load(dir: &Path) -> Result<CapacitySearch, Failure> {
     let path = dir.join(SEARCH_JSON);
     let bytes = input::read_result(&path).map_err(|error| {
-        Failure::Usage(format!(
+        Failure::CannotRun(format!(
             "cannot read {}: {error}; name a folder that `capacity` wrote to",
             path.display()
         ))

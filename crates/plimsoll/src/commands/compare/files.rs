@@ -157,12 +157,14 @@ mod tests {
             std::fs::write(dir.path().join(COMPARE_JSON), text).unwrap();
             Stored::of(dir.path()).unwrap_err().to_string()
         };
-        let comparison = r#""comparison":{"names":["a","b"],"margin":0.02,"by":"","effects":[],"word":"SAME","withheld":[],"notes":[]}"#;
+        let comparison = r#""comparison":{"names":["a","b"],"margin":0.02,"by":"","effects":[
+            {"measure":"qps","a":1,"b":2,"ratio":2,"low":1.5,"high":2.5,"word":"FASTER","smallest_seen":0.1,"rounds_needed":null}],"word":"SAME","withheld":[],"notes":[]}"#;
         let newer = refusal(&format!("{{\"schema\":\"plimsoll.compare/2\",{comparison}}}"));
         assert!(newer.contains("made by a newer plimsoll (plimsoll.compare/2)"), "{newer}");
         assert!(refusal(&format!("{{{comparison}}}")).contains("without a `schema`"));
         let ours = format!("{{\"schema\":\"{SCHEMA}\",{comparison}}}");
         std::fs::write(dir.path().join(COMPARE_JSON), ours).unwrap();
-        assert!(Stored::of(dir.path()).is_ok());
+        // The figures were called `a` and `b` once.
+        assert_eq!(Stored::of(dir.path()).unwrap().comparison.effects[0].b, 2.0);
     }
 }

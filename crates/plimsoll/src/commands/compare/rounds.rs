@@ -18,8 +18,8 @@ use crate::terminal::live::Live;
 /// One of the servers.
 #[derive(Debug)]
 pub struct Contestant {
-    /// `A` or `B`.
-    pub letter: &'static str,
+    /// `old` or `new`.
+    pub word: &'static str,
     /// Where to, and what is sent.
     pub prepared: Prepared,
 }
@@ -104,8 +104,8 @@ impl Rounds {
             let (run, changed) = self.one(round, at, files)?;
             self.halted |= run.halted.is_some();
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
-            let letter = self.contestants[at].letter;
-            self.lost = lost.map(|lost| format!("{letter} in round {}: {lost}", round + 1));
+            let word = self.contestants[at].word;
+            self.lost = lost.map(|lost| format!("{word} in round {}: {lost}", round + 1));
             if run.interrupted || self.halted || self.lost.is_some() {
                 return Ok(false);
             }
@@ -125,7 +125,7 @@ impl Rounds {
     ) -> Result<(Run, Option<String>), Failure> {
         let contestant = &self.contestants[at];
         let number = round + 1;
-        let prefix = format!("[{number}/{} {}] ", self.of, contestant.letter);
+        let prefix = format!("[{number}/{} {}] ", self.of, contestant.word);
         let mut run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
         let changed = self.seen[at].changed(&mut run);
         let verdict = run.validity.verdict;
@@ -136,12 +136,12 @@ impl Rounds {
                 against.map_or_else(String::new, |reason| format!(" ({})", reason.code.name()));
             eprintln!(
                 "plimsoll: {} in round {number} is {}{why}: what comes of it is not judged, but by `{} --anyway`",
-                contestant.letter,
+                contestant.word,
                 verdict.name(),
                 output::typed(&["plimsoll", "report"], files.dir())
             );
         }
-        let name = format!("round-{number:02}-{}", contestant.letter);
+        let name = format!("round-{number:02}-{}", contestant.word);
         let dir = files.dir().join(&name);
         output::make_folder(&dir)?;
         if output::write_run(&dir, &run) {

@@ -9,6 +9,7 @@ use model::{Curve, Run};
 
 use crate::args::DEFAULT_NAME;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::results::folder::named;
 use crate::results::input::SWEEP_JSON;
 use crate::results::input::{self, RUN_JSON};
 use crate::results::stored_run;
@@ -64,8 +65,9 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
              `plimsoll compare --baseline RUN.json URL` one against an earlier run"
         ));
     }
+    let path = &named(path);
     if !path.is_dir() {
-        return Ok(path.to_owned());
+        return Ok(path.clone());
     }
     if let Some(found) = input::in_folder(path) {
         return Ok(found);
@@ -137,7 +139,10 @@ fn names(files: &[PathBuf], given: &[String]) -> Vec<String> {
     };
     let mut names: Vec<String> = files.iter().zip(&own).map(one).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
-    for name in &mut names {
+    // The last is the old one, which is named first.
+    let mut in_order: Vec<&mut String> = names.iter_mut().collect();
+    in_order.rotate_right(1);
+    for name in in_order {
         let times = seen.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 {
@@ -208,7 +213,7 @@ mod tests {
             (["/x/sweep.json", "/y/sweep.json"], ["old", "old"], ["x", "y"]),
             (["/x/sweep.json", "/y/old.dat"], ["old", "old"], ["x", "y-old"]),
             (["/x/run.json", "/y/a.dat"], ["run", "a"], ["x", "a"]),
-            (["/x/a.dat", "/x/a.dat"], ["a", "a"], ["x-a", "x-a-2"]),
+            (["/x/a.dat", "/x/a.dat"], ["a", "a"], ["x-a-2", "x-a"]),
         ] {
             assert_eq!(names(&files.map(PathBuf::from), &given.map(String::from)), wanted);
         }

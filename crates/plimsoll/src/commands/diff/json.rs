@@ -5,23 +5,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
+use verdict::diff::DiffRow;
 
-/// Every figure of the comparison. Times in nanoseconds, ratios as fractions of the last curve.
+/// Every figure of the comparison. Times in nanoseconds, ratios as fractions of the first curve.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Document<'a> {
     /// `plimsoll.diff/1`.
     schema: &'static str,
     /// What the levels are.
     kind: LevelKind,
-    /// The results; the last is what the others are compared with.
+    /// The results; the first is what the others are compared with.
     curves: Vec<Best<'a>>,
     /// The levels that any of them has, ascending.
     levels: Vec<Row<'a>>,
-    /// Best against best in words, of each but the last.
+    /// Best against best in words, of each but the first.
     sentences: Vec<String>,
     /// What makes them less comparable than they look.
     notes: &'a [String],
-    /// Each but the last judged against the last, level by level; empty of results without runs.
+    /// Each but the first judged against the first, level by level; empty of results without runs.
     judgements: &'a [Vec<AtLevel>],
 }
 
@@ -32,7 +33,7 @@ struct Best<'a> {
     name: &'a str,
     /// The level with its highest QPS; null where no level has a usable one.
     best: Option<&'a CurveRow>,
-    /// Its best QPS over the last one's.
+    /// Its best QPS over the first one's.
     best_qps_ratio: Option<f64>,
 }
 
@@ -50,16 +51,17 @@ struct Row<'a> {
 struct Cell<'a> {
     /// Its figures; null where it has no such level.
     figures: Option<&'a CurveRow>,
-    /// Its QPS over the last one's.
+    /// Its QPS over the first one's.
     qps_ratio: Option<f64>,
-    /// Its mean over the last one's.
+    /// Its mean over the first one's.
     mean_ratio: Option<f64>,
 }
 
 /// The document of a comparison.
 pub fn document<'a>(diff: &'a Diff, judgements: &'a [Vec<AtLevel>]) -> Document<'a> {
-    let best = |(of, name): (usize, &'a String)| Best {
-        name,
+    let shown = diff.shown();
+    let best = |&of: &usize| Best {
+        name: &diff.names[of],
         best: diff.best.get(of).and_then(Option::as_ref),
         best_qps_ratio: diff.best_ratio(of),
     };
@@ -67,26 +69,19 @@ pub fn document<'a>(diff: &'a Diff, judgements: &'a [Vec<AtLevel>]) -> Document<
     Document {
         schema: "plimsoll.diff/1",
         kind: diff.kind,
-        curves: diff.names.iter().enumerate().map(best).collect(),
-        levels: diff.rows.iter().map(row).collect(),
+        curves: shown.iter().map(best).collect(),
+        levels: diff.rows.iter().map(|at| row(at, &shown)).collect(),
         sentences: others.filter_map(|of| diff.best_sentence(of)).collect(),
         notes: &diff.notes,
         judgements,
     }
 }
 
-fn row(row: &verdict::diff::DiffRow) -> Row<'_> {
-    Row {
-        level: row.level,
-        curves: row
-            .cells
-            .iter()
-            .enumerate()
-            .map(|(of, figures)| Cell {
-                figures: figures.as_ref(),
-                qps_ratio: row.qps_ratio(of),
-                mean_ratio: row.mean_ratio(of),
-            })
-            .collect(),
-    }
+fn row<'a>(row: &'a DiffRow, shown: &[usize]) -> Row<'a> {
+    let cell = |&of: &usize| Cell {
+        figures: row.cells[of].as_ref(),
+        qps_ratio: row.qps_ratio(of),
+        mean_ratio: row.mean_ratio(of),
+    };
+    Row { level: row.level, curves: shown.iter().map(cell).collect() }
 }

@@ -22,8 +22,8 @@ type Placed = (PoolColumn, (usize, usize));
 /// The columns of the workload's pools that are keys of tables. Says which ones are not.
 pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
     let Some(path) = &args.workload else { return Ok(Vec::new()) };
-    let wrong = |why: String| Error::Usage(format!("{}: {why}", path.display()));
-    let bytes = input::read_at_most(path, MOST_BYTES as u64).map_err(wrong)?;
+    let unreadable = |why: String| Error::Unreadable(format!("{}: {why}", path.display()));
+    let bytes = input::read_at_most(path, MOST_BYTES as u64).map_err(unreadable)?;
     let document = Document::read(&bytes).map_err(|faults| {
         let lines: Vec<String> =
             faults.iter().map(|fault| format!("{}:{fault}", path.display())).collect();

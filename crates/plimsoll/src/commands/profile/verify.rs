@@ -11,6 +11,7 @@ use crate::failure::{Failure, usage};
 use crate::profiles::repeat;
 use crate::profiles::stored::Stored;
 use crate::secrets::mask_url;
+use crate::terminal::live::Live;
 
 /// Measures `url` and puts the rate beside the predicted one.
 ///
@@ -19,6 +20,8 @@ use crate::secrets::mask_url;
 pub fn verify(dir: &Path, url: &str, what: &WhatIf) -> Result<Verified, Failure> {
     let before = Stored::run(dir)?;
     let flags = flags(&before)?;
+    let whole = before.plan.duration_ns.unwrap_or_default().saturating_add(before.plan.warmup_ns);
+    Live::new(false, false).announce("1 run", whole);
     let run = repeat::make(&repeat::arguments(url, &flags)?, None, Some(&before.plan))?;
     let qps = run.rates.requests_per_s;
     let within = |low: Option<f64>, high: Option<f64>| Some(low? <= qps && qps <= high?);

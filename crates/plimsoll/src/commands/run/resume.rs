@@ -50,7 +50,7 @@ pub fn resume(dir: &Path, given: &RunArgs) -> Result<u8, Failure> {
 /// The flags that the run was started with.
 fn own_args(dir: &Path, given: &RunArgs) -> Result<RunArgs, Failure> {
     let head = journal::head(&dir.join(journal::NAME)).map_err(|failure| {
-        Failure::Usage(format!(
+        Failure::CannotRun(format!(
             "--resume {}: {failure}; give the workload file and all flags again",
             dir.display()
         ))

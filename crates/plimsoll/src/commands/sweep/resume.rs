@@ -78,7 +78,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
 fn load(dir: &Path) -> Result<Sweep, Failure> {
     let path = dir.join(SWEEP_JSON);
     let bytes = input::read_result(&path).map_err(|error| {
-        Failure::Usage(format!(
+        Failure::CannotRun(format!(
             "--resume {}: cannot read {}: {error}; name a folder that `sweep` wrote to",
             dir.display(),
             path.display()

@@ -63,6 +63,11 @@ pub enum End {
 }
 
 impl End {
+    /// Whether nothing is known to be missing of what was to be written at the end.
+    pub fn is_written(self) -> bool {
+        !matches!(self, Self::Complete { written: false })
+    }
+
     /// The exit code that goes with it.
     pub fn exit_code(self, sweep: &Sweep) -> u8 {
         match (self, exit_code_of_sweep(sweep)) {

@@ -45,7 +45,7 @@ impl Notebook {
     pub fn open(dir: &Path) -> Result<(Self, Tuning), Failure> {
         let path = dir.join(STORY);
         if !path.is_file() {
-            return usage(format!(
+            return cannot_run(format!(
                 "{}: holds no story: begin one with `plimsoll tune begin URL`",
                 dir.display()
             ));

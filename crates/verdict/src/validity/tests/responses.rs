@@ -153,6 +153,33 @@ fn a_kind_that_begins_to_come_is_a_note_with_both_kinds() {
 }
 
 #[test]
+fn responses_that_read_as_errors_are_a_note() {
+    let (found, codes, text) = judged(closed(), |run| {
+        run.response_changes = vec![model::kinds::ResponseChange {
+            how: model::kinds::Changed::Errors,
+            share: 0.1,
+            ..Default::default()
+        }];
+    });
+    assert_eq!((found, codes), (Verdict::Valid, vec![ReasonCode::ResponsesChanged]), "{text}");
+    assert!(text.contains("10.00 % of the responses read as errors, and count as"), "{text}");
+    assert!(text.contains("--expect-body-like"), "{text}");
+}
+
+#[test]
+fn a_server_that_leaves_a_handshake_unanswered_may_speak_no_tls() {
+    let text = |tls: Option<model::plan::TlsPlan>| {
+        let mut run = closed();
+        (run.rates.requests_per_s, run.totals.requests, run.plan.tls) = (0.0, 0, tls);
+        judge(&run).reasons.remove(0).text
+    };
+    let (min, max) = ("1.2".to_owned(), "1.3".to_owned());
+    let plan = model::plan::TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
+    assert!(text(Some(plan)).contains("speaks no TLS on this port"));
+    assert!(!text(None).contains("TLS"));
+}
+
+#[test]
 fn responses_slower_than_the_window_say_how_long_to_measure() {
     let mut run = closed();
     run.totals.duration_ns = SECOND;

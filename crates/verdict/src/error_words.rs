@@ -1,0 +1,100 @@
+//! Bodies that read as errors, whatever their status: `{"ok":false}`, `Database connection failed`.
+//!
+//! By words alone, in how a body begins. One endpoint's data may hold such words too, so that a body counts as an error
+//! only beside others of the same request that do not read so.
+
+/// Words that bodies of errors have in common.
+const ERRORS: [&str; 17] = [
+    "exception",
+    "traceback",
+    "fail",
+    "failed",
+    "failure",
+    "fault",
+    "fatal",
+    "denied",
+    "refused",
+    "forbidden",
+    "unauthorized",
+    "unavailable",
+    "overloaded",
+    "exhausted",
+    "timeout",
+    "invalid",
+    "cannot",
+];
+/// Values of a member called `error` that say that there is none.
+const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
+/// Members of an object that say so by their value.
+const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
+
+/// How a body begins, line feeds and the like as blanks.
+pub fn plain(beginning: Option<&str>) -> String {
+    let escaped = beginning.unwrap_or_default().to_owned();
+    ["\\n", "\\r", "\\t"].iter().fold(escaped, |text, sign| text.replace(sign, " "))
+}
+
+/// Whether a body that begins so tells of an error.
+pub fn reads_as_error(beginning: &str) -> bool {
+    let dense: String = beginning.chars().filter(|c| !c.is_whitespace()).collect();
+    let dense = dense.to_ascii_lowercase();
+    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) {
+        return true;
+    }
+    let in_word = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let mut rest = beginning;
+    while let Some(start) = rest.find(in_word) {
+        let from = &rest[start..];
+        let (word, then) = from.split_at(from.find(|c| !in_word(c)).unwrap_or(from.len()));
+        if is_of_errors(word) && !says_nothing(then) {
+            return true;
+        }
+        rest = then;
+    }
+    false
+}
+
+/// `error_code`, `errorMessage`, `TypeError`, `Denied`.
+fn is_of_errors(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    lower.starts_with("error")
+        || lower.split('_').any(|part| ERRORS.contains(&part))
+        || ["Error", "Exception"].iter().any(|end| word.ends_with(end))
+}
+
+/// Whether what follows a word makes it a member that is empty: `"error": null`.
+fn says_nothing(then: &str) -> bool {
+    let value = then.trim_start_matches(['"', ' ']).strip_prefix(':').map(str::trim_start);
+    value.is_some_and(|value| NOTHING.iter().any(|nothing| value.starts_with(nothing)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_recognised_by_their_words() {
+        for (text, expected) in [
+            (r#"{"error":"x"}"#, true),
+            (r#"{"errorMessage": "x"}"#, true),
+            (r#"{"status":"error"}"#, true),
+            (r#"{"success" : false}"#, true),
+            ("<title>Internal Server Error</title>", true),
+            ("database connection pool exhausted", true),
+            ("java.lang.NullPointerException", true),
+            (r#"{"errors":[],"data":{}}"#, false),
+            (r#"{"error":null}"#, false),
+            (r#"{"ok":true}"#, false),
+            ("terror and mirrors", false),
+            ("", false),
+        ] {
+            assert_eq!(reads_as_error(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_no_letters() {
+        assert!(reads_as_error(&plain(Some("{\\n\\t\"error\": 1}"))));
+        assert_eq!(plain(None), "");
+    }
+}
