@@ -15,6 +15,7 @@ mod guard;
 mod kind;
 mod learn;
 pub mod ledger;
+mod pace;
 mod plan;
 pub mod pools;
 mod refusal;
@@ -27,8 +28,10 @@ mod value;
 mod words;
 pub mod work;
 
-pub use clean::clean;
-pub use database::{Address, Database, Environment, all, column_list, connect, masked};
+pub use clean::{INTERRUPTED as CLEAN_INTERRUPTED, clean};
+pub use database::{
+    Address, Canceller, Database, Environment, all, column_list, connect, masked,
+};
 pub use error::{Error, Result};
 pub use facts::Facts;
 pub use guard::{Look, MARKS, alone, check as guard};
@@ -37,8 +40,8 @@ pub use plan::{Size, Wish};
 pub use pools::PoolColumn;
 pub use rows::Rows;
 pub use schema::{Dialect, Schema, Table};
-pub use survey::{Request, Survey, digest, survey};
+pub use survey::{Request, SlowRemoval, Survey, digest, slow_removals, survey};
 pub use times::parse_date;
 pub use value::Value;
 pub use words::LOCALES;
-pub use work::{Progress, fill, try_out};
+pub use work::{INTERRUPTED, Progress, fill, try_out};

@@ -8,7 +8,9 @@ use std::thread;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Opts};
 
-use super::{Database, Each, Make, Target, column_list, literal, number, one, produce, read_mysql};
+use super::{
+    Canceller, Database, Each, Make, Target, column_list, literal, number, one, produce, read_mysql,
+};
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table, Type};
 
@@ -23,6 +25,7 @@ type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 /// A connection to MySQL or MariaDB.
 pub struct Mysql {
     connection: Conn,
+    opts: Opts,
     /// Whether LOAD DATA LOCAL works; not known before it was tried.
     local: Option<bool>,
     chunks: Chunks,
@@ -58,7 +61,7 @@ impl Mysql {
             }
             Ok(())
         })));
-        Ok(Self { connection, local: None, chunks, failed })
+        Ok(Self { connection, opts: opts.clone(), local: None, chunks, failed })
     }
 
     /// Whether all rows arrived as they were sent: LOAD DATA LOCAL turns errors into warnings, and leaves out or
@@ -162,6 +165,9 @@ fn wrong(error: &mysql::Error) -> Error {
         mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
         mysql::Error::DriverError(said) => said.to_string(),
         mysql::Error::IoError(said) => said.to_string(),
+        mysql::Error::CodecError(said) => said.to_string(),
+        mysql::Error::UrlError(said) => said.to_string(),
+        mysql::Error::TlsError(said) => said.to_string(),
         other => other.to_string(),
     })
 }
@@ -169,6 +175,16 @@ fn wrong(error: &mysql::Error) -> Error {
 impl Database for Mysql {
     fn dialect(&self) -> Dialect {
         Dialect::Mysql
+    }
+
+    /// By a connection of its own, with the rights of the same user.
+    fn canceller(&self) -> Canceller {
+        let (opts, id) = (self.opts.clone(), self.connection.connection_id());
+        Box::new(move || {
+            if let Ok(mut other) = Conn::new(opts.clone()) {
+                let _ = other.query_drop(format!("KILL QUERY {id}"));
+            }
+        })
     }
 
     fn schema(&mut self) -> Result<Schema> {
