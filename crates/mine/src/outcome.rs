@@ -218,6 +218,12 @@ impl Making<'_> {
                 self.surveyed.seconds.beyond()
             ));
         }
+        if self.surveyed.curve.2 > 0 {
+            mined.notes.push(format!(
+                "{} requests lie more than a month before or after all others, and are not in the curve: is a clock wrong?",
+                self.surveyed.curve.2
+            ));
+        }
     }
 
     /// Method and template after `--map`.
