@@ -163,13 +163,17 @@ fn load_statement(target: &Target<'_>) -> String {
 fn wrong(error: &mysql::Error) -> Error {
     Error::Database(match error {
         mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
-        mysql::Error::DriverError(said) => said.to_string(),
-        mysql::Error::IoError(said) => said.to_string(),
-        mysql::Error::CodecError(said) => said.to_string(),
-        mysql::Error::UrlError(said) => said.to_string(),
-        mysql::Error::TlsError(said) => said.to_string(),
-        other => other.to_string(),
+        other => bare(&other.to_string()).to_owned(),
     })
+}
+
+/// The client's words without the names of its types around them: `IoError { CodecError { broken pipe } }`.
+fn bare(text: &str) -> &str {
+    let inner = text.split_once(" { ").filter(|(name, _)| name.ends_with("Error"));
+    match inner.and_then(|(_, rest)| rest.strip_suffix(" }")) {
+        Some(inner) => bare(inner),
+        None => text,
+    }
 }
 
 impl Database for Mysql {
@@ -301,5 +305,27 @@ fn text_of(value: mysql::Value) -> Option<String> {
         mysql::Value::Float(number) => Some(number.to_string()),
         mysql::Value::Double(number) => Some(number.to_string()),
         other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_without_the_names_of_types() {
+        let broken = || std::io::Error::from_raw_os_error(32);
+        let plain = "Broken pipe (os error 32)";
+        let within = mysql::Error::from(std::io::Error::other(mysql::Error::from(broken())));
+        let no_url = mysql::Error::UrlError(mysql::UrlError::BadUrl);
+        for (error, wanted) in [
+            (mysql::Error::from(broken()), plain),
+            (within, plain),
+            (no_url, "Invalid or incomplete connection URL"),
+        ] {
+            assert_eq!(wrong(&error).to_string(), wanted);
+        }
+        assert_eq!(bare("UrlError { URL ParseError { empty host } }"), "empty host");
+        assert_eq!(bare("no { type }"), "no { type }");
     }
 }
