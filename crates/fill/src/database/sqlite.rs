@@ -96,7 +96,9 @@ impl Database for Sqlite {
             let marks = vec!["?"; count].join(", ");
             format!("INSERT INTO {name} ({columns}) VALUES ({marks})")
         };
-        let mut statement = self.connection.prepare_cached(&sql).map_err(|error| wrong(&error))?;
+        // What a foreign key refers to may not be there.
+        let prepared = self.connection.prepare_cached(&sql);
+        let mut statement = prepared.map_err(|error| wrong(&error).at(&target.table.name))?;
         let mut row = Vec::new();
         for &at in rows {
             make(at, &mut row)?;
