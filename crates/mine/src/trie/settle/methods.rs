@@ -1,6 +1,7 @@
-//! Words beside values that are asked for by other methods than those: `POST /transparency/appeal` beside pages of users
-//! that are only read. However rare such a word is, it is none of the values.
+//! Words beside values that are asked for by methods that those never are: `POST /transparency/appeal` beside pages of
+//! users that are only read. However rare such a word is, it is none of the values.
 
+use super::super::looks::is_plain;
 use super::super::{Marks, Trie};
 use super::Candidate;
 use crate::words;
@@ -9,8 +10,8 @@ use crate::words;
 const METHODS: Marks = 0b111_1110;
 
 impl Trie {
-    /// The words that one knows among candidates for values all of whose requests have methods that no value's have.
-    /// `values` are those that were put together before.
+    /// The words that one knows among candidates for values some of whose requests, or of those below them, have a
+    /// method that no value's have. `values` are those that were put together before.
     pub(super) fn words_of_other_methods(
         &self,
         group: &[Candidate],
@@ -19,7 +20,7 @@ impl Trie {
         // Of fewer requests a method that is rare may be missing.
         const ENOUGH: u64 = 1_000;
         let (known, unknown): (Vec<&Candidate>, Vec<&Candidate>) =
-            group.iter().partition(|candidate| words::is_one_general(&candidate.text));
+            group.iter().partition(|candidate| words::is_wholly_general(&candidate.text));
         let before = values.map_or((0, 0), |values| (self.methods(values), self.below(values)));
         let (methods, hits) = unknown.iter().fold(before, |(methods, hits), candidate| {
             (methods | self.methods(candidate.node), hits + candidate.hits)
@@ -27,8 +28,9 @@ impl Trie {
         if hits < ENOUGH {
             return Vec::new();
         }
-        let others = known.into_iter().map(|candidate| candidate.node);
-        others.filter(|node| self.methods(*node) & methods == 0).collect()
+        let words = known.into_iter().filter(|candidate| is_plain(&candidate.text));
+        let nodes = words.map(|candidate| candidate.node);
+        nodes.filter(|node| self.methods(*node) & !methods != 0).collect()
     }
 
     /// The methods of the requests that end at a node or below it.
