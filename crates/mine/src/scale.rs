@@ -222,11 +222,7 @@ mod tests {
             Scale { factor: Some(f64::NAN), ..Scale::default() },
             // More than any workload may have.
             Scale { factor: Some(1e300), ..Scale::default() },
-            Scale {
-                users_now: Some(1),
-                users_wanted: Some(999_999_999_999),
-                ..Scale::default()
-            },
+            Scale { users_now: Some(1), users_wanted: Some(999_999_999_999), ..Scale::default() },
         ] {
             assert!(scale.apply(&observed).is_err());
         }

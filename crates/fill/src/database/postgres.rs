@@ -7,9 +7,7 @@ use std::thread;
 
 use postgres::Client;
 
-use super::{
-    Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres,
-};
+use super::{Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres};
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table};
 

@@ -152,6 +152,9 @@ mod tests {
     #[test]
     fn no_endpoint_is_named_for_a_difference_that_does_not_show() {
         assert_eq!(at_most("GET /", "103.1", "103.1"), "");
-        assert_eq!(at_most("GET /", "103.2", "103.1"), ", most at GET /: 103.2/s instead of 103.1/s");
+        assert_eq!(
+            at_most("GET /", "103.2", "103.1"),
+            ", most at GET /: 103.2/s instead of 103.1/s"
+        );
     }
 }

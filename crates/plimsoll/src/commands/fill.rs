@@ -22,7 +22,8 @@ const USERS: [&str; 8] =
     ["users", "user", "accounts", "account", "customers", "customer", "members", "member"];
 
 /// What is left where Ctrl-C ended a fill after its last row.
-const ALL_WRITTEN: &str = "all rows are written, the planner's statistics are not all renewed (ANALYZE); --clean undoes";
+const ALL_WRITTEN: &str =
+    "all rows are written, the planner's statistics are not all renewed (ANALYZE); --clean undoes";
 
 /// Runs the command; the exit code.
 ///
@@ -185,7 +186,8 @@ fn clean(
         let slow = fill::slow_removals(database, schema, &fill.facts, &fill.rows_of_tables())?;
         say_all(args, &shown::slow(schema, &slow));
         let mut meter = watch(args, database)?;
-        let outcome = fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress));
+        let outcome =
+            fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress));
         meter.end();
         removed += outcome.map_err(|error| match error {
             Error::Database(_) if meter.stopped() => Error::Interrupted(fill::CLEAN_INTERRUPTED),
