@@ -314,9 +314,9 @@ mod tests {
 
     #[test]
     fn errors_are_told_without_the_names_of_types() {
-        let broken = || std::io::Error::from_raw_os_error(32);
+        let broken = || io::Error::from_raw_os_error(32);
         let plain = "Broken pipe (os error 32)";
-        let within = mysql::Error::from(std::io::Error::other(mysql::Error::from(broken())));
+        let within = mysql::Error::from(io::Error::other(mysql::Error::from(broken())));
         let no_url = mysql::Error::UrlError(mysql::UrlError::BadUrl);
         for (error, wanted) in [
             (mysql::Error::from(broken()), plain),
