@@ -1,15 +1,20 @@
 //! Taking back fills: exactly the rows that they added, then counters, statistics and the ledger.
 
 use std::ops::Range;
+use std::time::Instant;
 
 use crate::database::{Database, number, one};
 use crate::error::{Error, Result};
 use crate::found::{self, LIST, Lot};
 use crate::ledger::{self, Fill};
+use crate::pace::Pace;
 use crate::rows::Rows;
 use crate::schema::{Dialect, OnDelete, Reference, Schema, Table};
 use crate::survey::digest;
 use crate::work::{Progress, Watch, last_number};
+
+/// How to go on where Ctrl-C ended the removal of a fill.
+pub const INTERRUPTED: &str = "--clean again removes the rest";
 
 /// Undoes a fill, the last one first; the rows that were there and are gone.
 ///
@@ -35,47 +40,15 @@ pub fn clean(
     let mut removed = 0;
     let mut missing = Vec::new();
     for (at, step) in steps.iter().enumerate().rev() {
-        let (before, removed_before) = (fill.done[at], removed);
-        while fill.done[at] > 0 {
-            let done = fill.done[at];
-            let progress = Progress {
-                table: &schema.tables[step.table].name,
-                done: step.rows - done,
-                of: step.rows,
-                all_done: all - fill.done.iter().sum::<u64>(),
-                all,
-            };
-            if !watch(&progress) {
-                return Err(Error::Interrupted);
-            }
-            let start = whole_batch(schema, fill, step.table, done);
-            database.execute("BEGIN")?;
-            let outcome = match step.reference {
-                Some(reference) => {
-                    clear(database, schema, &rows, (step.table, reference), start..done)
-                }
-                None => remove(database, schema, fill, &rows, at, start..done),
-            };
-            let outcome = outcome.and_then(|count| {
-                ledger::set(database, fill.number, at, start)?;
-                database.execute("COMMIT")?;
-                Ok(count)
-            });
-            match outcome {
-                Ok(count) => removed += count,
-                Err(error) => {
-                    let _ = database.execute("ROLLBACK");
-                    return Err(error);
-                }
-            }
-            fill.done[at] = start;
-        }
+        let before = fill.done[at];
+        let count = take_back(database, schema, fill, &rows, (at, all), watch)?;
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all.
         if schema.dialect == Dialect::Postgres && step.rows > 0 {
             let name = schema.tables[step.table].name.sql(schema.dialect);
             database.execute(&format!("VACUUM {name}"))?;
         }
-        let gone = before.saturating_sub(removed - removed_before);
+        removed += count;
+        let gone = before.saturating_sub(count);
         if step.reference.is_none() && gone > 0 {
             missing.push((step.table, gone));
         }
@@ -89,6 +62,69 @@ pub fn clean(
         database.forget_statistics()?;
     }
     Ok(removed)
+}
+
+/// Takes back a step of a fill that did `all` rows, the last rows first; the rows that were there and are gone.
+fn take_back(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &mut Fill,
+    rows: &Rows,
+    (at, all): (usize, u64),
+    watch: &mut Watch<'_>,
+) -> Result<u64> {
+    let step = fill.facts.steps()[at];
+    let of = fill.done[at];
+    let mut removed = 0;
+    let mut pace = Pace::new(fill.facts.batch);
+    while fill.done[at] > 0 {
+        let done = fill.done[at];
+        let progress = Progress {
+            table: &schema.tables[step.table].name,
+            done: of - done,
+            of,
+            all_done: all - fill.done.iter().sum::<u64>(),
+            all,
+        };
+        if !watch(&progress) {
+            return Err(Error::Interrupted(INTERRUPTED));
+        }
+        let start = batch_start(schema, step.table, done, pace.rows());
+        let began = Instant::now();
+        let count = take_batch(database, schema, fill, rows, at, start..done)?;
+        pace.took(done - start, began.elapsed());
+        removed += count;
+        fill.done[at] = start;
+    }
+    Ok(removed)
+}
+
+/// Takes back some rows of a step, in a transaction.
+fn take_batch(
+    database: &mut dyn Database,
+    schema: &Schema,
+    fill: &Fill,
+    rows: &Rows,
+    at: usize,
+    numbers: Range<u64>,
+) -> Result<u64> {
+    let step = fill.facts.steps()[at];
+    let start = numbers.start;
+    database.execute("BEGIN")?;
+    let outcome = match step.reference {
+        Some(reference) => clear(database, schema, rows, (step.table, reference), numbers),
+        None => remove(database, schema, fill, rows, at, numbers),
+    };
+    let outcome = outcome.and_then(|count| {
+        ledger::set(database, fill.number, at, start)?;
+        database.execute("COMMIT")?;
+        Ok(count)
+    });
+    if outcome.is_err() {
+        // The connection may be gone, and the transaction with it.
+        let _ = database.execute("ROLLBACK");
+    }
+    outcome
 }
 
 /// Fails where rows were not found and the table has more of them than before the fill: their key may be another one.
@@ -113,11 +149,12 @@ fn look_for(
     )))
 }
 
-/// A table without a key in PostgreSQL is known by its transactions: all of it at once.
-fn whole_batch(schema: &Schema, fill: &Fill, table: usize, done: u64) -> u64 {
+/// The first row of the batch that ends before `done`. A table without a key in PostgreSQL is known by its
+/// transactions: all of it at once.
+fn batch_start(schema: &Schema, table: usize, done: u64, most: u64) -> u64 {
     let by_transaction =
         schema.tables[table].key().is_none() && schema.dialect == Dialect::Postgres;
-    if by_transaction { 0 } else { done.saturating_sub(fill.facts.batch) }
+    if by_transaction { 0 } else { done.saturating_sub(most) }
 }
 
 /// Makes a reference NULL again.

@@ -23,6 +23,10 @@ pub type Make<'a> = dyn Fn(u64, &mut Vec<Value>) -> Result<()> + Sync + 'a;
 /// Takes a row as text.
 pub type Each<'a> = dyn FnMut(&[Option<&str>]) -> Result<()> + 'a;
 
+/// Ends the statement that a connection carries out, from another thread; it then fails as if the database refused.
+/// Does nothing where none is carried out, or the server cannot be reached.
+pub type Canceller = Box<dyn Fn() + Send>;
+
 /// Where rows go.
 #[derive(Debug)]
 pub struct Target<'a> {
@@ -38,6 +42,9 @@ pub struct Target<'a> {
 pub trait Database {
     /// Whose SQL it takes.
     fn dialect(&self) -> Dialect;
+
+    /// What ends the statement at hand, whichever that is by then.
+    fn canceller(&self) -> Canceller;
 
     /// Reads the schema.
     ///

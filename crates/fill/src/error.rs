@@ -19,8 +19,8 @@ pub enum Error {
     Refused(String),
     /// The database, or the way to it, failed.
     Database(String),
-    /// Ctrl-C.
-    Interrupted,
+    /// Ctrl-C, with how to go on.
+    Interrupted(&'static str),
 }
 
 impl fmt::Display for Error {
@@ -31,7 +31,7 @@ impl fmt::Display for Error {
             | Self::Schema(text)
             | Self::Refused(text)
             | Self::Database(text) => f.write_str(&visible(text, &[])),
-            Self::Interrupted => f.write_str("interrupted; --resume continues, --clean undoes"),
+            Self::Interrupted(how_to_go_on) => write!(f, "interrupted; {how_to_go_on}"),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
 //! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables,
-//! `pools` for values that requests ask for, `triggers` for what happens beside the rows.
+//! `pools` for values that requests ask for, `triggers` for what happens beside the rows, `unindexed` for what makes
+//! their removal slow.
 
 mod orders;
 mod pools;
 mod triggers;
+mod unindexed;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +22,8 @@ use crate::rows::Rows;
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
+
+pub use unindexed::{SlowRemoval, slow_removals};
 
 /// Rows up to which a whole table is read to learn from it; of more, about so many are.
 const MOST_READ: u64 = 1_000_000;

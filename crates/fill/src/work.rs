@@ -1,12 +1,14 @@
 //! Carrying out a fill: rows in batches, references that close cycles, counters; each step taken up where it ended.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use crate::database::{Database, Target, literal, number};
 use crate::error::{Error, Result, unsatisfiable};
 use crate::facts::Facts;
 use crate::found::{LIST, any_of, equals};
 use crate::ledger::{self, Fill, Step};
+use crate::pace::Pace;
 use crate::refusal::{self, Of};
 use crate::rows::Rows;
 use crate::schema::{Dialect, Name, Schema};
@@ -15,6 +17,9 @@ use crate::schema::{Dialect, Name, Schema};
 const TRIED: u64 = 20;
 /// Rows that are tried in all, with the parents that those need.
 const MOST_TRIED: usize = 20_000;
+/// How to go on where Ctrl-C ended a fill.
+pub const INTERRUPTED: &str = "--resume continues, --clean undoes";
+
 /// How far the work is.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
@@ -30,7 +35,8 @@ pub struct Progress<'a> {
     pub all: u64,
 }
 
-/// Sees how far the work is, and says whether it is to go on.
+/// Sees how far the work is, and says whether it is to go on. Where the database refuses, it is asked once more: a
+/// statement that was ended by [`Database::canceller`] is not looked into.
 pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> bool + 'a;
 
 /// Writes the first rows of every table, with the parents that they need, and takes them back: a rule that cannot be
@@ -172,6 +178,7 @@ pub fn fill(
     let steps = fill.facts.steps();
     let all = steps.iter().map(|step| step.rows).sum();
     for (number, step) in steps.iter().enumerate() {
+        let mut pace = Pace::new(fill.facts.batch);
         while fill.done[number] < step.rows {
             let progress = Progress {
                 table: &schema.tables[step.table].name,
@@ -181,20 +188,25 @@ pub fn fill(
                 all,
             };
             if !watch(&progress) {
-                return Err(Error::Interrupted);
+                return Err(Error::Interrupted(INTERRUPTED));
             }
-            let end = (fill.done[number] + fill.facts.batch).min(step.rows);
+            let end = (fill.done[number] + pace.rows()).min(step.rows);
             let numbers: Vec<u64> = (fill.done[number]..end).collect();
+            let began = Instant::now();
             let outcome = batch(database, schema, fill, &rows, (number, *step), &numbers);
             if let Err(error) = outcome {
                 // The connection may be gone, and the transaction with it.
                 let _ = database.execute("ROLLBACK");
+                if !watch(&progress) {
+                    return Err(error);
+                }
                 let of = (&[][..], (step.table, &*numbers));
                 return Err(match step.reference {
                     None => refusal::explained(database, schema, &rows, of, error),
                     Some(_) => error,
                 });
             }
+            pace.took(numbers.len() as u64, began.elapsed());
             fill.done[number] = end;
         }
     }

@@ -6,6 +6,7 @@
 mod bounded;
 mod tls;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +18,7 @@ use model::secret::{escaped_address, mask_address};
 use mysql::{Opts, OptsBuilder};
 use percent_encoding::percent_decode_str;
 use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
+use postgres::{CancelToken, Client, Config, NoTls};
 use tls::Mode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -76,6 +77,17 @@ impl Postgres {
         match &self.tls {
             Some(tls) => self.config.connect(tls.clone()),
             None => self.config.connect(NoTls),
+        }
+    }
+
+    /// Asks the server to end the statement that a connection carries out. Whether there was one is not known.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub fn cancel(&self, of: &CancelToken) -> std::result::Result<(), postgres::Error> {
+        match &self.tls {
+            Some(tls) => of.cancel_query(tls.clone()),
+            None => of.cancel_query(NoTls),
         }
     }
 
@@ -171,7 +183,7 @@ impl Address {
         }
     }
 
-    /// Names by which people mark databases: its own and its hosts'; of a file, its path.
+    /// Names by which people mark databases, each once: its own and its hosts'; of a file, its path.
     pub fn marks(&self) -> Vec<String> {
         let mut marks = vec![self.database()];
         match self {
@@ -182,8 +194,10 @@ impl Address {
                 }))
             }
             Self::Mysql(opts) => marks.push(opts.get_ip_or_hostname().into_owned()),
-            Self::Sqlite(path) => marks.push(path.display().to_string()),
+            Self::Sqlite(path) => marks = vec![path.display().to_string()],
         }
+        let mut told = BTreeSet::new();
+        marks.retain(|mark| told.insert(mark.clone()));
         marks
     }
 }

@@ -14,7 +14,7 @@ use model::units::Nanos;
 use model::workload::{Fields, FileFormat, Order, Pool, Step};
 
 use crate::each::{Each, map};
-use crate::pools::{Content, Table, free, plain};
+use crate::pools::{Content, Table, escaped, free, plain};
 use crate::rows::Rows;
 use crate::scale::{Observed, Scale, Scaled};
 use crate::survey::Surveyed;
@@ -218,6 +218,12 @@ impl Making<'_> {
                 self.surveyed.seconds.beyond()
             ));
         }
+        if self.surveyed.curve.2 > 0 {
+            mined.notes.push(format!(
+                "{} requests lie more than a month before or after all others, and are not in the curve: is a clock wrong?",
+                self.surveyed.curve.2
+            ));
+        }
     }
 
     /// Method and template after `--map`.
@@ -336,7 +342,7 @@ impl Making<'_> {
         table: &Table,
         pool: Option<&str>,
     ) -> Step {
-        let mut of_path = Vec::new();
+        let (mut of_path, mut beside) = (Vec::new(), Vec::new());
         let mut query = Fields::default();
         for column in &table.columns {
             let text = match &column.content {
@@ -346,14 +352,22 @@ impl Making<'_> {
             };
             match column.in_path {
                 true => of_path.push(text),
-                false => query.push(column.name.replace("${", "$${"), text),
+                // A name in `query` must not look like a placeholder; in a path it may be escaped.
+                false if column.name.contains("${") => beside.push(match &column.content {
+                    Content::Fixed(text) => format!("{}={}", escaped(&column.name), escaped(text)),
+                    _ => format!("{}={text}", escaped(&column.name)),
+                }),
+                false => query.push(column.name.clone(), text),
             }
         }
         let piece = |piece: &Piece| match piece {
             Piece::Fixed(text) => text.replace("${", "$${"),
             Piece::Parameter(at) => of_path.get(*at).cloned().unwrap_or_default(),
         };
-        let path: String = template.pieces.iter().map(piece).collect();
+        let mut path: String = template.pieces.iter().map(piece).collect();
+        if !beside.is_empty() {
+            path += &format!("?{}", beside.join("&"));
+        }
         let query = query.grouped();
         Step { method: Some(method.to_owned()), path, query, ..Step::default() }
     }

@@ -272,6 +272,19 @@ pub(crate) fn plain(name: &str) -> String {
     }
 }
 
+/// A text as a query of a path holds it: all but letters, digits and `-._~` percent-encoded.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' => made.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => made.push(char::from(byte)),
+            byte => made += &format!("%{byte:02X}"),
+        }
+    }
+    made
+}
+
 /// The name, with a number behind it if it is taken.
 pub(crate) fn free(taken: &mut HashSet<String>, name: &str) -> String {
     let numbered = (2..).map(|n| format!("{name}_{n}"));

@@ -33,6 +33,9 @@ pub(crate) struct Scaled {
     pub(crate) notes: Vec<String>,
 }
 
+/// Requests per second that a workload may have at most.
+const HIGHEST_RATE: f64 = 1e9;
+
 /// What is known of the peak.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Observed {
@@ -67,6 +70,12 @@ impl Scale {
         );
         self.factor(observed, &mut scaled)?;
         let wanted = rate * scaled.factor;
+        if wanted > HIGHEST_RATE {
+            return Err(format!(
+                "{rate:.3} requests/s x {:e} are more than 1G, the highest rate that a workload may have",
+                scaled.factor
+            ));
+        }
         if scaled.factor != 1.0 {
             scaled.note(
                 format!("requests/s wanted: {} x {}", figure(rate), figure(scaled.factor)),
@@ -211,6 +220,9 @@ mod tests {
         for scale in [
             Scale { users_now: Some(0), ..Scale::default() },
             Scale { factor: Some(f64::NAN), ..Scale::default() },
+            // More than any workload may have.
+            Scale { factor: Some(1e300), ..Scale::default() },
+            Scale { users_now: Some(1), users_wanted: Some(999_999_999_999), ..Scale::default() },
         ] {
             assert!(scale.apply(&observed).is_err());
         }

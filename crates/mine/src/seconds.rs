@@ -155,22 +155,46 @@ impl Seconds {
         Some(best)
     }
 
-    /// Requests of equal parts of the whole log, at most `most` of them: the beginning of each and its length in
-    /// seconds.
-    pub(crate) fn curve(&mut self, most: usize) -> (i64, Vec<(i64, u64)>) {
+    /// The first and the last second of the log without the few requests that lie far from all others, and how many
+    /// those are: a machine whose clock is not set yet writes 1970, and one such line would make the whole log a point.
+    fn bulk(&self) -> Option<(i64, i64, u64)> {
+        const FAR_S: i64 = 30 * 86_400;
+        const FEW_ONE_IN: u64 = 1_000;
+        const FEWEST: u64 = 20;
+        let all: u64 = self.each().map(|(_, count, _)| u64::from(count)).sum();
+        let few = if all < FEWEST { 0 } else { (all / FEW_ONE_IN).max(1) };
+        let (first, last) = (self.each().next()?.0, self.each().last()?.0);
+        let (mut from, mut to, mut far) = (first, last, 0);
+        let (mut before, mut previous) = (0, first);
+        for (at, count, _) in self.each() {
+            let apart = at - previous >= FAR_S;
+            if apart && before <= few {
+                (from, far) = (at, before);
+            } else if apart && all - before <= few {
+                (to, far) = (previous, far + all - before);
+                break;
+            }
+            before += u64::from(count);
+            previous = at;
+        }
+        Some((from, to, far))
+    }
+
+    /// Requests of equal parts of the log, at most `most` of them: the beginning of each and its length in seconds; and
+    /// how many requests lie so far from all others that no part holds them.
+    pub(crate) fn curve(&mut self, most: usize) -> (i64, Vec<(i64, u64)>, u64) {
         const STEPS: [i64; 12] =
             [1, 10, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 7 * 86_400];
         self.close();
-        let (Some(first), Some(last)) = (self.each().next(), self.each().last()) else {
-            return (1, Vec::new());
-        };
-        let span = last.0 - first.0 + 1;
+        let Some((first, last, far)) = self.bulk() else { return (1, Vec::new(), 0) };
+        let span = last - first + 1;
         let step = STEPS.into_iter().find(|step| span / step < most as i64).unwrap_or(span);
         // Parts begin at whole hours and days of the log's zone.
-        let zone = i64::from(first.2);
+        let inside = || self.each().filter(|(at, ..)| (first..=last).contains(at));
+        let zone = inside().next().map_or(0, |(_, _, offset_s)| i64::from(offset_s));
         let part = |second: i64| (second + zone).div_euclid(step) * step - zone;
         let mut points: Vec<(i64, u64)> = Vec::new();
-        for (second, count, _) in self.each() {
+        for (second, count, _) in inside() {
             let at = part(second);
             while points.last().is_some_and(|(last, _)| *last < at - step) {
                 let next = points.last().map_or(at, |(last, _)| last + step);
@@ -181,7 +205,7 @@ impl Seconds {
                 _ => points.push((at, count.into())),
             }
         }
-        (step, points)
+        (step, points, far)
     }
 
     /// Requests by the hour of the day, in the log's zone.
@@ -244,9 +268,25 @@ mod tests {
     #[test]
     fn a_curve_holds_every_request() {
         let at: Vec<i64> = (0..5_000).map(|n| n * 77).collect();
-        let (step, points) = seconds(&at).curve(400);
+        let (step, points, far) = seconds(&at).curve(400);
+        assert_eq!(far, 0);
         assert_eq!(points.iter().map(|(_, count)| count).sum::<u64>(), 5_000);
         assert!(points.windows(2).all(|pair| pair[1].0 - pair[0].0 == step), "{step}");
         assert_eq!(seconds(&at).by_hour_of_day().iter().sum::<u64>(), 5_000);
+    }
+    #[test]
+    fn a_stray_line_of_long_ago_does_not_make_the_curve_a_point() {
+        const NOW: i64 = 1_795_000_000;
+        let log: Vec<i64> = (0..5_000).map(|n| NOW + n * 7).collect();
+        let (step, wanted, _) = seconds(&log).curve(400);
+        let strays = [vec![0, 0, NOW + 4_000_000_000], log].concat();
+        let (found_step, found, far) = seconds(&strays).curve(400);
+        assert_eq!((found_step, &found, far), (step, &wanted, 3));
+        assert!(found.len() > 100);
+        // Many are none, nor are those of last week.
+        let often = [vec![0; 6], strays].concat();
+        assert!(seconds(&often).curve(400).1[0].0 <= 0);
+        let week = [NOW - 7 * 86_400, NOW, NOW + 1];
+        assert_eq!(seconds(&week.repeat(10)).curve(400).2, 0);
     }
 }

@@ -46,8 +46,8 @@ pub struct Surveyed {
     pub(crate) first: Stamp,
     pub(crate) last: Stamp,
     pub(crate) seconds: Seconds,
-    /// Length of a part and the parts, as [`Seconds::curve`] gives them.
-    pub(crate) curve: (i64, Vec<(i64, u64)>),
+    /// Length of a part, the parts, and what is in none, as [`Seconds::curve`] gives them.
+    pub(crate) curve: (i64, Vec<(i64, u64)>, u64),
     pub(crate) by_hour: [u64; 24],
     pub(crate) peak: Busiest,
     pub(crate) templates: Templates,

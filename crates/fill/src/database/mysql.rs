@@ -8,7 +8,9 @@ use std::thread;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Opts};
 
-use super::{Database, Each, Make, Target, column_list, literal, number, one, produce, read_mysql};
+use super::{
+    Canceller, Database, Each, Make, Target, column_list, literal, number, one, produce, read_mysql,
+};
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table, Type};
 
@@ -23,6 +25,7 @@ type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 /// A connection to MySQL or MariaDB.
 pub struct Mysql {
     connection: Conn,
+    opts: Opts,
     /// Whether LOAD DATA LOCAL works; not known before it was tried.
     local: Option<bool>,
     chunks: Chunks,
@@ -58,7 +61,7 @@ impl Mysql {
             }
             Ok(())
         })));
-        Ok(Self { connection, local: None, chunks, failed })
+        Ok(Self { connection, opts: opts.clone(), local: None, chunks, failed })
     }
 
     /// Whether all rows arrived as they were sent: LOAD DATA LOCAL turns errors into warnings, and leaves out or
@@ -160,15 +163,32 @@ fn load_statement(target: &Target<'_>) -> String {
 fn wrong(error: &mysql::Error) -> Error {
     Error::Database(match error {
         mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
-        mysql::Error::DriverError(said) => said.to_string(),
-        mysql::Error::IoError(said) => said.to_string(),
-        other => other.to_string(),
+        other => bare(&other.to_string()).to_owned(),
     })
+}
+
+/// The client's words without the names of its types around them: `IoError { CodecError { broken pipe } }`.
+fn bare(text: &str) -> &str {
+    let inner = text.split_once(" { ").filter(|(name, _)| name.ends_with("Error"));
+    match inner.and_then(|(_, rest)| rest.strip_suffix(" }")) {
+        Some(inner) => bare(inner),
+        None => text,
+    }
 }
 
 impl Database for Mysql {
     fn dialect(&self) -> Dialect {
         Dialect::Mysql
+    }
+
+    /// By a connection of its own, with the rights of the same user.
+    fn canceller(&self) -> Canceller {
+        let (opts, id) = (self.opts.clone(), self.connection.connection_id());
+        Box::new(move || {
+            if let Ok(mut other) = Conn::new(opts.clone()) {
+                let _ = other.query_drop(format!("KILL QUERY {id}"));
+            }
+        })
     }
 
     fn schema(&mut self) -> Result<Schema> {
@@ -285,5 +305,27 @@ fn text_of(value: mysql::Value) -> Option<String> {
         mysql::Value::Float(number) => Some(number.to_string()),
         mysql::Value::Double(number) => Some(number.to_string()),
         other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_without_the_names_of_types() {
+        let broken = || io::Error::from_raw_os_error(32);
+        let plain = "Broken pipe (os error 32)";
+        let within = mysql::Error::from(io::Error::other(mysql::Error::from(broken())));
+        let no_url = mysql::Error::UrlError(mysql::UrlError::BadUrl);
+        for (error, wanted) in [
+            (mysql::Error::from(broken()), plain),
+            (within, plain),
+            (no_url, "Invalid or incomplete connection URL"),
+        ] {
+            assert_eq!(wrong(&error).to_string(), wanted);
+        }
+        assert_eq!(bare("UrlError { URL ParseError { empty host } }"), "empty host");
+        assert_eq!(bare("no { type }"), "no { type }");
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use postgres::Client;
 
-use super::{Database, Each, Make, Target, column_list, one, produce, read_postgres};
+use super::{Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres};
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table};
 
@@ -30,6 +30,7 @@ const CHANGES: &str = "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0
 /// A connection to PostgreSQL.
 pub struct Postgres {
     client: Client,
+    login: login::Postgres,
 }
 
 impl Postgres {
@@ -41,7 +42,7 @@ impl Postgres {
                         SET extra_float_digits = 1; SET client_min_messages = error; \
                         SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
         client.batch_execute(settings).map_err(|error| database_error(&error))?;
-        Ok(Self { client })
+        Ok(Self { client, login: login.clone() })
     }
 }
 
@@ -72,6 +73,13 @@ fn io_error(error: &std::io::Error) -> Error {
 impl Database for Postgres {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
+    }
+
+    fn canceller(&self) -> Canceller {
+        let (login, token) = (self.login.clone(), self.client.cancel_token());
+        Box::new(move || {
+            let _ = login.cancel(&token);
+        })
     }
 
     fn schema(&mut self) -> Result<Schema> {

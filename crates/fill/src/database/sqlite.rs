@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, Value as Stored, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter};
 
-use super::{Database, Each, Make, Target, column_list, number, one, read_sqlite};
+use super::{Canceller, Database, Each, Make, Target, column_list, number, one, read_sqlite};
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table};
 use crate::value::Value;
@@ -43,6 +43,11 @@ const FULL: &str = "; make room first: SQLite needs some even to remove rows";
 impl Database for Sqlite {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
+    }
+
+    fn canceller(&self) -> Canceller {
+        let handle = self.connection.get_interrupt_handle();
+        Box::new(move || handle.interrupt())
     }
 
     fn schema(&mut self) -> Result<Schema> {
@@ -91,7 +96,9 @@ impl Database for Sqlite {
             let marks = vec!["?"; count].join(", ");
             format!("INSERT INTO {name} ({columns}) VALUES ({marks})")
         };
-        let mut statement = self.connection.prepare_cached(&sql).map_err(|error| wrong(&error))?;
+        // What a foreign key refers to may not be there.
+        let prepared = self.connection.prepare_cached(&sql);
+        let mut statement = prepared.map_err(|error| wrong(&error).at(&target.table.name))?;
         let mut row = Vec::new();
         for &at in rows {
             make(at, &mut row)?;

@@ -81,12 +81,12 @@ impl Making<'_> {
         let Some((at, most)) = worst else { return };
         let endpoint = &self.tally.endpoints[*at as usize];
         let name = format!("{} {}", endpoint.method, self.template(endpoint).text());
+        let is = figure(sent.get(at).copied().unwrap_or(0.0) * per_s);
         self.made.mined.notes.push(format!(
-            "the ways send the requests/s wanted; {} % of them are another endpoint's than in the log, most at {name}: \
-             {}/s instead of {}/s (sent_per_s in mine.json has all)",
+            "the ways send the requests/s wanted; {} % of them are another endpoint's than in the log{} (sent_per_s in \
+             mine.json has all)",
             figure(moved / total.max(f64::MIN_POSITIVE) * 100.0),
-            figure(sent.get(at).copied().unwrap_or(0.0) * per_s),
-            figure(most * per_s)
+            at_most(&name, &is, &figure(most * per_s))
         ));
         let several = |at: &&u32| {
             let variants = &self.tally.endpoints[**at as usize].variants;
@@ -134,5 +134,27 @@ impl Making<'_> {
     }
 }
 
+/// Where most requests are another endpoint's, if that shows in figures as they are printed.
+fn at_most(name: &str, is: &str, was: &str) -> String {
+    if is == was {
+        return String::new();
+    }
+    format!(", most at {name}: {is}/s instead of {was}/s")
+}
+
 /// [`UNDER_WAY`] in percent.
 const UNDER_WAY_PERCENT: f64 = UNDER_WAY * 100.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_endpoint_is_named_for_a_difference_that_does_not_show() {
+        assert_eq!(at_most("GET /", "103.1", "103.1"), "");
+        assert_eq!(
+            at_most("GET /", "103.2", "103.1"),
+            ", most at GET /: 103.2/s instead of 103.1/s"
+        );
+    }
+}

@@ -6,6 +6,7 @@
 //! few, come often, are common words, and differ in what follows.
 
 mod apart;
+mod methods;
 mod secrets;
 mod vocabulary;
 
@@ -144,17 +145,15 @@ impl Trie {
         }
         for ((prefix, suffix), group) in words {
             let shape = Shape { prefix: &prefix, class: Class::Word, suffix: &suffix };
-            let known = self.edges.contains_key(&(node, super::hash_of_shape(&shape)));
+            let before = self.edges.get(&(node, super::hash_of_shape(&shape))).copied();
             // Countries and codes are no names of pages, and pages no codes.
             let (upper, lower): (Vec<Candidate>, Vec<Candidate>) =
                 group.into_iter().partition(|candidate| is_upper(&candidate.text));
-            let others = match self.edges.get(&(node, super::hash_of_shape(&shape))) {
-                Some(values) => self.next(*values),
-                None => Next::new(),
-            };
+            let others = before.map_or_else(Next::new, |values| self.next(values));
+            self.found.extend(self.words_of_other_methods(&lower, before));
             let mut values = Vec::new();
             for group in [&lower, &upper] {
-                let (some, fixed) = values_among(group, known, &others);
+                let (some, fixed) = values_among(group, before.is_some(), &others);
                 values.extend(some.into_iter().filter(|node| !self.found.contains(node)));
                 self.found.extend(fixed);
             }

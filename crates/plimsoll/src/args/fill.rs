@@ -69,7 +69,7 @@ pub struct FillArgs {
     /// The day before which made-up times lie, unless a column has later ones already [default: today]
     #[arg(long, value_name = "DATE")]
     pub until: Option<String>,
-    /// Rows in a transaction
+    /// Rows in a transaction at most; fewer where they would take longer than about a second
     #[arg(long, value_name = "N", default_value = "50k", value_parser = parse_count, allow_hyphen_values = true)]
     pub batch: u64,
     /// Print the plan and ten rows of each table; write nothing

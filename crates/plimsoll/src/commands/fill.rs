@@ -21,6 +21,10 @@ use progress::Meter;
 const USERS: [&str; 8] =
     ["users", "user", "accounts", "account", "customers", "customer", "members", "member"];
 
+/// What is left where Ctrl-C ended a fill after its last row.
+const ALL_WRITTEN: &str =
+    "all rows are written, the planner's statistics are not all renewed (ANALYZE); --clean undoes";
+
 /// Runs the command; the exit code.
 ///
 /// # Errors
@@ -30,8 +34,8 @@ pub fn fill(args: &FillArgs) -> Result<u8, Failure> {
         Ok(printed) => Ok(u8::from(!printed)),
         Err(Error::Usage(why)) => usage(why),
         Err(Error::Unreadable(why)) => cannot_run(why),
-        Err(Error::Interrupted) => {
-            eprintln!("plimsoll: {}", Error::Interrupted);
+        Err(error @ Error::Interrupted(_)) => {
+            eprintln!("plimsoll: {error}");
             Ok(verdict::exit::INTERRUPTED)
         }
         Err(error) => cannot_run(format!("{}: {error}", fill::masked(&args.url))),
@@ -103,13 +107,13 @@ fn begin(
     say(args, "looking at what is there ...");
     let survey = fill::survey(database, schema, &request)?;
     let rows = Rows::compile(schema, &survey.facts)?;
-    let plan = shown::plan(schema, &survey);
+    let added: Vec<u64> = survey.sizes.iter().map(|size| size.add).collect();
+    let slow = fill::slow_removals(database, schema, &survey.facts, &added)?;
+    let plan = shown::plan(schema, &survey) + &shown::slow(schema, &slow);
     if args.dry_run {
         return Ok(output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?)));
     }
-    if !args.quiet {
-        eprint!("{plan}");
-    }
+    say_all(args, &plan);
     if survey.facts.order.is_empty() {
         say(args, "plimsoll: there are as many rows already; nothing was written");
         return Ok(true);
@@ -144,10 +148,12 @@ fn run(
     schema: &Schema,
     fill: &mut Fill,
 ) -> fill::Result<()> {
-    let mut meter = watch(args, fill.done.iter().sum())?;
+    let mut meter = watch(args, database)?;
     let outcome = fill::fill(database, schema, fill, &mut |progress| meter.show(progress));
     meter.end();
+    let left = if fill.is_complete() { ALL_WRITTEN } else { fill::INTERRUPTED };
     outcome.map_err(|error| match error {
+        Error::Database(_) if meter.stopped() => Error::Interrupted(left),
         Error::Database(why) => Error::Database(format!(
             "{why}\nplimsoll: what was done before stays: --resume continues, --clean undoes it"
         )),
@@ -178,9 +184,16 @@ fn clean(
     let (mut removed, mut added) = (0, 0);
     for mut fill in fills.into_iter().rev() {
         added += fill.rows_done();
-        let mut meter = watch(args, 0)?;
-        removed += fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress))?;
+        let slow = fill::slow_removals(database, schema, &fill.facts, &fill.rows_of_tables())?;
+        say_all(args, &shown::slow(schema, &slow));
+        let mut meter = watch(args, database)?;
+        let outcome =
+            fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress));
         meter.end();
+        removed += outcome.map_err(|error| match error {
+            Error::Database(_) if meter.stopped() => Error::Interrupted(fill::CLEAN_INTERRUPTED),
+            other => other,
+        })?;
     }
     say(args, &format!("plimsoll: {removed} rows removed"));
     if removed < added {
@@ -189,14 +202,19 @@ fn clean(
     Ok(())
 }
 
-fn watch(args: &FillArgs, done: u64) -> fill::Result<Meter> {
+fn watch(args: &FillArgs, database: &dyn Database) -> fill::Result<Meter> {
     let stop = signals::stop_on_signal().map_err(|failure| Error::Database(failure.to_string()))?;
-    Ok(Meter::new(args.quiet, done, stop))
+    Ok(Meter::new(args.quiet, stop, database.canceller()))
 }
 
 fn say(args: &FillArgs, text: &str) {
+    say_all(args, &format!("{text}\n"));
+}
+
+/// Says lines that have their ends.
+fn say_all(args: &FillArgs, lines: &str) {
     if !args.quiet {
-        eprintln!("{text}");
+        eprint!("{lines}");
     }
 }
 

@@ -83,6 +83,31 @@ fn a_log_becomes_a_workload_that_plan_accepts() {
     assert!(plan.stdout.contains("GET /users/{id}?token"), "{plan:#?}");
 }
 
+/// What looks like a placeholder of a workload is text in a log, also in the name of a parameter.
+#[test]
+fn placeholders_in_a_log_are_sent_as_they_are() {
+    let folder = Folder::new();
+    let asked = |n: u32| format!("GET /x/${{env.HOME}}/{n}?a=${{env.HOME}}&${{q&c}}=1&b=2");
+    let asked = |n: u32| asked(n).replace("q&c", "q%26c");
+    let log: String = (0..300).map(|n| line(20, n, "192.0.2.1", &asked(n), 200)).collect();
+    folder.put("access.log", log);
+    folder.plimsoll("mine access.log --out mined").ok();
+    let plan = folder.plimsoll("plan mined/workload.yaml --samples 1").ok();
+    assert!(plan.stdout.contains("%24%7Bq%26c%7D=1"), "{plan:#?}");
+    assert!(plan.stdout.contains("a=%24%7Benv.HOME%7D"), "{plan:#?}");
+    assert!(plan.stdout.contains("b=2"), "{plan:#?}");
+}
+
+#[test]
+fn more_than_a_workload_may_have_is_refused() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    for more in ["--factor 1e300", "--dau-now 1 --dau-target 999999999999"] {
+        let refused = folder.plimsoll(&format!("mine access.log --out mined {more}"));
+        assert!(refused.code != 0 && refused.stderr.contains("more than 1G"), "{refused:#?}");
+    }
+}
+
 #[test]
 fn no_address_and_no_credential_is_written() {
     let folder = Folder::new();

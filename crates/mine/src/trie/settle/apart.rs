@@ -18,10 +18,12 @@ impl Trie {
     /// The plain words below a node that are none of the values beside them, as far as was read.
     pub(in super::super) fn words_apart(&self, node: u32) -> Vec<u32> {
         let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
-        let values = self.edges.get(&(node, hash_of_shape(&plain)));
-        let others = values.map_or_else(Next::new, |values| self.next(*values));
+        let values = self.edges.get(&(node, hash_of_shape(&plain))).copied();
+        let others = values.map_or_else(Next::new, |values| self.next(values));
         let group = self.groups(node).remove(&(vec![], Class::Word, vec![])).unwrap_or_default();
-        words_apart(&group.iter().collect::<Vec<_>>(), &others)
+        let mut found = words_apart(&group.iter().collect::<Vec<_>>(), &others);
+        found.extend(self.words_of_other_methods(&group, values));
+        found
     }
 }
 

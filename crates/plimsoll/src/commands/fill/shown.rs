@@ -1,6 +1,6 @@
 //! The plan of a fill, and its first rows, as text.
 
-use fill::{Facts, Rows, Schema, Survey};
+use fill::{Facts, Rows, Schema, SlowRemoval, Survey};
 
 /// Rows shown of each table.
 const SHOWN: u64 = 10;
@@ -36,6 +36,25 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
         );
     }
     text
+}
+
+/// What will make `--clean` slow, and what helps.
+pub fn slow(schema: &Schema, removals: &[SlowRemoval]) -> String {
+    let line = |of: &SlowRemoval| {
+        let child = &schema.tables[of.table];
+        let reference = &child.references[of.reference];
+        let parent = &schema.tables[reference.table];
+        format!(
+            "{}: this foreign key has no index, so that --clean looks through the table ({} rows) for each of the {} \
+             rows of {} that it removes. It is quick after: {}\n",
+            child.places(&reference.columns),
+            of.looked_at,
+            of.removed,
+            parent.name,
+            of.index
+        )
+    };
+    removals.iter().map(line).collect()
 }
 
 /// The first rows of each table.

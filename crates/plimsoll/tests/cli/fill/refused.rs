@@ -39,6 +39,18 @@ fn a_database_that_is_not_there_is_named_in_plain_words() {
     }
 }
 
+/// A file is marked by its path, of which its name is a part.
+#[test]
+fn what_marks_a_database_is_told_once() {
+    let folder = Folder::new();
+    folder.put("prod.db", "");
+    let path = folder.path().join("prod.db");
+    for url in ["sqlite:prod.db".to_owned(), format!("sqlite:{}", path.display())] {
+        let ended = folder.plimsoll(&format!("fill {url} --rows a=1")).ends(1);
+        assert_eq!(ended.stderr.matches("contains `prod`").count(), 1, "{ended:#?}");
+    }
+}
+
 #[test]
 fn a_refused_fill_leaves_counters_alone() {
     // Some rows pass, and are counted, before one does not.

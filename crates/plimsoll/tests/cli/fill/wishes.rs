@@ -92,8 +92,12 @@ fn the_plan_names_triggers() {
                  CREATE TABLE seen (id BIGINT PRIMARY KEY);\n";
     let sqlite =
         format!("{table}CREATE TRIGGER note AFTER INSERT ON users BEGIN DELETE FROM seen;END;\n");
+    // Those of another database's tables are not this one's.
     let maria = format!(
-        "{table}CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW DELETE FROM seen;\n"
+        "{table}CREATE TRIGGER note AFTER INSERT ON users FOR EACH ROW DELETE FROM seen;\n\
+         CREATE DATABASE other;\n\
+         CREATE TABLE other.seen (id BIGINT PRIMARY KEY);\n\
+         CREATE TRIGGER other.far AFTER INSERT ON other.seen FOR EACH ROW SET @far = 1;\n"
     );
     let postgres = format!(
         "{table}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN DELETE FROM seen; RETURN NEW; END';\n\
