@@ -320,8 +320,8 @@ pub enum UnsharedConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SharedConfig {
-    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates and quotas of keys and the load line are then those of
-    /// all gateways together.
+    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates of keys, the load line, and the quotas of keys, of routes
+    /// and of all requests are then those of all gateways together.
     #[schemars(with = "Option<String>")]
     pub server: Option<Spanned<String>>,
 }
