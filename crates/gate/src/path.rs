@@ -9,7 +9,7 @@
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
-//! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `failure`, `proxy`, `tls`: bytes.
+//! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `refusal`, `failure`, `proxy`, `tls`: bytes.
 
 #[cfg(test)]
 mod allocations;
@@ -28,6 +28,7 @@ mod logging;
 mod pool;
 mod proxy;
 mod reading;
+mod redirects;
 mod refusal;
 mod request;
 mod response;

@@ -159,6 +159,10 @@ impl Worker {
             None => checked.target.authority,
         };
         client.forget_request();
+        client.asked.clear();
+        if route.rewrite.is_some() && route.rewrite_responses {
+            client.asked.extend_from_slice(checked.target.authority);
+        }
         let forward = Forward {
             head,
             target: &checked.target,

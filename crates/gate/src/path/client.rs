@@ -37,6 +37,8 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
+    /// The host that it asked, where answers are compared with it.
+    pub(super) asked: Vec<u8>,
     /// What the log is told of the request in flight, where it is.
     pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
@@ -205,6 +207,7 @@ impl Client {
             preface: None,
             exchange: None,
             request: Vec::new(),
+            asked: Vec::new(),
             noted: None,
             handed: 0,
             held: Vec::new(),

@@ -163,7 +163,8 @@ pub(super) fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-fn begin_field(out: &mut Vec<u8>, name: &str) {
+/// Appends what comes before a header's value.
+pub(super) fn begin_field(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
 }

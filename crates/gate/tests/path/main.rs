@@ -8,6 +8,7 @@ mod keep_alive;
 mod life;
 mod line;
 mod many;
+mod redirects;
 mod reports;
 mod secure;
 mod shadows;

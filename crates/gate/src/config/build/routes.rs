@@ -33,6 +33,7 @@ impl Builder<'_> {
         route.public = written.public;
         route.rewrite =
             written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
+        route.rewrite_responses = written.rewrite_responses.unwrap_or(true);
         route.upstream_host = match &written.upstream_host {
             Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
             host => host.as_ref().map(|host| host.get_ref().clone()),

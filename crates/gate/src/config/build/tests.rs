@@ -130,6 +130,18 @@ fn a_route_names_the_protocols_that_it_tunnels() {
 }
 
 #[test]
+fn responses_are_rewritten_unless_that_is_switched_off() {
+    let of = |written: &str| {
+        let public = format!("public = true\n{written}");
+        let policy = built(&WHOLE.replace("public = true", &public)).unwrap().policy;
+        [0, 1].map(|number: usize| policy.routes[number].rewrite_responses)
+    };
+    assert_eq!(of(""), [true, true]);
+    assert_eq!(of("rewrite_responses = true"), [true, true]);
+    assert_eq!(of("rewrite_responses = false"), [true, false]);
+}
+
+#[test]
 fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
     let with = |from: &str, to: &str| built(&WHOLE.replace(from, to));
     let policy = with("burst = 5", "per_day = 7").unwrap().policy;
