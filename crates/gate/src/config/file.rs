@@ -368,11 +368,11 @@ pub struct ClientConfig {
     pub head_size: Option<Spanned<Bytes>>,
     /// For a request's body (default 5m).
     pub body: Option<Duration>,
-    /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, what comes after the first 64 KiB has to
-    /// come at 16 KiB/s.
+    /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, and with `hold_bodies`, what comes after
+    /// the first 64 KiB has to come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
     /// Ask the API only once a body is whole or 64 KiB of it have come, as under a load line: a client that sends slowly then
-    /// holds no connection to it (default no).
+    /// holds no connection to it, and one that waits for `100 Continue` gets that from the gateway (default no).
     pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
     pub idle: Option<Duration>,

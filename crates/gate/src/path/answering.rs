@@ -282,7 +282,8 @@ fn step(
     // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
     let interim = matches!(head.status, 100 | 102..=199);
     if head.status == 100 && exchange.awaits_continue() {
-        exchange.begin_body(terms.now);
+        // The client could not send its body before.
+        exchange.head_ns = terms.now;
     }
     exchange.interim |= interim;
     exchange.first_byte_ns = if interim { 0 } else { terms.now };

@@ -86,6 +86,7 @@ pub(super) struct Exchange {
     pub(super) idempotent: bool,
     /// The client asked to change protocols, and may.
     pub(super) upgrade: bool,
+    /// The client waits for the upstream to say that its body may come.
     pub(super) expects_continue: bool,
     /// The request's body goes upstream in chunks.
     pub(super) chunked: bool,
