@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use net::{ConnId, Net};
+use tls::Tls;
 use wire::{Framing, Limits, RequestHead, RequestParser};
 
 use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
-use super::tls::Tls;
 use super::up::NONE;
 use crate::policy::{Ticket, Timeouts};
 

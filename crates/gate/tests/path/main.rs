@@ -1,6 +1,7 @@
 //! The data path over real sockets, in front of the built-in API and of scripted peers.
 
 mod bodies;
+mod certificate;
 mod changes;
 mod failures;
 mod harness;

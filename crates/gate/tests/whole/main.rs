@@ -1,5 +1,7 @@
 //! Whole gateways, from a configuration file: keys, reloads, usage.
 
+#[path = "../path/certificate.rs"]
+mod certificate;
 #[path = "../path/harness.rs"]
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
