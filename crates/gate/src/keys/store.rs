@@ -452,12 +452,13 @@ fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
+    pub(in crate::keys) const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
 
-    fn store() -> (tempfile::TempDir, Store) {
+    /// A store in a folder of its own.
+    pub(in crate::keys) fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("gate.db")).unwrap();
         (folder, store)
