@@ -134,6 +134,8 @@ impl Gateway {
         let reporting = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-report", move || {
+                // A batch is written while requests wait for the processor, where there is one for all.
+                net::limits::give_way();
                 count_earlier(&control, &told, &stop);
                 report(reporter, sink);
             })?
