@@ -136,6 +136,8 @@ struct Total {
     period: Period,
     of_day: u64,
     of_month: u64,
+    /// The slots of the keys that were told of it: several, where they replace each other.
+    keys: Vec<u32>,
 }
 
 impl Total {
@@ -353,6 +355,11 @@ impl Syncer {
         let period = self.period.unwrap_or_default();
         let total = self.totals.entry(counted_as).or_default();
         total.count(requests, period);
+        if let QuotaOf::Key(slot) = of
+            && !total.keys.contains(&slot)
+        {
+            total.keys.push(slot);
+        }
         let Period { day, month } = period;
         if quotas.day.is_some() {
             let name = format!("{name}:day{day}");
@@ -394,6 +401,13 @@ impl Syncer {
         };
         let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
         let untold = |of: QuotaOf| u64::from(state.untold(of).load(Ordering::Relaxed));
+        let totals = &self.totals;
+        let untold_of_quota = |of: QuotaOf| match totals.get(&state.counted_as(of)) {
+            Some(Total { keys, .. }) if !keys.is_empty() => {
+                keys.iter().map(|slot| untold(QuotaOf::Key(*slot))).sum::<u64>()
+            }
+            _ => untold(of),
+        };
         // What came while the answer was under way came after it was asked for.
         let due_ns = |ahead_us: i64, more_ns: u64| {
             let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
@@ -410,10 +424,10 @@ impl Syncer {
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
                 (Of::Day { of, period }, Answer::Used(used)) => {
-                    state.quota_counts(of).0.raise(period, used + untold(of));
+                    state.quota_counts(of).0.raise(period, used + untold_of_quota(of));
                 }
                 (Of::Month { of, period }, Answer::Used(used)) => {
-                    state.quota_counts(of).1.raise(period, used + untold(of));
+                    state.quota_counts(of).1.raise(period, used + untold_of_quota(of));
                 }
                 // The server answers in kind.
                 _ => {}
