@@ -134,8 +134,6 @@ impl Gateway {
         let reporting = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-report", move || {
-                // A batch is written while requests wait for the processor, where there is one for all.
-                net::limits::give_way();
                 count_earlier(&control, &told, &stop);
                 report(reporter, sink);
             })?
@@ -146,13 +144,11 @@ impl Gateway {
             spawn("gate-control", move || ticking::run(&control, &mut collector, quotas, &stop))?
         };
         let logging = logging.transpose()?;
-        let replaced = Arc::new(AtomicBool::new(false));
-        let stop_waiting = Arc::new(AtomicBool::new(false));
         let gateway = Self {
             waiting: None,
             earlier: None,
-            replaced,
-            stop_waiting,
+            replaced: Arc::default(),
+            stop_waiting: Arc::default(),
             gate,
             control,
             admin,
@@ -412,6 +408,8 @@ fn write_quotas(
 }
 
 fn report(reporter: Reporter, mut sink: Box<dyn Sink>) {
+    // Where there is one processor for all, requests would wait while a batch is written.
+    net::limits::give_way();
     reporter.run(&mut *sink, || thread::sleep(SINK_PAUSE));
 }
 
