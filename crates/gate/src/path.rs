@@ -45,10 +45,10 @@ mod up;
 mod waiting;
 mod worker;
 
+pub use certificates::{Identity, Trust};
 pub use failure::Failure;
 pub(crate) use fields::alike;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};
 pub use shared::{FAULT_STATUSES, PathCounts, PathReader};
-pub use certificates::{Identity, Trust};

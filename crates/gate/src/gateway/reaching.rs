@@ -71,10 +71,7 @@ impl Reaching {
         let due = |of: QuotaOf| {
             let quotas = policy.quotas(of);
             let (of_day, of_month) = state.quota_counts(of);
-            let now = Counts {
-                day: (day, of_day.used(day)),
-                month: (month, of_month.used(month)),
-            };
+            let now = Counts { day: (day, of_day.used(day)), month: (month, of_month.used(month)) };
             let counted_as = state.counted_as(of);
             let written = self.written.get(&counted_as).copied().unwrap_or_default();
             let is_due = is_due(quotas.day, now.day, written.day)

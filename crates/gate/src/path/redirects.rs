@@ -75,7 +75,9 @@ impl Back<'_> {
 
     fn is_upstream(&self, secure: bool, authority: &[u8]) -> bool {
         let is = |server: &UpstreamAddress| {
-            let named = self.upstream_host.is_some_and(|host| same_host(secure, authority, host.as_bytes()));
+            let named = self
+                .upstream_host
+                .is_some_and(|host| same_host(secure, authority, host.as_bytes()));
             server.tls.is_some() == secure
                 && (named || same_host(secure, authority, server.text.as_bytes()))
         };
@@ -171,8 +173,7 @@ mod tests {
     }
 
     fn written(from_to: Option<(&str, &str)>, says: Says, value: &str) -> String {
-        let rewrite =
-            from_to.map(|(from, to)| PathRewrite { from: from.into(), to: to.into() });
+        let rewrite = from_to.map(|(from, to)| PathRewrite { from: from.into(), to: to.into() });
         let back = Back {
             rewrite: rewrite.as_ref(),
             servers: &servers(),

@@ -3,9 +3,7 @@
 
 use super::decide::{MEAN_MILLI, seconds};
 use super::sharing::Spent;
-use super::{
-    Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket,
-};
+use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::limits::{Quota, Rate};
 use crate::usage::Local;
 

@@ -251,8 +251,8 @@ impl Syncer {
             self.waiting.remove(&LINE);
             self.tell_line(policy, WHENEVER, now, tells);
             for of in policy.with_quotas() {
-                let has_used = self.totals.contains_key(&of)
-                    || state.untold(of).load(Ordering::Relaxed) > 0;
+                let has_used =
+                    self.totals.contains_key(&of) || state.untold(of).load(Ordering::Relaxed) > 0;
                 // What waits is told in its turn.
                 if has_used && !self.waiting.contains_key(&of.place()) {
                     self.tell_quotas_alone(policy, of, WHENEVER, tells);

@@ -26,7 +26,9 @@ fn where_answers_lead_the_client_finds_it() {
             let front = front_with(PolicySettings { routes: vec![route], ..settings }, io);
             // Twice on one connection: nothing is kept of the first.
             let get = "GET /users/1 HTTP/1.1\r\nHost: HOST\r\n\r\n";
-            let answers = front.ask(["a.test", "b.test"].map(|host| get.replace("HOST", host)).concat().as_bytes());
+            let answers = front.ask(
+                ["a.test", "b.test"].map(|host| get.replace("HOST", host)).concat().as_bytes(),
+            );
             assert_eq!(answers.len(), 2);
             let line = |head: &str, name: &str| {
                 let line = head.split("\r\n").find_map(|line| line.strip_prefix(name));
@@ -34,7 +36,8 @@ fn where_answers_lead_the_client_finds_it() {
             };
             let of = |number: usize| {
                 let head = &answers[number].head;
-                ["Location: ", "Content-Location: ", "Set-Cookie: ", "X-Location: "].map(|name| line(head, name))
+                ["Location: ", "Content-Location: ", "Set-Cookie: ", "X-Location: "]
+                    .map(|name| line(head, name))
             };
             let as_sent = [
                 "http://inner.test/v2/people/7",

@@ -158,7 +158,7 @@ fn quotas_of_routes_and_of_all_outlive_a_restart() {
 }
 
 /// How far a quota is used, as it was written beside the reports of usage.
-fn written(folder: &TempDir) -> u64 {
+fn written(folder: &TempDir) -> i64 {
     let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
     let most = "SELECT coalesce(max(max(of_day, of_month)), 0) FROM quota_reached";
     file.query_row(most, [], |row| row.get(0)).unwrap_or(0)

@@ -339,7 +339,9 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder.plimsoll("gate keys revoke 1 --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
     folder
-        .plimsoll("gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:5 --store /dev/full --check")
+        .plimsoll(
+            "gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:5 --store /dev/full --check",
+        )
         .refuses(1, "/dev/full: it is no regular file");
     folder.plimsoll("gate keys add --per-day 0 --store new.db").refuses(2, "a quota is 1 or more");
     assert!(!folder.path().join("new.db").exists());

@@ -253,7 +253,8 @@ pub(super) fn is_token(byte: u8) -> bool {
 /// A parameter that other routers take for several segments (`{rest...}`, `{*rest}`), or for some values alone
 /// (`{id:[0-9]+}`).
 fn parameter_of_others(path: &str) -> Option<&str> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || !byte.is_ascii();
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || !byte.is_ascii();
     path.split('/').find(|segment| {
         let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
         name.is_some_and(|name| !name.bytes().all(plain) || name.contains(".."))

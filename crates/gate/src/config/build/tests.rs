@@ -208,7 +208,11 @@ fn addresses_that_are_listened_on_twice_are_said() {
 #[test]
 fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
     let cases = [
-        ("/users/{id}", "/{rest...}", "line 26, column 8: `{rest...}`: a parameter stands for any one segment"),
+        (
+            "/users/{id}",
+            "/{rest...}",
+            "line 26, column 8: `{rest...}`: a parameter stands for any one segment",
+        ),
         ("/users/{id}", "/users/{*id}", "`{*id}`: a parameter stands for any one segment"),
         ("/users/{id}", "/users/{id:[0-9]+}", "`{id:[0-9]+}`: a parameter stands"),
         (

@@ -57,7 +57,10 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let text = match args.format {
         GateFormat::Json => output::json(&document) + "\n",
         GateFormat::Text if document.rows.is_empty() && is_unused(path)? => paragraph(
-            &format!("{}: no gateway has run with this store; --store names another", path.display()),
+            &format!(
+                "{}: no gateway has run with this store; --store names another",
+                path.display()
+            ),
             "",
             output::style(),
         ),
