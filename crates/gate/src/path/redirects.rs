@@ -95,11 +95,12 @@ impl Back<'_> {
             // An upstream at the root that knows where it is put says so itself.
             let known = || strip_decoded(path, from.as_bytes()).is_some_and(ends_segment);
             let other_host = from.is_empty() && rest.starts_with(b"//");
-            (!other_host && !(to.is_empty() && known())).then_some((from, rest))
+            let as_it_came = other_host || to.is_empty() && known();
+            (!as_it_came).then_some((from, rest))
         });
         let Some((from, rest)) = replaced else { return out.extend_from_slice(path) };
         for byte in from.bytes() {
-            let escaped = !(byte.is_ascii_graphic() && !b"%?#\"<>\\^`{|}".contains(&byte));
+            let escaped = !byte.is_ascii_graphic() || b"%?#\"<>\\^`{|}".contains(&byte);
             escapes::write(out, Unit { byte, escaped });
         }
         if from.is_empty() && !rest.starts_with(b"/") {
