@@ -12,6 +12,7 @@ mod loading;
 mod named;
 mod notes;
 mod preflight;
+mod reaching;
 mod restart;
 mod shown;
 mod ticking;
@@ -31,6 +32,7 @@ pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
+use reaching::Reaching;
 pub use restart::Reloaded;
 use shown::Shown;
 pub use troubles::Troubles;
@@ -39,9 +41,10 @@ use crate::access::{Shelf, Writer};
 use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
+use crate::limits::Periods;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
-use crate::usage::{Counted, HttpSink, JsonLines, Reporter, Sink, Sqlite};
+use crate::usage::{Counted, HttpSink, JsonLines, ReachedTable, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
 const SINK_PAUSE: Duration = Duration::from_millis(500);
@@ -72,6 +75,7 @@ pub struct Gateway {
     stop: Arc<AtomicBool>,
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
+    reaching: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
     waiting: Option<JoinHandle<Option<UnixStream>>>,
@@ -134,24 +138,24 @@ impl Gateway {
                 report(reporter, sink);
             })?
         };
+        let (quotas, reaching) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-control", move || ticking::run(&control, &mut collector, &stop))?
+            spawn("gate-control", move || ticking::run(&control, &mut collector, quotas, &stop))?
         };
         let logging = logging.transpose()?;
-        let replaced = Arc::new(AtomicBool::new(false));
-        let stop_waiting = Arc::new(AtomicBool::new(false));
         let gateway = Self {
             waiting: None,
             earlier: None,
-            replaced,
-            stop_waiting,
+            replaced: Arc::default(),
+            stop_waiting: Arc::default(),
             gate,
             control,
             admin,
             stop,
             ticking,
             reporting,
+            reaching,
             logging,
             sharing,
         };
@@ -245,7 +249,8 @@ impl Gateway {
         self.stop.store(true, Ordering::SeqCst);
         let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(others);
+        let ended = self.ticking.join().and(self.reporting.join()).and(self.reaching.join());
+        let ended = ended.and(others);
         if ended.is_err() || heir.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
@@ -388,7 +393,23 @@ fn sink(
     Ok(Box::new(Counted::beside(sink, store).map_err(GatewayError::File)?))
 }
 
+/// Starts to write how far quotas are used, as often as that is due.
+fn write_quotas(
+    control: &Arc<Control>,
+    store: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Reaching, JoinHandle<()>), GatewayError> {
+    let month = Periods::at(control::unix_s()).month;
+    let table = ReachedTable::open(store, month).map_err(GatewayError::File)?;
+    let (reaching, told) = Reaching::new();
+    let (control, stop) = (Arc::clone(control), Arc::clone(stop));
+    let write = move || reaching::write(table, &told, control.troubles(), &stop);
+    Ok((reaching, spawn("gate-quotas", write)?))
+}
+
 fn report(reporter: Reporter, mut sink: Box<dyn Sink>) {
+    // Where there is one processor for all, requests would wait while a batch is written.
+    net::limits::give_way();
     reporter.run(&mut *sink, || thread::sleep(SINK_PAUSE));
 }
 

@@ -9,13 +9,14 @@
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
-//! * `target`, `fields`, `key`, `request`, `response`, `refusal`, `failure`, `proxy`, `tls`: bytes.
+//! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
 
 #[cfg(test)]
 mod allocations;
 mod answering;
 mod begin;
 mod caps;
+mod certificates;
 mod checks;
 mod client;
 mod due;
@@ -28,6 +29,7 @@ mod logging;
 mod pool;
 mod proxy;
 mod reading;
+mod redirects;
 mod refusal;
 mod request;
 mod response;
@@ -38,16 +40,15 @@ mod shadow;
 mod shared;
 mod slab;
 mod target;
-mod tls;
 mod tunnel;
 mod up;
 mod waiting;
 mod worker;
 
+pub use certificates::{Identity, Trust};
 pub use failure::Failure;
 pub(crate) use fields::alike;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};
 pub use shared::{FAULT_STATUSES, PathCounts, PathReader};
-pub use tls::{Identity, Trust};

@@ -13,6 +13,7 @@ mod decide;
 mod finder;
 mod limits_of;
 mod pattern;
+mod quotas;
 mod refusal;
 mod replaced;
 mod route;
@@ -29,6 +30,7 @@ pub use current::Current;
 pub use limits_of::{Limits, Quotas, Tier};
 pub(crate) use pattern::without_slash;
 pub use pattern::{Host, Methods, PathPattern};
+pub(crate) use quotas::QuotaOf;
 pub use refusal::{PROBLEMS, Problem, RateLimit, Refusal};
 pub use route::{
     ActiveCheck, Balance, ClientBounds, HeaderRules, KeySource, PassiveCheck, PathRewrite,

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{
+    Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit,
+};
 use rustix::thread::UnshareFlags;
 
 /// Files a thread keeps back for everything but connections.
@@ -72,6 +74,19 @@ pub fn allowed_cpus() -> Vec<usize> {
     }
 }
 
+/// How nice a thread is that gives way.
+const NICE: i32 = 10;
+
+/// Has the calling thread give way to others where several want a processor: it is as nice as `nice -n 10` makes processes. So
+/// are threads that it starts from now on.
+pub fn give_way() {
+    // On Linux this is the priority of the calling thread alone.
+    if getpriority_process(None).is_ok_and(|nice| nice < NICE) {
+        // Nobody is refused to be nicer.
+        let _ = setpriority_process(None, NICE);
+    }
+}
+
 /// Lets the calling thread, and threads and processes it starts from now on, run on `cpus` only.
 ///
 /// # Errors
@@ -80,4 +95,21 @@ pub fn set_allowed_cpus(cpus: &[usize]) -> io::Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     cpus.iter().for_each(|&cpu| set.set(cpu));
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_gives_way_leaves_the_others_as_they_are() {
+        let own = || getpriority_process(None).expect("its priority");
+        let before = own();
+        let after = std::thread::spawn(move || {
+            give_way();
+            own()
+        });
+        assert_eq!(after.join().expect("it ends"), before.max(NICE));
+        assert_eq!(own(), before);
+    }
 }

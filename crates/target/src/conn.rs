@@ -2,13 +2,13 @@
 
 use model::Nanos;
 use net::{ConnId, Net};
+use tls::Tls;
 use wire::{Limits, RequestParser};
 
 use crate::counters::Doing;
 use crate::response::ResponseMode;
 use crate::route::Route;
 use crate::timers::Timers;
-use crate::tls::TlsConn;
 
 /// Bytes of input kept for a connection that is busy with a response; beyond it, receiving stops.
 pub(crate) const HELD_BYTES: usize = 64 * 1024;
@@ -28,7 +28,7 @@ pub(crate) struct Conn {
     pub(crate) job: Option<Job>,
     /// Input to be read once the response has been made: plaintext.
     pub(crate) held: Vec<u8>,
-    pub(crate) tls: Option<Box<TlsConn>>,
+    pub(crate) tls: Option<Box<Tls>>,
     /// Responses made or begun.
     pub(crate) responses: u64,
     /// Its instant among the timers; `u64::MAX` when it has none.
@@ -81,7 +81,7 @@ pub(crate) enum Task {
 }
 
 impl Conn {
-    pub(crate) fn new(id: ConnId, token: u32, tls: Option<Box<TlsConn>>) -> Self {
+    pub(crate) fn new(id: ConnId, token: u32, tls: Option<Box<Tls>>) -> Self {
         Self {
             id,
             token,

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use model::Nanos;
 
+use crate::certificate::Identity;
 use crate::counters::{Counts, Served};
 use crate::options::{Options, Stall, StartError};
 use crate::queue::Queues;
 use crate::response::UsualResponse;
 use crate::timers::Timers;
-use crate::tls::Identity;
 
 /// The state that the threads of a server share. All of it is read-only, except for the queues.
 #[derive(Debug)]

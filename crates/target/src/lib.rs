@@ -9,11 +9,12 @@
 //! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and responses, and the responses
 //!   that take time. `conn`, `context`, `timers` and `stall` are their state.
 //! * `route`, `query`, `fault`: what a path means.
-//! * `response`, `counters`, `queue`, `shop`, `tls`: bytes of responses, counters, the queue model, an API
+//! * `response`, `counters`, `queue`, `shop`, `certificate`: bytes of responses, counters, the queue model, an API
 //!   with a login, TLS.
 //!
 //! A [`Worker`] works on any [`net::Net`], the simulated one included.
 
+mod certificate;
 mod conn;
 mod context;
 mod counters;
@@ -29,7 +30,6 @@ mod shop;
 mod slow_responses;
 mod stall;
 mod timers;
-mod tls;
 mod worker;
 
 pub use context::Shared;

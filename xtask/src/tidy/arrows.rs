@@ -22,6 +22,7 @@ const PLACES: &[Place] = &[
     Place { name: "model", pure: true, may_use: &[] },
     Place { name: "fixture", pure: true, may_use: &["model"] },
     Place { name: "wire", pure: true, may_use: &[] },
+    Place { name: "tls", pure: true, may_use: &[] },
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
     Place { name: "login", pure: false, may_use: &["model"] },
@@ -35,8 +36,8 @@ const PLACES: &[Place] = &[
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
     Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },
     Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
-    Place { name: "gate", pure: false, may_use: &["model", "wire", "net"] },
-    Place { name: "target", pure: false, may_use: &["model", "wire", "net"] },
+    Place { name: "gate", pure: false, may_use: &["model", "wire", "tls", "net"] },
+    Place { name: "target", pure: false, may_use: &["model", "wire", "tls", "net"] },
     Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
     Place {
         name: "measure",

@@ -168,6 +168,9 @@ pub struct RouteConfig {
     pub public: bool,
     /// Replaces the path's beginning.
     pub rewrite: Option<RewriteConfig>,
+    /// Whether `Location`, `Content-Location` and the `Path` of `Set-Cookie` in responses are put in the client's terms: the
+    /// rewritten path back, and no URL of the upstream's own address (default yes).
+    pub rewrite_responses: Option<bool>,
     /// The `Host` sent upstream; the client's by default.
     #[schemars(with = "Option<String>")]
     pub upstream_host: Option<Spanned<String>>,
@@ -320,8 +323,8 @@ pub enum UnsharedConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SharedConfig {
-    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates and quotas of keys and the load line are then those of
-    /// all gateways together.
+    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates of keys, the load line, and the quotas of keys, of routes
+    /// and of all requests are then those of all gateways together.
     #[schemars(with = "Option<String>")]
     pub server: Option<Spanned<String>>,
 }
@@ -365,11 +368,11 @@ pub struct ClientConfig {
     pub head_size: Option<Spanned<Bytes>>,
     /// For a request's body (default 5m).
     pub body: Option<Duration>,
-    /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, what comes after the first 64 KiB has to
-    /// come at 16 KiB/s.
+    /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, and with `hold_bodies`, what comes after
+    /// the first 64 KiB has to come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
     /// Ask the API only once a body is whole or 64 KiB of it have come, as under a load line: a client that sends slowly then
-    /// holds no connection to it (default no).
+    /// holds no connection to it, and one that waits for `100 Continue` gets that from the gateway (default no).
     pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
     pub idle: Option<Duration>,

@@ -55,7 +55,12 @@ impl RateText {
                 return Err(format!("`{text}`: a rate is per s, m or h, not per `{unit}`"));
             }
         };
-        let rate = parse_rate(number).map_err(|error| error.to_string())?;
+        // What `parse_rate` would suggest says nothing of minutes and hours.
+        let is_number = || number.trim().starts_with(|first: char| first.is_ascii_digit());
+        let rate = parse_rate(number).map_err(|error| match is_number() {
+            true => error.to_string(),
+            false => format!("`{text}` is no rate: write 100/s, 30/m or 1000/h"),
+        })?;
         Ok(Self(rate / seconds))
     }
 
@@ -160,6 +165,10 @@ mod tests {
             ("2.5 / sec", "2.5/s"),
         ] {
             let said = format!("`{text}` is no rate: did you mean `{meant}`?");
+            assert_eq!(RateText::parse(text), Err(said));
+        }
+        for text in ["banana", "/s", "x/s", ""] {
+            let said = format!("`{text}` is no rate: write 100/s, 30/m or 1000/h");
             assert_eq!(RateText::parse(text), Err(said));
         }
         assert_eq!(RateText(0.5).with(None), Rate { per_s: 0.5, burst: 1.0 });

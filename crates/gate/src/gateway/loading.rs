@@ -9,7 +9,7 @@ use super::control::{Changing, Control, unix_s};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
-use crate::usage::{used_by_route, used_since};
+use crate::usage::{Reached, Whose, reached, used_by_route, used_since};
 
 /// Puts all keys into the table. Whether one has a quota of its own.
 pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
@@ -71,15 +71,21 @@ fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas
 }
 
 /// Requests that were let through, as the store knows them: by the number of their key, the first of those that replace each
-/// other, and by the name of their route.
+/// other, and by the name of their route; `None` stands for all together.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,
     month: u32,
     of_day: BTreeMap<u64, u64>,
     of_month: BTreeMap<u64, u64>,
-    routes_of_day: BTreeMap<String, u64>,
-    routes_of_month: BTreeMap<String, u64>,
+    routes_of_day: BTreeMap<Option<String>, u64>,
+    routes_of_month: BTreeMap<Option<String>, u64>,
+}
+
+/// Counts what was written of a quota where that is more than usage says.
+fn raise<K: Ord>(used: &mut BTreeMap<K, u64>, whose: K, reached: u64) {
+    let own = used.entry(whose).or_default();
+    *own = reached.max(*own);
 }
 
 /// What came to counts since they were others; `same` says whether they are of the same time.
@@ -106,16 +112,37 @@ impl Used {
             }
             Ok::<_, GatewayError>(used)
         };
-        let of_routes = |since| used_by_route(path, since).map_err(GatewayError::File);
+        let of_routes = |since| {
+            let used = used_by_route(path, since).map_err(GatewayError::File)?;
+            let all = (None, used.values().sum::<u64>());
+            let routes = used.into_iter().map(|(name, used)| (Some(name), used));
+            Ok::<BTreeMap<_, _>, GatewayError>(routes.chain([all]).collect())
+        };
         let month_from = first_of_month(now, &periods);
-        Ok(Self {
+        let mut used = Self {
             day: periods.day,
             month: periods.month,
             of_day: of(day_from)?,
             of_month: of(month_from)?,
             routes_of_day: of_routes(day_from)?,
             routes_of_month: of_routes(month_from)?,
-        })
+        };
+        for Reached { whose, day, month } in
+            reached(path, periods.day, periods.month).map_err(GatewayError::File)?
+        {
+            let route = match whose {
+                Whose::Key(id) => {
+                    raise(&mut used.of_day, replaced.first(id), day.1);
+                    raise(&mut used.of_month, replaced.first(id), month.1);
+                    continue;
+                }
+                Whose::Route(name) => Some(name),
+                Whose::All => None,
+            };
+            raise(&mut used.routes_of_day, route.clone(), day.1);
+            raise(&mut used.routes_of_month, route, month.1);
+        }
+        Ok(used)
     }
 
     /// Has keys, these routes and all together begin with it.
@@ -157,14 +184,14 @@ impl Used {
 
     /// Counts it for routes and all together, on top of what was used here where there is `more`.
     fn each_route(&self, state: &State, routes: &[Route], more: bool) {
-        let of = |used: &BTreeMap<String, u64>, name: &str| used.get(name).copied().unwrap_or(0);
-        for name in routes.iter().map(|route| route.name.as_str()) {
-            let (day, month) = (of(&self.routes_of_day, name), of(&self.routes_of_month, name));
-            state.begin_quotas(Some(name), (self.day, day), (self.month, month), more);
+        let of = |used: &BTreeMap<Option<String>, u64>, name: &Option<String>| {
+            used.get(name).copied().unwrap_or(0)
+        };
+        let names = routes.iter().map(|route| Some(route.name.clone()));
+        for name in names.chain([None]) {
+            let (day, month) = (of(&self.routes_of_day, &name), of(&self.routes_of_month, &name));
+            state.begin_quotas(name.as_deref(), (self.day, day), (self.month, month), more);
         }
-        let all = |used: &BTreeMap<String, u64>| used.values().sum();
-        let (day, month) = (all(&self.routes_of_day), all(&self.routes_of_month));
-        state.begin_quotas(None, (self.day, day), (self.month, month), more);
     }
 
     fn each(

@@ -24,7 +24,6 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     listeners(&built.listeners, &config, written)?;
     admin_token(&config, written)?;
     let path = store_of(&config);
-    written_files(&config, &path, written)?;
     let named = match path.exists() {
         true => {
             let store = Store::inspect(&path).map_err(GatewayError::Store);
@@ -33,6 +32,7 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
         }
         false => Default::default(),
     };
+    written_files(&config, &path, written)?;
     let notes = notes::all(&built.policy, &named, setup.machine.as_ref());
     Policy::new(&State::new(Default::default(), 0).into(), built.policy, None)
         .map_err(GatewayError::Names)?;

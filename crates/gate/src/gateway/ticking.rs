@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
+use super::reaching::Reaching;
 use crate::admission::{Answers, Asking, Carried, Governor, Line};
 use crate::policy::NONE;
 use crate::usage::Collector;
@@ -20,7 +21,12 @@ const GOVERN_EVERY: Duration = Duration::from_millis(500);
 const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is told to stop; what is left of usage is handed to the reporter then.
-pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBool) {
+pub(super) fn run(
+    control: &Control,
+    collector: &mut Collector,
+    mut reaching: Reaching,
+    stop: &AtomicBool,
+) {
     let mut governed = Governed::default();
     let mut asking = Asking::default();
     let mut failing = Failing::default();
@@ -40,6 +46,10 @@ pub(super) fn run(control: &Control, collector: &mut Collector, stop: &AtomicBoo
         // How many gateways hold the line may have changed meanwhile.
         control.hold();
         collect(control, collector);
+        // What an earlier gateway lets through yet is added first.
+        if !control.awaits_used() {
+            reaching.look(&control.policy(), collector.asked_milli().map(|(slot, _)| slot));
+        }
         asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
         last_collect = now;
         control.policy().share_out(asking.per_s(), governed.carried.per_s());

@@ -8,6 +8,9 @@ use model::quote::visible;
 use super::Digest;
 use crate::limits::Rate;
 
+/// Longest name of an owner or tier.
+const NAME_MAX: usize = 200;
+
 /// Why the file of keys could not be used.
 #[derive(Debug)]
 pub enum StoreError {
@@ -73,6 +76,40 @@ pub struct NewKey {
     pub month_quota: Option<u64>,
     /// Not valid from then on, in seconds since the epoch; 0: without end.
     pub expires_s: i64,
+}
+
+impl NewKey {
+    /// Whether a key may have these values, as far as no store is needed to tell.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let wrong = |what: String| Err(StoreError::Wrong(what));
+        for (what, name) in [("owner", &self.owner), ("tier", &self.tier)] {
+            if name.len() > NAME_MAX || name.chars().any(char::is_control) {
+                return wrong(format!(
+                    "the {what} has at most {NAME_MAX} bytes and no control characters"
+                ));
+            }
+        }
+        if self.routes.iter().any(|name| name.is_empty() || name.contains(',')) {
+            return wrong("the name of a route is not empty and has no comma".into());
+        }
+        match self.rate {
+            Some(rate) if !(rate.per_s > 0.0 && rate.per_s.is_finite()) => {
+                wrong("a rate is above 0; `keys revoke` ends a key".into())
+            }
+            Some(rate) if !(rate.burst >= 1.0 && rate.burst.is_finite()) => {
+                wrong("a burst is 1 or more".into())
+            }
+            _ if self.expires_s < 0 => wrong("a key ends after 1970; 0 stands for no end".into()),
+            _ if self.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
+            _ if self.day_quota == Some(0) || self.month_quota == Some(0) => {
+                wrong("a quota is 1 or more; `keys revoke` ends a key".into())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A key as it is kept.

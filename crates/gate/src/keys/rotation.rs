@@ -116,15 +116,8 @@ fn end(
 
 #[cfg(test)]
 mod tests {
+    use super::super::store::tests::{STAMP, store};
     use super::*;
-
-    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("gate.db")).unwrap();
-        (folder, store)
-    }
 
     /// The old key can no longer be ended: there is no new one either.
     #[test]

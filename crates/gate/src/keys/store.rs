@@ -24,8 +24,6 @@ use crate::limits::Rate;
 const LAYOUT: i64 = 1;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
-/// Longest name of an owner or tier.
-const NAME_MAX: usize = 200;
 
 const TABLES: &str = "
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
@@ -76,6 +74,7 @@ impl Store {
     /// When it cannot be opened, or is another kind of file.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
+        is_file(path).map_err(why)?;
         make_private(path).map_err(|error| why(error.to_string()))?;
         let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
         prepare(&mut connection).map_err(|error| why(error.to_string()))?;
@@ -89,6 +88,7 @@ impl Store {
     /// As [`Self::open`], and when there is none.
     pub fn inspect(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
+        is_file(path).map_err(why)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
@@ -118,7 +118,7 @@ impl Store {
         if let Some(routes) = self.configured("routes")? {
             new.routes.iter().try_for_each(|route| check_known("route", route, &routes))?;
         }
-        check(new)?;
+        new.check()?;
         let key = new_key()?;
         let digest = self.digester.digest(key.as_bytes());
         let transaction = self.begin()?;
@@ -348,34 +348,6 @@ pub(super) fn saturated(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn check(new: &NewKey) -> Result<(), StoreError> {
-    let wrong = |what: String| Err(StoreError::Wrong(what));
-    for (what, name) in [("owner", &new.owner), ("tier", &new.tier)] {
-        if name.len() > NAME_MAX || name.chars().any(char::is_control) {
-            return wrong(format!(
-                "the {what} has at most {NAME_MAX} bytes and no control characters"
-            ));
-        }
-    }
-    if new.routes.iter().any(|name| name.is_empty() || name.contains(',')) {
-        return wrong("the name of a route is not empty and has no comma".into());
-    }
-    match new.rate {
-        Some(rate) if !(rate.per_s > 0.0 && rate.per_s.is_finite()) => {
-            wrong("a rate is above 0; `keys revoke` ends a key".into())
-        }
-        Some(rate) if !(rate.burst >= 1.0 && rate.burst.is_finite()) => {
-            wrong("a burst is 1 or more".into())
-        }
-        _ if new.expires_s < 0 => wrong("a key ends after 1970; 0 stands for no end".into()),
-        _ if new.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
-        _ if new.day_quota == Some(0) || new.month_quota == Some(0) => {
-            wrong("a quota is 1 or more; `keys revoke` ends a key".into())
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Counts a name, if it is one.
 fn count(names: &mut BTreeMap<String, u64>, name: &str) {
     match names.get_mut(name) {
@@ -409,6 +381,16 @@ pub(super) fn log(
         params![stamp.at_s, stamp.by, key.map(saturated), what],
     )?;
     Ok(())
+}
+
+/// Whether keys can be kept there: in a regular file, or one that is to be made. A device may be readable as an empty
+/// database, and is not ours to change the mode of.
+fn is_file(path: &Path) -> Result<(), String> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => Err("it is a folder".to_owned()),
+        Ok(about) if !about.is_file() => Err("it is no regular file".to_owned()),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the file where there is none, so that it never was readable by others.
@@ -470,12 +452,13 @@ fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
+    pub(in crate::keys) const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
 
-    fn store() -> (tempfile::TempDir, Store) {
+    /// A store in a folder of its own.
+    pub(in crate::keys) fn store() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("gate.db")).unwrap();
         (folder, store)
@@ -490,6 +473,27 @@ mod tests {
             day_quota: Some(5),
             ..NewKey::default()
         }
+    }
+
+    /// Nor is the mode of such a thing changed.
+    #[test]
+    fn what_is_no_regular_file_is_no_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        let before = mode(&socket);
+        for (path, why) in [
+            (Path::new("/dev/zero"), "it is no regular file"),
+            (&*socket, "it is no regular file"),
+            (folder.path(), "it is a folder"),
+        ] {
+            for opened in [Store::open(path), Store::inspect(path)] {
+                let said = opened.unwrap_err().to_string();
+                assert!(said.contains(why), "{said}");
+            }
+        }
+        assert_eq!(mode(&socket), before);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use wire::{Eof, ResponseEvent};
 use super::client::{Client, Exchange};
 use super::failure::Failure;
 use super::handing::BACKLOG_BYTES;
+use super::redirects::Back;
 use super::refusal::Fault;
 use super::response::{self, Manner, Sent};
 use super::shared::count;
@@ -30,6 +31,7 @@ enum Progress {
 /// What passing an answer on depends on.
 struct Terms<'a> {
     rules: &'a HeaderRules,
+    back: Option<Back<'a>>,
     draining: bool,
     now: u64,
 }
@@ -142,8 +144,16 @@ impl Worker {
         }
         let mut out = std::mem::take(&mut self.out);
         out.clear();
+        let route = self.policy.route(exchange.ticket.route);
+        let back = Back {
+            rewrite: route.rewrite.as_ref(),
+            servers: &self.pools.pools[exchange.pool as usize].upstream.addresses,
+            upstream_host: route.upstream_host.as_deref(),
+            asked: &client.asked,
+        };
         let terms = Terms {
-            rules: &self.policy.route(exchange.ticket.route).response_headers,
+            rules: &route.response_headers,
+            back: route.rewrite_responses.then_some(back),
             draining: self.draining_since_ns.is_some(),
             now: net.taken_in().at,
         };
@@ -272,7 +282,8 @@ fn step(
     // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
     let interim = matches!(head.status, 100 | 102..=199);
     if head.status == 100 && exchange.awaits_continue() {
-        exchange.begin_body(terms.now);
+        // The client could not send its body before.
+        exchange.head_ns = terms.now;
     }
     exchange.interim |= interim;
     exchange.first_byte_ns = if interim { 0 } else { terms.now };
@@ -301,6 +312,7 @@ fn step(
         // A client that is still sending would have to be read to the end first.
         keep_alive: exchange.keep_alive && exchange.read_whole && !terms.draining,
         rules: terms.rules,
+        back: terms.back,
     };
     let before = out.len();
     exchange.sent_as = response::write_head(out, &head, &manner);

@@ -113,8 +113,7 @@ impl Worker {
         // A client that sends its body slowly holds no room of the load line, and no connection: see `waiting`.
         let holds = self.policy.line().is_some() || self.policy.client().hold_bodies;
         let with_body = body_bytes != Some(0) && holds;
-        let paced = with_body && self.policy.client().body_bytes_per_s > 0;
-        let waits = paced && !head.expect_continue;
+        let waits = with_body && self.policy.client().body_bytes_per_s > 0;
         let decision = if waits {
             self.policy.decide_before_body(&facts, now, &mut self.usage)
         } else {
@@ -123,15 +122,14 @@ impl Worker {
         match decision {
             Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
             Decision::Forward(ticket) => {
-                self.write_request(client, head, &checked, ticket, now);
-                let Some(exchange) = &mut client.exchange else { return };
-                exchange.waits = waits;
+                self.write_request(client, head, &checked, ticket, now, waits);
                 if waits {
+                    if head.expect_continue {
+                        self.tell_to_continue(net, client);
+                    }
                     return self.end_waiting(net, client);
                 }
-                if paced {
-                    exchange.keep_pace(now);
-                }
+                let Some(exchange) = &mut client.exchange else { return };
                 self.pools.pools[exchange.pool as usize].budget.request(now);
                 self.dispatch(net, client, NONE, false);
             }
@@ -146,6 +144,7 @@ impl Worker {
         checked: &Checked<'_>,
         ticket: Ticket,
         now: u64,
+        waits: bool,
     ) {
         let route = self.policy.route(ticket.route);
         let source = self.policy.key_source();
@@ -159,6 +158,10 @@ impl Worker {
             None => checked.target.authority,
         };
         client.forget_request();
+        client.asked.clear();
+        if route.rewrite.is_some() && route.rewrite_responses {
+            client.asked.extend_from_slice(checked.target.authority);
+        }
         let forward = Forward {
             head,
             target: &checked.target,
@@ -175,6 +178,7 @@ impl Worker {
             tls: client.tls.is_some(),
             via: &self.policy.state().via,
             upgrade,
+            expects_continue: head.expect_continue && !waits,
         };
         request::write_head(&mut client.request, &forward);
         let idempotent = request::is_idempotent(head.method);
@@ -190,6 +194,8 @@ impl Worker {
             attempts_left: upstream.retry.attempts,
             idempotent,
             upgrade: upgrade.is_some(),
+            expects_continue: forward.expects_continue,
+            waits,
             kept: idempotent || shadow != Shadowing::No,
             shadow,
             ..Exchange::begun(ticket, head, pool, now)

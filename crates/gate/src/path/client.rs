@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use net::{ConnId, Net};
+use tls::Tls;
 use wire::{Framing, Limits, RequestHead, RequestParser};
 
 use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
-use super::tls::Tls;
 use super::up::NONE;
 use crate::policy::{Ticket, Timeouts};
 
@@ -37,6 +37,8 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
+    /// The host that it asked, where answers are compared with it.
+    pub(super) asked: Vec<u8>,
     /// What the log is told of the request in flight, where it is.
     pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
@@ -84,6 +86,7 @@ pub(super) struct Exchange {
     pub(super) idempotent: bool,
     /// The client asked to change protocols, and may.
     pub(super) upgrade: bool,
+    /// The client waits for the upstream to say that its body may come.
     pub(super) expects_continue: bool,
     /// The request's body goes upstream in chunks.
     pub(super) chunked: bool,
@@ -205,6 +208,7 @@ impl Client {
             preface: None,
             exchange: None,
             request: Vec::new(),
+            asked: Vec::new(),
             noted: None,
             handed: 0,
             held: Vec::new(),

@@ -47,11 +47,10 @@ impl Worker {
         }
         let whole = exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns);
         let stage = match (exchange.status, exchange.read_whole) {
-            (0, false) if exchange.awaits_continue() => {
-                let asked = exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns);
-                let upstream = if exchange.any_sent { asked } else { NEVER };
-                upstream.min(exchange.off_pace_ns())
-            }
+            (0, false) if exchange.awaits_continue() => match exchange.any_sent {
+                true => exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns),
+                false => NEVER,
+            },
             (0, false) if !client.paused => {
                 let earned = match bounds.body_bytes_per_s {
                     0 => NEVER,
@@ -109,9 +108,7 @@ impl Worker {
                 self.cut_client(net, &mut client, Close::Reset);
             }
             // It is the upstream that has said nothing.
-            Some(exchange) if exchange.awaits_continue() && exchange.off_pace_ns() > now => {
-                self.late(net, &mut client);
-            }
+            Some(exchange) if exchange.awaits_continue() => self.late(net, &mut client),
             Some(exchange) if !exchange.read_whole && !client.paused => {
                 self.answer_fault(net, &mut client, Fault::Slow, true);
             }

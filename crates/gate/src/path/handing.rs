@@ -4,6 +4,7 @@
 //! upstream takes.
 
 use net::{Close, ConnId, Net, Peer, Route};
+use tls::Tls;
 use wire::ResponseTo;
 
 use super::client::{Client, REPLAY_BYTES};
@@ -209,7 +210,7 @@ impl Worker {
 pub(super) fn send_up<N: Net>(
     net: &mut N,
     id: ConnId,
-    tls: Option<&mut super::tls::Tls>,
+    tls: Option<&mut Tls>,
     bytes: &[u8],
     records: &mut Vec<u8>,
 ) {

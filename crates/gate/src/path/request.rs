@@ -30,6 +30,8 @@ pub(super) struct Forward<'a> {
     pub(super) via: &'a str,
     /// The protocol to change to, where the client asked and may.
     pub(super) upgrade: Option<&'a [u8]>,
+    /// Whether the upstream is to say that the body may come.
+    pub(super) expects_continue: bool,
 }
 
 /// Appends the head.
@@ -53,7 +55,7 @@ pub(super) fn write_head(out: &mut Vec<u8>, forward: &Forward<'_>) {
         Framing::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
         Framing::None | Framing::UntilClose => {}
     }
-    if head.expect_continue && head.framing != Framing::None {
+    if forward.expects_continue && head.framing != Framing::None {
         out.extend_from_slice(b"Expect: 100-continue\r\n");
     }
     if let Some(protocol) = forward.upgrade {
@@ -163,7 +165,8 @@ pub(super) fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-fn begin_field(out: &mut Vec<u8>, name: &str) {
+/// Appends what comes before a header's value.
+pub(super) fn begin_field(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b": ");
 }

@@ -5,7 +5,8 @@
 use wire::{Framing, Headers, ResponseHead, push_decimal, reason};
 
 use super::fields::{self, Connection};
-use super::request::write_field;
+use super::redirects::{Back, Says};
+use super::request::{begin_field, write_field};
 use crate::policy::HeaderRules;
 
 /// How a body is sent to the client.
@@ -29,6 +30,8 @@ pub(super) struct Manner<'a> {
     /// Another request may follow on the connection.
     pub(super) keep_alive: bool,
     pub(super) rules: &'a HeaderRules,
+    /// What says where things are is put in the client's terms; passed on as it comes where absent.
+    pub(super) back: Option<Back<'a>>,
 }
 
 /// How the body of an answer is sent on.
@@ -44,7 +47,7 @@ pub(super) fn framing(head: &ResponseHead<'_>, http10: bool) -> Sent {
 pub(super) fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>, manner: &Manner<'_>) -> Sent {
     let sent = framing(head, manner.http10);
     write_status(out, head.status);
-    write_fields(out, head, manner.rules);
+    write_fields(out, head, manner.rules, manner.back.as_ref());
     match (head.framing, sent) {
         (Framing::Length(bytes), _) => write_length(out, bytes),
         (_, Sent::Chunks) => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
@@ -67,7 +70,7 @@ pub(super) fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>, manner: &Ma
 pub(super) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &HeaderRules) {
     write_status(out, head.status);
     if head.status != 100 {
-        write_fields(out, head, rules);
+        write_fields(out, head, rules, None);
     }
     if head.status == 101 {
         out.extend_from_slice(b"Connection: upgrade\r\n");
@@ -103,15 +106,28 @@ fn write_length(out: &mut Vec<u8>, bytes: u64) {
     out.extend_from_slice(b"\r\n");
 }
 
-fn write_fields(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &HeaderRules) {
+fn write_fields(
+    out: &mut Vec<u8>,
+    head: &ResponseHead<'_>,
+    rules: &HeaderRules,
+    back: Option<&Back<'_>>,
+) {
     let connection = Connection::of(&head.headers);
     let ruled = !rules.remove.is_empty() || !rules.set.is_empty();
     for (name, value) in head.headers.iter() {
         let ends = fields::ends_in_response(name)
             || connection.names(&head.headers, name)
             || (ruled && rules.drops(name.as_bytes()));
-        if !ends {
-            write_field(out, name, value);
+        if ends {
+            continue;
+        }
+        match back.and_then(|back| Some((back, Says::of(name)?))) {
+            Some((back, says)) => {
+                begin_field(out, name);
+                back.write(out, says, value);
+                out.extend_from_slice(b"\r\n");
+            }
+            None => write_field(out, name, value),
         }
     }
     for (name, value) in &rules.set {

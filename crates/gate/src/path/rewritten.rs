@@ -33,6 +33,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         tls: false,
         via: "plimsoll",
         upgrade: checked.upgrade.filter(|protocol| route.tunnels(head.method, protocol)),
+        expects_continue: head.expect_continue,
     };
     request::write_head(&mut out, &forward);
     Some(out)

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use net::{limits, socket};
 
+use super::certificates::Identity;
 use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, PathReader, RUN, Shared};
-use super::tls::Identity;
 use super::worker::Worker;
 use crate::access::Shelf;
 use crate::health::Health;

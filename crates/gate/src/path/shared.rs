@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use super::caps::Caps;
+use super::certificates::Identity;
 use super::refusal::Fault;
-use super::tls::Identity;
 use crate::access::Shelf;
 use crate::health::Health;
 use crate::policy::Current;

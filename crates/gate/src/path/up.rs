@@ -1,10 +1,10 @@
 //! The state of one connection to an upstream's server.
 
 use net::ConnId;
+use tls::Tls;
 use wire::{Limits, ResponseParser};
 
 use super::shadow::Mirrored;
-use super::tls::Tls;
 
 /// Stands for no connection, no client and no server.
 pub(super) const NONE: u32 = u32::MAX;

@@ -2,8 +2,8 @@
 //! body is whole or as much of it is here as is kept anyway.
 //!
 //! Owns that a slow sender holds no room of the load line for long. What is longer than what is kept has to come at
-//! [`LINE_BYTES_PER_S`] from then on. A client that waits for `100 Continue` has to be answered by the upstream first: its
-//! room is taken at once, and its body has to keep the same pace.
+//! [`LINE_BYTES_PER_S`] from then on. A client that waits for `100 Continue` gets it from the gateway: by asking the upstream,
+//! it would hold room and a connection while it sends nothing at all, as long as it likes to try again.
 
 use net::Net;
 
@@ -24,14 +24,6 @@ impl Exchange {
         (self.pace_ns, self.pace_bytes) = (now_ns, self.body_bytes);
     }
 
-    /// The client is told to send its body now: it could not before.
-    pub(super) fn begin_body(&mut self, now_ns: u64) {
-        self.head_ns = now_ns;
-        if self.pace_ns > 0 {
-            self.keep_pace(now_ns);
-        }
-    }
-
     /// When the body would be too slow for the load line, if no more of it came.
     pub(super) fn off_pace_ns(&self) -> u64 {
         match self.pace_ns {
@@ -44,7 +36,19 @@ impl Exchange {
     }
 }
 
+/// What a client that waits for it is told.
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
 impl Worker {
+    /// Tells a client whose request is let through so far to send its body.
+    pub(super) fn tell_to_continue<N: Net>(&mut self, net: &mut N, client: &mut Client) {
+        self.send_client(net, client, CONTINUE);
+        if let Some(exchange) = &mut client.exchange {
+            exchange.bytes_out += CONTINUE.len() as u64;
+            exchange.head_out += CONTINUE.len() as u64;
+        }
+    }
+
     /// More of the body of a request has come: it is sent on once there is enough of it.
     #[inline]
     pub(super) fn end_waiting<N: Net>(&mut self, net: &mut N, client: &mut Client) {

@@ -3,7 +3,7 @@
 
 use super::decide::{MEAN_MILLI, seconds};
 use super::sharing::Spent;
-use super::{Held, KeyLimits, NONE, Policy, Problem, Quotas, RateLimit, Refusal, Ticket};
+use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::limits::{Quota, Rate};
 use crate::usage::Local;
 
@@ -22,7 +22,7 @@ impl Policy {
         now_ns: u64,
         usage: &mut Local,
     ) -> Result<(), Refusal> {
-        match self.take_of_line(ticket.key, ticket.tier, ticket.cost_milli, now_ns) {
+        match self.take_of_line(ticket.key, ticket.tier, ticket.route, ticket.cost_milli, now_ns) {
             Ok(()) => {
                 ticket.held.line = true;
                 Ok(())
@@ -58,6 +58,7 @@ impl Policy {
         &self,
         key: u32,
         tier: u32,
+        route: u32,
         cost_milli: u32,
         now_ns: u64,
     ) -> Result<(), u64> {
@@ -78,14 +79,27 @@ impl Policy {
             state.ceiling.add(cost_milli);
         }
         if state.shared.is_on() {
-            if let Some(entry) = entry {
-                state.shared.took(key, entry);
-            }
-            if self.line.is_some() {
-                state.shared.took_of_line(cost_milli);
-            }
+            self.share(key, route, cost_milli);
         }
         Ok(())
+    }
+
+    /// Has other gateways told of a request that was let through.
+    fn share(&self, key: u32, route: u32, cost_milli: u32) {
+        let state = &*self.state;
+        let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
+        if key != NONE {
+            took(QuotaOf::Key(key));
+        }
+        // Of the rates of routes and of all requests nothing is told.
+        for of in [QuotaOf::Route(route), QuotaOf::All] {
+            if self.quotas(of) != Quotas::default() {
+                took(of);
+            }
+        }
+        if self.line.is_some() {
+            state.shared.took_of_line(cost_milli);
+        }
     }
 
     /// The refusal of a request for which the load line has no room.

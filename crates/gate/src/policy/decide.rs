@@ -109,7 +109,7 @@ impl Policy {
         self.take_quotas(self.all_quotas, &used.day, &used.month, &mut taken)?;
         asked.cost_milli = self.cost_milli(facts);
         if of_line {
-            let took = self.take_of_line(asked.key, tier, asked.cost_milli, now_ns);
+            let took = self.take_of_line(asked.key, tier, route.number, asked.cost_milli, now_ns);
             took.map_err(|wait_ns| self.at_line(taken.refuse(Problem::AtLoadLine), wait_ns))?;
             held.line = true;
         }

@@ -1,6 +1,7 @@
 //! What all policies of a process share: what is used of limits, and the numbers of names.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::addresses::Addresses;
@@ -22,6 +23,8 @@ pub(super) struct Used {
     pub in_flight: AtOnce,
     pub day: Quota,
     pub month: Quota,
+    /// Requests let through that were not taken in yet by who tells other gateways; of what has quotas.
+    pub untold: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
 }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::keys::Entry;
+use crate::policy::QuotaOf;
 
-/// Keys that may wait to be noticed. Where one finds no room, all keys are looked at.
+/// Keys, routes and the like that may wait to be noticed. Where one finds no room, all are looked at.
 const WAITING: usize = 1 << 16;
 /// The server counts as silent after so long without an answer.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// Stands for the load line among slots of keys.
+/// Stands for the load line among what is told of, see [`QuotaOf::place`].
 pub(super) const LINE: u32 = u32::MAX;
 
 /// Between decisions and the thread that talks to the server.
@@ -55,10 +55,10 @@ impl Meter {
         now_ns.saturating_sub(self.answered_ns.load(Ordering::Relaxed)) <= SILENT_NS
     }
 
-    /// A request of a key was let through.
-    pub(crate) fn took(&self, slot: u32, entry: &Entry) {
-        if entry.untold.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.notice(slot);
+    /// A request of a key, a route or all together was let through; `untold` counts them.
+    pub(crate) fn took(&self, of: QuotaOf, untold: &AtomicU32) {
+        if untold.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.notice(of.place());
         }
     }
 
@@ -69,8 +69,8 @@ impl Meter {
         }
     }
 
-    fn notice(&self, slot: u32) {
-        if self.tell.try_send(slot).is_err() {
+    fn notice(&self, place: u32) {
+        if self.tell.try_send(place).is_err() {
             self.missed.store(true, Ordering::Relaxed);
         }
     }

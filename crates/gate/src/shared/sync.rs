@@ -13,13 +13,13 @@ use std::sync::atomic::Ordering;
 use super::meter::LINE;
 use crate::keys::Entry;
 use crate::limits::Rate;
-use crate::policy::Policy;
+use crate::policy::{Policy, QuotaOf, Quotas};
 
 /// How long a key may wait to be told of that is far from its limit.
 const FAR_NS: u64 = 100_000_000;
 /// How long one may that has used half of its burst.
 pub const NEAR_NS: u64 = 5_000_000;
-/// Keys that are told of at once at most.
+/// Keys and the like that are told of at once at most.
 const MOST: usize = 1024;
 /// Keys that are looked at in one exchange, where all are told of again.
 const LOOKED_AT: u32 = 8192;
@@ -88,8 +88,8 @@ pub struct Heard {
 enum Of {
     Rate { slot: u32, increment_ns: u64 },
     Line,
-    Day { slot: u32, period: u32 },
-    Month { slot: u32, period: u32 },
+    Day { of: QuotaOf, period: u32 },
+    Month { of: QuotaOf, period: u32 },
 }
 
 /// An instant on both clocks, and how far it may be wrong: half of the time that the server's answer took, since nobody
@@ -130,12 +130,14 @@ struct Period {
     month: u32,
 }
 
-/// What this gateway let through of a key with quotas.
+/// What this gateway let through of something with quotas.
 #[derive(Debug, Default)]
 struct Total {
     period: Period,
     of_day: u64,
     of_month: u64,
+    /// The slots of the keys that were told of it: several, where they replace each other.
+    keys: Vec<u32>,
 }
 
 impl Total {
@@ -155,16 +157,16 @@ impl Total {
 /// Whom there is something to tell of, and what is under way.
 #[derive(Debug, Default)]
 pub struct Syncer {
-    /// Since when at the earliest, by slot.
+    /// Since when at the earliest, by place ([`QuotaOf::place`]; [`LINE`]).
     waiting: HashMap<u32, u64>,
-    /// By slot, of keys with quotas; of those that replace each other, by that of the first.
-    totals: HashMap<u32, Total>,
+    /// Of what has quotas; of keys that replace each other, the first's.
+    totals: HashMap<QuotaOf, Total>,
     /// By slot, what is in a total and was not told of the key's rate.
     of_rate: HashMap<u32, u64>,
     period: Option<Period>,
     /// What was told and not answered.
     told: Vec<Of>,
-    /// The slots of that, and since when they had waited.
+    /// The places of that, and since when they had waited.
     under_way: Vec<(u32, u64)>,
     /// As the answers of this connection told best; `None` until it has begun.
     clock: Option<Clock>,
@@ -180,12 +182,12 @@ pub struct Syncer {
 }
 
 impl Syncer {
-    /// Something was let through of this slot, since `since_ns` at the earliest.
-    pub fn note(&mut self, slot: u32, since_ns: u64) {
-        self.waiting.entry(slot).or_insert(since_ns);
+    /// Something was let through of what has this place, since `since_ns` at the earliest.
+    pub fn note(&mut self, place: u32, since_ns: u64) {
+        self.waiting.entry(place).or_insert(since_ns);
     }
 
-    /// Looks at all keys for something to tell.
+    /// Looks at everything for something to tell.
     pub fn look_again(&mut self) {
         self.again = Some(0);
     }
@@ -199,22 +201,25 @@ impl Syncer {
         self.turn(policy);
         let Some(clock) = self.clock else { return Vec::new() };
         self.follow(policy, now_ns);
-        let due = |(slot, since): (&u32, &u64)| {
-            let patience = if is_near(policy, *slot, now_ns) { NEAR_NS } else { FAR_NS };
-            (now_ns >= since.saturating_add(patience)).then_some((*slot, *since))
+        let due = |(place, since): (&u32, &u64)| {
+            let patience = if is_near(policy, *place, now_ns) { NEAR_NS } else { FAR_NS };
+            (now_ns >= since.saturating_add(patience)).then_some((*place, *since))
         };
-        let slots: Vec<_> = self.waiting.iter().filter_map(due).take(MOST).collect();
+        let places: Vec<_> = self.waiting.iter().filter_map(due).take(MOST).collect();
         let mut tells = Vec::new();
-        for (slot, since) in slots {
-            self.waiting.remove(&slot);
-            match slot {
-                LINE => self.tell_line(policy, since, (clock, now_ns), &mut tells),
-                slot => self.tell_key(policy, slot, since, (clock, now_ns), &mut tells),
+        for (place, since) in places {
+            self.waiting.remove(&place);
+            match QuotaOf::at(place) {
+                None => self.tell_line(policy, since, (clock, now_ns), &mut tells),
+                Some(QuotaOf::Key(slot)) => {
+                    self.tell_key(policy, slot, since, (clock, now_ns), &mut tells)
+                }
+                Some(of) => self.tell_quotas_alone(policy, of, since, &mut tells),
             }
         }
         self.tell_again(policy, (clock, now_ns), &mut tells);
         if tells.is_empty() {
-            // Of keys without limits nothing is told, and no answer comes.
+            // Of what has no limits nothing is told, and no answer comes.
             self.under_way.clear();
         }
         tells
@@ -238,22 +243,29 @@ impl Syncer {
         if self.changed_ns > self.joined_ns { ahead_ns.min(burst_ns) } else { ahead_ns }
     }
 
-    /// Tells of every key that has used something, as far as there is room.
+    /// Tells of all that has used something, as far as there is room.
     fn tell_again(&mut self, policy: &Policy, now: (Clock, u64), tells: &mut Vec<Tell>) {
         let Some(from) = self.again else { return };
         let state = policy.state();
         if from == 0 {
             self.waiting.remove(&LINE);
             self.tell_line(policy, WHENEVER, now, tells);
+            for of in policy.with_quotas() {
+                let has_used =
+                    self.totals.contains_key(&of) || state.untold(of).load(Ordering::Relaxed) > 0;
+                // What waits is told in its turn.
+                if has_used && !self.waiting.contains_key(&of.place()) {
+                    self.tell_quotas_alone(policy, of, WHENEVER, tells);
+                }
+            }
         }
         let keys = state.keys.len() as u32;
         let mut slot = from;
         while slot < keys.min(from.saturating_add(LOOKED_AT)) && self.under_way.len() < MOST {
             let entry = state.keys.entry(slot);
-            let has_used = self.totals.contains_key(&slot)
+            let has_used = self.totals.contains_key(&QuotaOf::Key(slot))
                 || entry.untold.load(Ordering::Relaxed) > 0
                 || entry.used.ahead_ns(now.1) > 0;
-            // What waits is told in its turn.
             if has_used && !self.waiting.contains_key(&slot) {
                 self.tell_key(policy, slot, WHENEVER, now, tells);
             }
@@ -296,28 +308,10 @@ impl Syncer {
     ) {
         let entry = policy.state().keys.entry(slot);
         let (name, limits) = (entry.name(), policy.limits_of(entry));
-        let period = self.period.unwrap_or_default();
         let mut count = u64::from(entry.untold.swap(0, Ordering::Relaxed));
         self.under_way.push((slot, since_ns));
-        if limits.day_quota.is_some() || limits.month_quota.is_some() {
-            // Keys that replace each other have one quota, by the name of the first.
-            let (first, named) =
-                (entry.quota_of().unwrap_or(slot), policy.state().keys.counting(entry));
-            let total = self.totals.entry(first).or_default();
-            total.count(count, period);
-            count += self.of_rate.remove(&slot).unwrap_or(0);
-            let (name, Period { day, month }) = (named.name(), period);
-            if limits.day_quota.is_some() {
-                let name = format!("{name}:day{day}");
-                tells.push(Tell::Total { name, requests: total.of_day });
-                self.told.push(Of::Day { slot, period: day });
-            }
-            if limits.month_quota.is_some() {
-                let name = format!("{name}:month{month}");
-                tells.push(Tell::Total { name, requests: total.of_month });
-                self.told.push(Of::Month { slot, period: month });
-            }
-        }
+        self.tell_quotas(policy, QuotaOf::Key(slot), count, tells);
+        count += self.of_rate.remove(&slot).unwrap_or(0);
         if let Some(rate) = limits.rate {
             let (increment_ns, burst_ns) = (rate.increment_ns(1000), rate.ahead_ns());
             let name = format!("{name}:r{increment_ns}:{burst_ns}");
@@ -332,21 +326,68 @@ impl Syncer {
         }
     }
 
-    /// Where a day has ended, counts what waits to that day, of keys with quotas.
+    /// Tells of a route, or of all requests together, of which other gateways are told the quotas alone.
+    fn tell_quotas_alone(
+        &mut self,
+        policy: &Policy,
+        of: QuotaOf,
+        since_ns: u64,
+        tells: &mut Vec<Tell>,
+    ) {
+        let requests = u64::from(policy.state().untold(of).swap(0, Ordering::Relaxed));
+        self.under_way.push((of.place(), since_ns));
+        self.tell_quotas(policy, of, requests, tells);
+    }
+
+    /// Tells of the quotas that something has; so many more requests were let through of it.
+    fn tell_quotas(&mut self, policy: &Policy, of: QuotaOf, requests: u64, tells: &mut Vec<Tell>) {
+        let quotas = policy.quotas(of);
+        if quotas == Quotas::default() {
+            return;
+        }
+        // Keys that replace each other have one quota, by the name of the first.
+        let counted_as = policy.state().counted_as(of);
+        let name = match counted_as {
+            QuotaOf::Key(slot) => policy.state().keys.entry(slot).name(),
+            QuotaOf::Route(number) => format!("route:{}", policy.route_name(number)),
+            QuotaOf::All => "all".to_owned(),
+        };
+        let period = self.period.unwrap_or_default();
+        let total = self.totals.entry(counted_as).or_default();
+        total.count(requests, period);
+        if let QuotaOf::Key(slot) = of
+            && !total.keys.contains(&slot)
+        {
+            total.keys.push(slot);
+        }
+        let Period { day, month } = period;
+        if quotas.day.is_some() {
+            let name = format!("{name}:day{day}");
+            tells.push(Tell::Total { name, requests: total.of_day });
+            self.told.push(Of::Day { of, period: day });
+        }
+        if quotas.month.is_some() {
+            let name = format!("{name}:month{month}");
+            tells.push(Tell::Total { name, requests: total.of_month });
+            self.told.push(Of::Month { of, period: month });
+        }
+    }
+
+    /// Where a day has ended, counts what waits to that day, of what has quotas.
     fn turn(&mut self, policy: &Policy) {
         let state = policy.state();
         let now = Period { day: state.calendar.day(), month: state.calendar.month() };
         let Some(before) = self.period.replace(now).filter(|before| *before != now) else { return };
-        for slot in self.waiting.keys().filter(|slot| **slot != LINE) {
-            let entry = state.keys.entry(*slot);
-            let limits = policy.limits_of(entry);
-            if limits.day_quota.is_none() && limits.month_quota.is_none() {
+        for of in self.waiting.keys().filter_map(|place| QuotaOf::at(*place)) {
+            if policy.quotas(of) == Quotas::default() {
                 continue;
             }
-            let untold = entry.untold.swap(0, Ordering::Relaxed);
-            let total = self.totals.entry(entry.quota_of().unwrap_or(*slot)).or_default();
-            total.count(u64::from(untold), before);
-            *self.of_rate.entry(*slot).or_default() += u64::from(untold);
+            let untold = u64::from(state.untold(of).swap(0, Ordering::Relaxed));
+            let total = self.totals.entry(state.counted_as(of)).or_default();
+            total.count(untold, before);
+            if let QuotaOf::Key(slot) = of {
+                *self.of_rate.entry(slot).or_default() += untold;
+            }
         }
     }
 
@@ -359,8 +400,14 @@ impl Syncer {
             return;
         };
         let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
-        let untold = |slot: u32| u64::from(state.keys.entry(slot).untold.load(Ordering::Relaxed));
-        let counting = |slot: u32| state.keys.counting(state.keys.entry(slot));
+        let untold = |of: QuotaOf| u64::from(state.untold(of).load(Ordering::Relaxed));
+        let totals = &self.totals;
+        let untold_of_quota = |of: QuotaOf| match totals.get(&state.counted_as(of)) {
+            Some(Total { keys, .. }) if !keys.is_empty() => {
+                keys.iter().map(|slot| untold(QuotaOf::Key(*slot))).sum::<u64>()
+            }
+            _ => untold(of),
+        };
         // What came while the answer was under way came after it was asked for.
         let due_ns = |ahead_us: i64, more_ns: u64| {
             let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
@@ -369,18 +416,18 @@ impl Syncer {
         for (of, answer) in self.told.drain(..).zip(&heard.answers) {
             match (of, *answer) {
                 (Of::Rate { slot, increment_ns }, Answer::Ahead(micros)) => {
-                    let more_ns = untold(slot) * increment_ns;
+                    let more_ns = untold(QuotaOf::Key(slot)) * increment_ns;
                     state.keys.entry(slot).used.raise(due_ns(micros, more_ns));
                 }
                 (Of::Line, Answer::Ahead(micros)) => {
                     let more = state.shared.line_milli.load(Ordering::Relaxed);
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
-                (Of::Day { slot, period }, Answer::Used(used)) => {
-                    counting(slot).day.raise(period, used + untold(slot));
+                (Of::Day { of, period }, Answer::Used(used)) => {
+                    state.quota_counts(of).0.raise(period, used + untold_of_quota(of));
                 }
-                (Of::Month { slot, period }, Answer::Used(used)) => {
-                    counting(slot).month.raise(period, used + untold(slot));
+                (Of::Month { of, period }, Answer::Used(used)) => {
+                    state.quota_counts(of).1.raise(period, used + untold_of_quota(of));
                 }
                 // The server answers in kind.
                 _ => {}
@@ -408,18 +455,21 @@ impl Syncer {
     pub fn unanswered(&mut self) {
         (self.clock, self.unsure) = (None, None);
         self.told.clear();
-        for (slot, since) in self.under_way.drain(..) {
-            let waits = self.waiting.entry(slot).or_insert(since);
+        for (place, since) in self.under_way.drain(..) {
+            let waits = self.waiting.entry(place).or_insert(since);
             *waits = since.min(*waits);
         }
     }
 }
 
 /// Whether half of a burst is used, or the load line is what counts: others have to know soon.
-fn is_near(policy: &Policy, slot: u32, now_ns: u64) -> bool {
-    if slot == LINE {
-        return true;
-    }
+fn is_near(policy: &Policy, place: u32, now_ns: u64) -> bool {
+    let slot = match QuotaOf::at(place) {
+        None => return true,
+        Some(QuotaOf::Key(slot)) => slot,
+        // Of the quotas of routes and of all requests.
+        Some(_) => return false,
+    };
     let entry: &Entry = policy.state().keys.entry(slot);
     let limits = policy.limits_of(entry);
     limits.rate.is_some_and(|rate| entry.used.ahead_ns(now_ns) * 2 >= rate.ahead_ns())

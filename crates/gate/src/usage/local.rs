@@ -1,7 +1,7 @@
 //! A worker's counts, and where it hands them over.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use super::table::Table;
 use crate::policy::{Outcome, Problem};
@@ -56,10 +56,14 @@ impl Hub {
         counts.iter().map(|own| figure(own)).sum()
     }
 
-    /// Takes what was handed over, and gives the tables back empty.
+    /// Takes what was handed over, and gives the tables back empty. The lock is held for as long as one table is moved, and the
+    /// room for full ones stays: no worker has to ask for memory.
     pub(super) fn each_full(&self, mut each: impl FnMut(&Table)) {
-        let full = std::mem::take(&mut self.shelf().full);
-        for mut table in full {
+        let oldest = || {
+            let mut shelf = self.shelf();
+            (!shelf.full.is_empty()).then(|| shelf.full.remove(0))
+        };
+        while let Some(mut table) = oldest() {
             each(&table);
             table.clear();
             self.shelf().empty.push(table);
@@ -84,31 +88,38 @@ impl Local {
     /// A worker's, for this hub.
     pub fn new(hub: Arc<Hub>) -> Self {
         let counts = Arc::new(Counts::default());
-        hub.shelf().empty.extend((0..WAITING).map(|_| Table::new()));
+        let tables: Vec<Table> = (0..WAITING).map(|_| Table::new()).collect();
+        let mut shelf = hub.shelf();
+        shelf.empty.extend(tables);
+        // One more at a worker's end.
+        let all = shelf.empty.len() + shelf.full.len() + WAITING + 1;
+        shelf.empty.reserve(all);
+        shelf.full.reserve(all);
+        drop(shelf);
         hub.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&counts));
         Self { hub, table: Table::new(), counts, next_ns: 0 }
     }
 
     /// Hands over where a tenth of a second has passed. To be called once a batch of events, and while a worker waits at least
-    /// once a second.
+    /// once a second. Waits for nobody: where somebody else moves tables at this moment, the next batch of events tries again.
     pub fn tick(&mut self, now_ns: u64) {
-        if now_ns >= self.next_ns {
-            self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
-            self.hand_over();
+        if now_ns < self.next_ns {
+            return;
         }
+        match self.hub.shelf.try_lock() {
+            Err(TryLockError::WouldBlock) => return,
+            Err(TryLockError::Poisoned(shelf)) => {
+                swap(&mut shelf.into_inner(), &mut self.table, &self.counts);
+            }
+            Ok(mut shelf) => swap(&mut shelf, &mut self.table, &self.counts),
+        }
+        self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
     }
 
     /// Hands over now, where there is something and an empty table to take instead. To be called before a worker
     /// ends.
     pub fn hand_over(&mut self) {
-        if self.table.is_empty() {
-            return;
-        }
-        let mut shelf = self.hub.shelf();
-        if let Some(empty) = shelf.empty.pop() {
-            self.counts.handed.fetch_add(self.table.requests(), Ordering::Release);
-            shelf.full.push(std::mem::replace(&mut self.table, empty));
-        }
+        swap(&mut self.hub.shelf(), &mut self.table, &self.counts);
     }
 
     /// Hands over now, also where no empty table is left to take instead: at a worker's end.
@@ -145,8 +156,52 @@ impl Local {
     }
 }
 
+/// Hands a table over, where there is something in it and an empty one to take instead.
+fn swap(shelf: &mut Shelf, table: &mut Table, counts: &Counts) {
+    if !table.is_empty()
+        && let Some(empty) = shelf.empty.pop()
+    {
+        counts.handed.fetch_add(table.requests(), Ordering::Release);
+        shelf.full.push(std::mem::replace(table, empty));
+    }
+}
+
 impl Drop for Local {
     fn drop(&mut self) {
         self.hand_over_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP_NS: u64 = HAND_OVER_NS;
+
+    #[test]
+    fn handing_over_asks_for_no_memory() {
+        let hub = Arc::new(Hub::default());
+        let mut local = Local::new(Arc::clone(&hub));
+        for round in 1..=5 {
+            local.refuse(1, 0, Problem::RateLimited, 0);
+            let asked = allocation_counter::measure(|| local.tick(round * STEP_NS));
+            assert_eq!(asked.count_total, 0, "{round}");
+            let mut taken = 0;
+            hub.each_full(|table| taken += table.requests());
+            assert_eq!(taken, 1);
+        }
+    }
+
+    #[test]
+    fn a_worker_waits_for_nobody_who_moves_tables() {
+        let hub = Arc::new(Hub::default());
+        let mut local = Local::new(Arc::clone(&hub));
+        local.refuse(1, 0, Problem::RateLimited, 0);
+        let moving = hub.shelf();
+        local.tick(STEP_NS);
+        assert!(moving.full.is_empty());
+        drop(moving);
+        local.tick(STEP_NS + 1);
+        assert_eq!(hub.shelf().full.len(), 1, "at the next batch of events");
     }
 }

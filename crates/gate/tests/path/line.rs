@@ -64,6 +64,33 @@ fn a_client_that_drips_its_body_holds_no_connection_where_bodies_are_held() {
     }
 }
 
+/// The gateway says it, under a load line or where bodies are held: the upstream is asked once the body is there.
+#[test]
+fn a_client_that_waits_to_continue_holds_neither_room_nor_connection() {
+    let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+    for io in interfaces() {
+        for line in [true, false] {
+            // Answers no head alone, and says nothing of continuing.
+            let whole = vec![Step::Expect(b"end!"), Step::Send(OK.to_vec())];
+            let peer = Peer::start(vec![Step::Forever(whole)]);
+            let settings = PolicySettings::open(upstream(&[peer.addr()]));
+            let client = ClientBounds { hold_bodies: true, ..ClientBounds::default() };
+            let front = match line {
+                true => narrow(&peer, io),
+                false => front_with(PolicySettings { client, ..settings }, io),
+            };
+            let mut slow = front.client();
+            slow.send(post);
+            assert_eq!(slow.receive_until(b"\r\n\r\n"), b"HTTP/1.1 100 Continue\r\n\r\n");
+            assert_eq!(front.gate.counts().connects, 0);
+            assert_eq!(front.ask(b"GET /end! HTTP/1.1\r\nHost: a\r\n\r\n")[0].status, 200);
+            slow.send(b"end!");
+            let came = slow.receive_until(b"ok");
+            assert!(came.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", came.escape_ascii());
+        }
+    }
+}
+
 #[test]
 fn a_whole_body_for_which_there_is_no_room_is_refused_and_its_connection_goes_on() {
     for io in interfaces() {

@@ -1,6 +1,7 @@
 //! The data path over real sockets, in front of the built-in API and of scripted peers.
 
 mod bodies;
+mod certificate;
 mod changes;
 mod failures;
 mod harness;
@@ -8,6 +9,7 @@ mod keep_alive;
 mod life;
 mod line;
 mod many;
+mod redirects;
 mod reports;
 mod secure;
 mod shadows;

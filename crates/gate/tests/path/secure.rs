@@ -2,54 +2,18 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gate::path::{Failure, Identity, Listener, Trust};
 use gate::policy::{PolicySettings, Upstream, UpstreamAddress};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
-};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use target::{Options, Server, Tls};
 
+use crate::certificate::Made;
 use crate::harness::{api, front_at, interfaces, upstream};
-
-/// A certificate for `localhost`, and its key, in files.
-struct Made {
-    _folder: tempfile::TempDir,
-    cert: PathBuf,
-    key: PathBuf,
-}
-
-impl Made {
-    fn new() -> Self {
-        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
-        let made = made.expect("a certificate");
-        let folder = tempfile::tempdir().expect("a folder");
-        let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-        std::fs::write(&cert, made.cert.pem()).expect("a file");
-        std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
-        Self { _folder: folder, cert, key }
-    }
-
-    /// A client that trusts it.
-    fn client(&self, to: SocketAddr) -> StreamOwned<ClientConnection, TcpStream> {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(&self.cert).expect("PEM")).expect("a certificate");
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("versions that ring has")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name = ServerName::try_from("localhost").expect("a name");
-        let connection = ClientConnection::new(Arc::new(config), name).expect("a client");
-        StreamOwned::new(connection, TcpStream::connect(to).expect("it listens"))
-    }
-}
 
 fn loopback() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))

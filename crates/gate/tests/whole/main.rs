@@ -1,5 +1,7 @@
 //! Whole gateways, from a configuration file: keys, reloads, usage.
 
+#[path = "../path/certificate.rs"]
+mod certificate;
 #[path = "../path/harness.rs"]
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
@@ -152,6 +154,39 @@ fn quotas_of_routes_and_of_all_outlive_a_restart() {
             let gateway = start(&folder, &text);
             assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 429], "{sink}{limits}");
         }
+    }
+}
+
+/// How far a quota is used, as it was written beside the reports of usage.
+fn written(folder: &TempDir) -> i64 {
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    let most = "SELECT coalesce(max(max(of_day, of_month)), 0) FROM quota_reached";
+    file.query_row(most, [], |row| row.get(0)).unwrap_or(0)
+}
+
+/// What a gateway leaves behind that is killed is what a copy of its files holds. Nothing of its usage was reported.
+#[test]
+fn a_gateway_that_is_killed_gives_nothing_of_a_small_quota_again() {
+    let route = "[[route]]\nname = \"some\"\nupstream = \"api\"\nlimits = { per_month = 9 }\n";
+    let all = "[limits]\nall = { per_day = 9 }\n";
+    for limits in [quota(9), route.to_owned(), all.to_owned()] {
+        let (folder, api) = (TempDir::new().expect("a folder"), api());
+        let key = limits.contains("tier").then(|| key(&folder));
+        let text = |folder: &TempDir| {
+            text(folder, api.addr(), &format!("[usage]\nevery = \"1h\"\n{limits}"))
+        };
+        let gateway = start(&folder, &text(&folder));
+        // The first batch of usage is reported at once.
+        thread::sleep(Duration::from_millis(300));
+        assert_eq!([0; 6].map(|_| status(&gateway, key.as_deref())), [200; 6]);
+        assert!(soon(|| written(&folder) >= 6), "{limits}");
+        let killed = TempDir::new().expect("a folder");
+        for name in ["gate.db", "gate.db-wal"] {
+            fs::copy(folder.path().join(name), killed.path().join(name)).expect("it is copied");
+        }
+        let gateway = start(&killed, &text(&killed));
+        let after = [0; 4].map(|_| status(&gateway, key.as_deref()));
+        assert_eq!(after, [200, 200, 200, 429], "{limits}");
     }
 }
 

@@ -338,6 +338,18 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         .refuses(1, &format!("cannot listen on {address}"));
     folder.plimsoll("gate keys revoke 1 --store none.db").refuses(1, "there is no such file");
     folder.plimsoll("gate usage --store none.db").refuses(1, "there is no such file");
+    folder
+        .plimsoll(
+            "gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:5 --store /dev/full --check",
+        )
+        .refuses(1, "/dev/full: it is no regular file");
+    folder.plimsoll("gate keys add --per-day 0 --store new.db").refuses(2, "a quota is 1 or more");
+    assert!(!folder.path().join("new.db").exists());
+    folder.plimsoll("gate keys add --store new.db").ok();
+    folder.plimsoll("gate usage --store new.db").ok().prints("no gateway has run with this store");
+    folder
+        .plimsoll("gate keys add --rate banana")
+        .refuses(2, "`banana` is no rate: write 100/s, 30/m or 1000/h");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
     folder.plimsoll("gate keys add --rate -1/s").refuses(2, "`-1/s` is negative");
 }

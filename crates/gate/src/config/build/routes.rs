@@ -28,11 +28,21 @@ impl Builder<'_> {
         if let Some(path) = &written.path {
             let parsed = PathPattern::parse(path.get_ref());
             route.path = parsed.map_err(|why| self.wrong(path, why))?;
+            if let Some(segment) = parameter_of_others(path.get_ref()) {
+                return Err(self.wrong(
+                    path,
+                    format!(
+                        "`{segment}`: a parameter stands for any one segment, such as {{id}}; a path without parameters takes \
+                         all below it"
+                    ),
+                ));
+            }
         }
         route.methods = self.methods(&written.methods)?;
         route.public = written.public;
         route.rewrite =
             written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
+        route.rewrite_responses = written.rewrite_responses.unwrap_or(true);
         route.upstream_host = match &written.upstream_host {
             Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
             host => host.as_ref().map(|host| host.get_ref().clone()),
@@ -238,6 +248,17 @@ pub(super) const KEPT_HEADERS: &[&str] = &[
 /// RFC 9110, section 5.6.2.
 pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// A parameter that other routers take for several segments (`{rest...}`, `{*rest}`), or for some values alone
+/// (`{id:[0-9]+}`).
+fn parameter_of_others(path: &str) -> Option<&str> {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || !byte.is_ascii();
+    path.split('/').find(|segment| {
+        let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        name.is_some_and(|name| !name.bytes().all(plain) || name.contains(".."))
+    })
 }
 
 fn is_host(text: &str) -> bool {

@@ -130,6 +130,18 @@ fn a_route_names_the_protocols_that_it_tunnels() {
 }
 
 #[test]
+fn responses_are_rewritten_unless_that_is_switched_off() {
+    let of = |written: &str| {
+        let public = format!("public = true\n{written}");
+        let policy = built(&WHOLE.replace("public = true", &public)).unwrap().policy;
+        [0, 1].map(|number: usize| policy.routes[number].rewrite_responses)
+    };
+    assert_eq!(of(""), [true, true]);
+    assert_eq!(of("rewrite_responses = true"), [true, true]);
+    assert_eq!(of("rewrite_responses = false"), [true, false]);
+}
+
+#[test]
 fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
     let with = |from: &str, to: &str| built(&WHOLE.replace(from, to));
     let policy = with("burst = 5", "per_day = 7").unwrap().policy;
@@ -196,6 +208,13 @@ fn addresses_that_are_listened_on_twice_are_said() {
 #[test]
 fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
     let cases = [
+        (
+            "/users/{id}",
+            "/{rest...}",
+            "line 26, column 8: `{rest...}`: a parameter stands for any one segment",
+        ),
+        ("/users/{id}", "/users/{*id}", "`{*id}`: a parameter stands for any one segment"),
+        ("/users/{id}", "/users/{id:[0-9]+}", "`{id:[0-9]+}`: a parameter stands"),
         (
             "name = \"shop\"",
             "nmae = \"shop\"",

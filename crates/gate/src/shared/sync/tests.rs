@@ -3,6 +3,7 @@
 mod changed;
 mod faults;
 mod flight;
+mod quotas;
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -194,12 +195,16 @@ impl Gateway {
     }
 
     fn ask(&mut self, now_ns: u64) -> bool {
+        self.ask_with(b"k", now_ns)
+    }
+
+    fn ask_with(&mut self, key: &[u8], now_ns: u64) -> bool {
         let facts = Facts {
             method: b"GET",
             host: b"x",
             path: b"/",
             cut: None,
-            key: Some(b"k"),
+            key: Some(key),
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
             body_bytes: Some(0),
         };

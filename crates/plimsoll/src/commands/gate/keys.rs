@@ -75,6 +75,8 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     };
     let path = &args.store.store;
     let is_new = !path.exists();
+    // What no key may be leaves no new store behind.
+    new.check().map_err(|error| failure(&error))?;
     let mut store = Store::open(path).map_err(|error| failure(&error))?;
     let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
     let tiers = store.tiers().map_err(|error| failure(&error))?;

@@ -56,9 +56,23 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let document = GateUsage { schema: USAGE_SCHEMA.into(), from_s, to_s, rows };
     let text = match args.format {
         GateFormat::Json => output::json(&document) + "\n",
+        GateFormat::Text if document.rows.is_empty() && is_unused(path)? => paragraph(
+            &format!(
+                "{}: no gateway has run with this store; --store names another",
+                path.display()
+            ),
+            "",
+            output::style(),
+        ),
         GateFormat::Text => shown(&document, output::style()),
     };
     Ok(if output::print(&text) { 0 } else { 1 })
+}
+
+/// Whether no gateway has ever been started with a store: `keys add` makes one too.
+fn is_unused(path: &std::path::Path) -> Result<bool, Failure> {
+    let tiers = Store::open(path).and_then(|store| store.tiers());
+    Ok(tiers.or_else(|error| cannot_run(error.to_string()))?.is_none())
 }
 
 fn owners(path: &std::path::Path, rows: &[GateUsageRow]) -> Result<BTreeMap<u64, String>, Failure> {

@@ -184,6 +184,35 @@ fn a_locked_store_holds_no_request_and_loses_no_usage() {
     assert_eq!(usage["rows"][0]["forwarded"], answered.load(Ordering::SeqCst), "{usage}");
 }
 
+/// What was reported of usage is nothing by then.
+#[test]
+fn a_killed_gateway_lets_nothing_of_a_small_quota_through_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let key = folder.plimsoll("gate keys add --per-day 30").ok().stdout.trim_end().to_owned();
+    let config = format!(
+        "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[usage]\nevery = \
+         \"1h\"\n",
+        target.url("")
+    );
+    folder.put("gate.toml", &config);
+    let header = format!("X-API-Key: {key}\r\n");
+    let ask = |gate: &Gate| gate.get("/healthz", &header).status == 200;
+    let gate = Gate::start(&folder, "gate.toml");
+    // The first batch of usage is reported at once.
+    thread::sleep(Duration::from_millis(300));
+    assert!((0..20).all(|_| ask(&gate)));
+    soon(|| {
+        let file = rusqlite::Connection::open(folder.path().join("plimsoll-gate.db"));
+        let most = "SELECT max(of_day) FROM quota_reached";
+        file.expect("it opens").query_row(most, [], |row| row.get(0)) == Ok(Some(20))
+    });
+    // SIGKILL.
+    drop(gate);
+    let gate = Gate::start(&folder, "gate.toml");
+    assert_eq!((0..30).take_while(|_| ask(&gate)).count(), 10);
+    gate.end();
+}
+
 #[test]
 fn no_request_fails_while_the_configuration_is_changed() {
     let (folder, targets) = (Folder::new(), [Target::start(), Target::start()]);

@@ -239,6 +239,42 @@ fn a_server_that_lost_everything_is_told_again() {
     drop(redis);
 }
 
+/// Those of a route, whoever asks, and of a key that is replaced by another.
+#[test]
+fn quotas_of_routes_and_of_replaced_keys_are_of_all_gateways() {
+    if !needs::has("redis-server") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let redis = Redis::start(&folder, free_port());
+    let routes = "[[route]]\nname = \"health\"\npath = \"/healthz\"\nupstream = \"api\"\npublic = true\nlimits = { per_day = \
+                  20 }\n[[route]]\nname = \"rest\"\nupstream = \"api\"\n";
+    let config = sharing(&target, redis.port, "name = \"day\"\nper_day = 20");
+    folder.put("gate.toml", config + routes);
+    let first = key(&folder, "day");
+    let [a, b] = [(); 2].map(|()| Gate::start(&folder, "gate.toml"));
+    for gate in [&a, &b] {
+        soon(|| answered(gate) > 0);
+    }
+    // What one let through, the other knows once it has told something itself.
+    let health = |gate: &Gate| gate.get("/healthz", "").status == 200;
+    assert!((0..12).all(|_| health(&a)));
+    told(&a);
+    assert!(health(&b));
+    told(&b);
+    assert_eq!((0..20).take_while(|_| health(&b)).count(), 7);
+    let with = |gate: &Gate, key: &str| gate.get("/bytes/2", key).status == 200;
+    assert!((0..12).all(|_| with(&a, &first)));
+    told(&a);
+    let second = folder.plimsoll("gate keys rotate 1 --grace 1h").ok().stdout.trim_end().to_owned();
+    let second = format!("X-API-Key: {second}\r\n");
+    soon(|| with(&b, &second));
+    told(&b);
+    let keys = [&first, &second];
+    assert_eq!((0..20).take_while(|n| with(&b, keys[n % 2])).count(), 7);
+    drop(redis);
+}
+
 /// Asks without a pause until it is told to stop or the gateway is gone; when each request that was let through was
 /// answered.
 fn hammer(address: &str, key: &str, stop: &AtomicBool) -> Vec<Instant> {

@@ -1,7 +1,6 @@
-//! TLS on a connection: bytes from the network to plaintext and back, by rustls. Plain connections
-//! never come here.
+//! The certificate that TLS connections are shown: made at the start, or the user's. Connections begin here, and are the
+//! crate `tls`'s from then on.
 
-use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +8,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-use crate::options::{StartError, Tls};
+use tls::Tls;
+
+use crate::options::{self, StartError};
 
 /// What TLS connections are made from, and the certificate they show.
 #[derive(Debug, Clone)]
@@ -19,10 +20,10 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn new(tls: &Tls) -> Result<Self, StartError> {
+    pub(crate) fn new(tls: &options::Tls) -> Result<Self, StartError> {
         let (chain, key) = match tls {
-            Tls::SelfSigned => self_signed()?,
-            Tls::Files { cert, key } => (certificates(cert)?, private_key(key)?),
+            options::Tls::SelfSigned => self_signed()?,
+            options::Tls::Files { cert, key } => (certificates(cert)?, private_key(key)?),
         };
         let certificate = chain[0].clone();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -36,11 +37,8 @@ impl Identity {
     }
 
     /// The server's side of a new connection.
-    pub(crate) fn accept(&self) -> Result<TlsConn, rustls::Error> {
-        let mut connection = ServerConnection::new(Arc::clone(&self.config))?;
-        // Everything written is taken out again at once, so the buffer needs no limit.
-        connection.set_buffer_limit(None);
-        Ok(TlsConn { connection })
+    pub(crate) fn accept(&self) -> Result<Tls, rustls::Error> {
+        ServerConnection::new(Arc::clone(&self.config)).map(Tls::of)
     }
 }
 
@@ -73,50 +71,4 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, StartError> {
 
 fn unusable(reason: String) -> StartError {
     StartError::Certificate { reason }
-}
-
-/// The state of TLS on one connection.
-#[derive(Debug)]
-pub(crate) struct TlsConn {
-    connection: ServerConnection,
-}
-
-impl TlsConn {
-    /// Takes received bytes and appends their plaintext to `plain`.
-    ///
-    /// # Errors
-    /// When they are not TLS that we accept; an alert for the client is then in [`Self::outgoing`].
-    pub(crate) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
-        while !came.is_empty() {
-            if self.connection.read_tls(&mut came)? == 0 {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-            let state = self.connection.process_new_packets().map_err(io::Error::other)?;
-            let there = state.plaintext_bytes_to_read() as u64;
-            self.connection.reader().take(there).read_to_end(plain)?;
-        }
-        Ok(())
-    }
-
-    /// Takes plaintext to be sent.
-    pub(crate) fn encrypt(&mut self, plain: &[u8]) {
-        // Writing into a buffer without a limit cannot fail.
-        let written = self.connection.writer().write_all(plain);
-        debug_assert!(written.is_ok());
-    }
-
-    /// Announces the end of sending (close_notify).
-    pub(crate) fn close_notify(&mut self) {
-        self.connection.send_close_notify();
-    }
-
-    /// Moves TLS records that are to be sent into `out`.
-    pub(crate) fn outgoing(&mut self, out: &mut Vec<u8>) {
-        while self.connection.wants_write() {
-            match self.connection.write_tls(out) {
-                Ok(1..) => {}
-                Ok(0) | Err(_) => return,
-            }
-        }
-    }
 }

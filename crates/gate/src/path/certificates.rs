@@ -1,8 +1,6 @@
-//! TLS on a connection, either side: bytes from the network to plaintext and back, by rustls.
-//!
-//! Owns certificates and sessions. Plain connections never come here.
+//! Certificates: what TLS listeners show, and whom upstreams are checked against. Connections begin here, and are the crate
+//! `tls`'s from then on.
 
-use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,9 +8,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use rustls::{
-    ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection,
-};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
+use tls::Tls;
 
 /// What TLS listeners show. Clones show the same, also after it was renewed.
 #[derive(Debug, Clone)]
@@ -83,7 +80,7 @@ impl Identity {
 
     /// The gateway's side of a client's new connection.
     pub(super) fn accept(&self) -> Option<Tls> {
-        ServerConnection::new(Arc::clone(&self.config)).ok().map(|tls| Tls::of(tls.into()))
+        ServerConnection::new(Arc::clone(&self.config)).ok().map(Tls::of)
     }
 }
 
@@ -134,72 +131,6 @@ impl Trust {
     /// The gateway's side of a new connection to the server of this name.
     pub(super) fn connect(&self, name: &str) -> Option<Tls> {
         let name = ServerName::try_from(name.to_owned()).ok()?;
-        ClientConnection::new(Arc::clone(&self.config), name).ok().map(|tls| Tls::of(tls.into()))
-    }
-}
-
-/// The state of TLS on one connection.
-#[derive(Debug)]
-pub(super) struct Tls {
-    connection: Connection,
-    /// The peer has said that it sends no more (close_notify).
-    has_ended: bool,
-}
-
-impl Tls {
-    fn of(mut connection: Connection) -> Self {
-        // Everything written is taken out again at once, so the buffer needs no limit.
-        connection.set_buffer_limit(None);
-        Self { connection, has_ended: false }
-    }
-
-    /// Whether the peer has said that it sends no more: what ends without that may have been cut off by anybody.
-    pub(super) fn has_ended(&self) -> bool {
-        self.has_ended
-    }
-
-    /// Whether the handshake is still under way.
-    pub(super) fn is_handshaking(&self) -> bool {
-        self.connection.is_handshaking()
-    }
-
-    /// Takes received bytes and appends their plaintext to `plain`. What follows the peer's close_notify is passed over (RFC
-    /// 8446 section 6.1).
-    ///
-    /// # Errors
-    /// When they are not TLS that is accepted; an alert for the peer is then in [`Self::outgoing`].
-    pub(super) fn decrypt(&mut self, mut came: &[u8], plain: &mut Vec<u8>) -> io::Result<()> {
-        while !came.is_empty() && !self.has_ended {
-            if self.connection.read_tls(&mut came)? == 0 {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-            let state = self.connection.process_new_packets().map_err(io::Error::other)?;
-            let there = state.plaintext_bytes_to_read() as u64;
-            self.has_ended = state.peer_has_closed();
-            self.connection.reader().take(there).read_to_end(plain)?;
-        }
-        Ok(())
-    }
-
-    /// Takes plaintext to be sent.
-    pub(super) fn encrypt(&mut self, plain: &[u8]) {
-        // Writing into a buffer without a limit cannot fail.
-        let written = self.connection.writer().write_all(plain);
-        debug_assert!(written.is_ok());
-    }
-
-    /// Announces the end of sending (close_notify).
-    pub(super) fn close_notify(&mut self) {
-        self.connection.send_close_notify();
-    }
-
-    /// Moves TLS records that are to be sent into `out`.
-    pub(super) fn outgoing(&mut self, out: &mut Vec<u8>) {
-        while self.connection.wants_write() {
-            match self.connection.write_tls(out) {
-                Ok(1..) => {}
-                Ok(0) | Err(_) => return,
-            }
-        }
+        ClientConnection::new(Arc::clone(&self.config), name).ok().map(Tls::of)
     }
 }

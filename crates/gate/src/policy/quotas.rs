@@ -1,0 +1,120 @@
+//! What has quotas, and where its requests are counted: keys, routes, and all requests together.
+//!
+//! For those who look at counts beside decisions: what is written down of them (`gateway`), and what other gateways are told
+//! (`shared`).
+
+use std::sync::atomic::AtomicU32;
+
+use super::state::NAMES_MOST;
+use super::{Policy, Quotas, State};
+use crate::limits::Quota;
+
+/// What has quotas of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum QuotaOf {
+    /// The key in this slot. Keys that replace each other count in the quota of the first.
+    Key(u32),
+    /// The route of this number.
+    Route(u32),
+    /// All requests together.
+    All,
+}
+
+/// Above all slots of keys and numbers of routes.
+const ALL_PLACE: u32 = u32::MAX - 1;
+/// The place of the first route: above all slots of keys.
+const ROUTE_PLACES: u32 = ALL_PLACE - NAMES_MOST as u32;
+
+impl QuotaOf {
+    /// A number that stands for it, and is that of nothing else: a key's is its slot. Never `u32::MAX`.
+    pub(crate) fn place(self) -> u32 {
+        match self {
+            Self::Key(slot) => slot,
+            Self::Route(number) => ROUTE_PLACES + number,
+            Self::All => ALL_PLACE,
+        }
+    }
+
+    /// What such a number stands for; `None` for `u32::MAX`.
+    pub(crate) fn at(place: u32) -> Option<Self> {
+        match place {
+            u32::MAX => None,
+            ALL_PLACE => Some(Self::All),
+            ROUTE_PLACES.. => Some(Self::Route(place - ROUTE_PLACES)),
+            slot => Some(Self::Key(slot)),
+        }
+    }
+}
+
+impl State {
+    /// What counts for it: of keys that replace each other, the first.
+    pub(crate) fn counted_as(&self, of: QuotaOf) -> QuotaOf {
+        match of {
+            QuotaOf::Key(slot) => QuotaOf::Key(self.keys.entry(slot).quota_of().unwrap_or(slot)),
+            other => other,
+        }
+    }
+
+    /// Where its requests of the day and of the month are counted.
+    pub(crate) fn quota_counts(&self, of: QuotaOf) -> (&Quota, &Quota) {
+        match of {
+            QuotaOf::Key(slot) => {
+                let entry = self.keys.counting(self.keys.entry(slot));
+                (&entry.day, &entry.month)
+            }
+            QuotaOf::Route(number) => {
+                let used = &self.routes[number as usize];
+                (&used.day, &used.month)
+            }
+            QuotaOf::All => (&self.all.day, &self.all.month),
+        }
+    }
+
+    /// Requests let through of it that other gateways were not told of.
+    pub(crate) fn untold(&self, of: QuotaOf) -> &AtomicU32 {
+        match of {
+            QuotaOf::Key(slot) => &self.keys.entry(slot).untold,
+            QuotaOf::Route(number) => &self.routes[number as usize].untold,
+            QuotaOf::All => &self.all.untold,
+        }
+    }
+}
+
+impl Policy {
+    /// The quotas of something.
+    pub(crate) fn quotas(&self, of: QuotaOf) -> Quotas {
+        match of {
+            QuotaOf::Key(slot) => {
+                let limits = self.limits_of(self.state.keys.entry(slot));
+                Quotas { day: limits.day_quota, month: limits.month_quota }
+            }
+            QuotaOf::Route(number) => self.route(number).quotas,
+            QuotaOf::All => self.all_quotas,
+        }
+    }
+
+    /// The routes that have quotas, and all requests together where they have.
+    pub(crate) fn with_quotas(&self) -> impl Iterator<Item = QuotaOf> + '_ {
+        let routes = self.routes().map(|route| QuotaOf::Route(route.number));
+        routes.chain([QuotaOf::All]).filter(move |of| self.quotas(*of) != Quotas::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_stands_for_one_thing() {
+        for of in [
+            QuotaOf::Key(0),
+            QuotaOf::Key(1 << 26),
+            QuotaOf::Route(0),
+            QuotaOf::Route(NAMES_MOST as u32 - 1),
+            QuotaOf::All,
+        ] {
+            assert_eq!(QuotaOf::at(of.place()), Some(of));
+        }
+        assert_eq!(QuotaOf::at(u32::MAX), None);
+    }
+}

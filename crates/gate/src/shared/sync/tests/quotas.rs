@@ -1,0 +1,90 @@
+//! Quotas of routes, of all requests together, and of keys that replace each other: they are of all gateways together too.
+
+use std::ops::Range;
+
+use super::*;
+use crate::policy::Route;
+
+impl Gateway {
+    /// Goes by other settings from now on.
+    fn go_by(&mut self, change: impl FnOnce(&mut PolicySettings)) {
+        let open = PolicySettings::open(Upstream::of("api", "127.0.0.1:1".parse().unwrap()));
+        let mut settings = PolicySettings {
+            digester: Some(Digester::new(b"secret")),
+            key_source: KeySource::usual(),
+            ..open
+        };
+        change(&mut settings);
+        self.policy = Policy::new(&self.state, settings, Some(&self.policy)).unwrap();
+    }
+}
+
+/// What gateways let through together in five seconds, each of which is asked 100 times a second, with one key after the
+/// other. The server is gone meanwhile, and comes back empty.
+fn passed(gateways: &mut [Gateway], keys: &[&[u8]], gone_ms: Range<u64>) -> u32 {
+    let (mut server, mut draws) = (Server::default(), Draws(1));
+    let mut passed = 0;
+    for ms in 0..5_000 {
+        let now_ns = 10 * SECOND + ms * MS;
+        if ms == gone_ms.start {
+            server.turn(How::Gone, &mut draws, now_ns);
+        }
+        if ms == gone_ms.end {
+            server.turn(How::Serves, &mut draws, now_ns);
+        }
+        for gateway in gateways.iter_mut() {
+            let key = keys[(ms / 10) as usize % keys.len()];
+            passed += u32::from(ms % 10 == 0 && gateway.ask_with(key, now_ns));
+            gateway.step(&mut server, 2 * MS, &mut draws, now_ns);
+        }
+    }
+    passed
+}
+
+const QUOTA: u32 = 300;
+/// Two gateways may be behind by what comes in the time that a quota takes to be told.
+const MOST: u32 = QUOTA + 2 * 12;
+const NEVER: Range<u64> = 9_999..9_999;
+
+#[test]
+fn quotas_of_routes_and_of_all_are_of_all_gateways_together() {
+    let quota = u64::from(QUOTA);
+    for quotas in [
+        Quotas { day: Some(quota), month: None },
+        Quotas { day: None, month: Some(quota) },
+        Quotas { day: Some(quota), month: Some(quota) },
+    ] {
+        for of_all in [false, true] {
+            // Gone early, when a part is used.
+            for gone_ms in [NEVER, 400..500] {
+                let mut all = gateways(3, &Settings::default());
+                for gateway in &mut all {
+                    gateway.go_by(|settings| match of_all {
+                        true => settings.all_quotas = quotas,
+                        false => settings.routes = vec![Route { quotas, ..Route::to(0) }],
+                    });
+                }
+                let passed = passed(&mut all, &[b"k"], gone_ms);
+                assert!((QUOTA..=MOST).contains(&passed), "{quotas:?} {of_all}: {passed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_that_replace_each_other_share_one_quota_over_all_gateways() {
+    let settings = Settings { day_quota: Some(u64::from(QUOTA)), ..Settings::default() };
+    for gone_ms in [NEVER, 400..500] {
+        let mut all = gateways(3, &settings);
+        for gateway in &all {
+            let (keys, digester) = (&gateway.state.keys, Digester::new(b"secret"));
+            let first = keys.find(&digester.digest(b"k")).unwrap();
+            for key in [&b"k2"[..], b"k3"] {
+                let slot = keys.put(&digester.digest(key), &settings).unwrap();
+                keys.entry(slot).count_in(first);
+            }
+        }
+        let passed = passed(&mut all, &[b"k", b"k2", b"k3"], gone_ms);
+        assert!((QUOTA..=MOST).contains(&passed), "{passed}");
+    }
+}

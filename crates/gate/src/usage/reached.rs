@@ -1,0 +1,178 @@
+//! How far quotas are used, written down soon after the requests: a gateway that is killed gives little of a quota again.
+//!
+//! Beside the counts that come with the reports of usage (`sqlite`, `counted`), some seconds later. Where both know of a
+//! quota, the larger count holds, so that nothing counts twice.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, Row, TransactionBehavior, params};
+
+use super::sqlite::has_table;
+
+const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS quota_reached (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    of_day INTEGER NOT NULL,
+    month INTEGER NOT NULL,
+    of_month INTEGER NOT NULL,
+    PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+";
+/// The count of a later period takes the place of an earlier one's; of one period the larger is kept.
+const RAISE: &str = "
+INSERT INTO quota_reached VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kind, name) DO UPDATE SET
+    of_day = CASE WHEN excluded.day > day THEN excluded.of_day WHEN excluded.day < day THEN of_day
+        ELSE max(of_day, excluded.of_day) END,
+    day = max(day, excluded.day),
+    of_month = CASE WHEN excluded.month > month THEN excluded.of_month WHEN excluded.month < month THEN of_month
+        ELSE max(of_month, excluded.of_month) END,
+    month = max(month, excluded.month)
+";
+/// How long another process may hold the file.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Whose quotas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of the key of this number: of keys that replace each other, the first.
+    Key(u64),
+    /// Those of the route of this name.
+    Route(String),
+    /// Those of all requests together.
+    All,
+}
+
+/// How far quotas are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    /// Whose.
+    pub whose: Whose,
+    /// A day since 1970, and the requests of it.
+    pub day: (u32, u64),
+    /// A month since January 1970, and the requests of it.
+    pub month: (u32, u64),
+}
+
+/// The table in a file of keys.
+#[derive(Debug)]
+pub struct ReachedTable {
+    connection: Connection,
+}
+
+impl ReachedTable {
+    /// In the file of a [`crate::keys::Store`] that was opened before. Forgets months before this one.
+    ///
+    /// # Errors
+    /// In words, when the file cannot be written.
+    pub fn open(path: &Path, month: u32) -> Result<Self, String> {
+        let open = || {
+            let connection = Connection::open(path)?;
+            connection.busy_timeout(WAIT)?;
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.execute_batch(TABLE)?;
+            connection.execute("DELETE FROM quota_reached WHERE month < ?1", [month])?;
+            Ok(Self { connection })
+        };
+        open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+    }
+
+    /// Writes counts, all or none. Lower ones than those that are there change nothing.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn raise(&mut self, all: &[Reached]) -> Result<(), String> {
+        let write = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for Reached { whose, day, month } in all {
+                let (kind, name) = match whose {
+                    Whose::Key(id) => ("key", id.to_string()),
+                    Whose::Route(name) => ("route", name.clone()),
+                    Whose::All => ("all", String::new()),
+                };
+                let counts = (day.1 as i64, month.1 as i64);
+                let values = params![kind, name, day.0, counts.0, month.0, counts.1];
+                transaction.prepare_cached(RAISE)?.execute(values)?;
+            }
+            transaction.commit()
+        };
+        write(&mut self.connection).map_err(|error: rusqlite::Error| error.to_string())
+    }
+}
+
+/// How far quotas of a day and of a month are used that were written down; of another period, 0.
+///
+/// # Errors
+/// In words, when the file cannot be read.
+pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String> {
+    let read = || {
+        let connection =
+            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(WAIT)?;
+        if !has_table(&connection, "quota_reached")? {
+            return Ok(Vec::new());
+        }
+        let query = "SELECT kind, name, day, of_day, month, of_month FROM quota_reached WHERE day = ?1 OR month = ?2";
+        let mut statement = connection.prepare(query)?;
+        let row = |row: &Row| {
+            let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
+            let whose = match kind.as_str() {
+                "key" => name.parse().ok().map(Whose::Key),
+                "route" => Some(Whose::Route(name)),
+                "all" => Some(Whose::All),
+                _ => None,
+            };
+            let of = |period: u32, at: usize| {
+                let (its, count): (i64, i64) = (row.get(at)?, row.get(at + 1)?);
+                let same = its == i64::from(period);
+                Ok::<_, rusqlite::Error>((period, if same { count.max(0) as u64 } else { 0 }))
+            };
+            let (day, month) = (of(day, 2)?, of(month, 4)?);
+            Ok(whose.map(|whose| Reached { whose, day, month }))
+        };
+        let rows = statement.query_map(params![day, month], row)?;
+        rows.filter_map(Result::transpose).collect::<Result<_, _>>()
+    };
+    read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Store;
+
+    #[test]
+    fn the_larger_count_of_the_later_period_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        assert_eq!(reached(&path, 7, 3), Ok(Vec::new()));
+        let mut table = ReachedTable::open(&path, 3).unwrap();
+        let whose = [Whose::All, Whose::Key(12), Whose::Route("all".into())];
+        let of = |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month };
+        // Day, month, and what is kept of day 7 and month 3.
+        for (day, month, kept) in [
+            ((7, 5), (3, 50), (5, 50)),
+            ((7, 4), (3, 51), (5, 51)),
+            ((6, 9), (2, 99), (5, 51)),
+            ((8, 1), (3, 52), (0, 52)),
+            ((40, 1), (4, 1), (0, 0)),
+        ] {
+            let all: Vec<Reached> = whose.iter().map(|whose| of(whose, day, month)).collect();
+            table.raise(&all).unwrap();
+            let found = reached(&path, 7, 3).unwrap();
+            let expected = |whose: &Whose| of(whose, (7, kept.0), (3, kept.1));
+            if kept == (0, 0) {
+                assert_eq!(found, []);
+            } else {
+                assert_eq!(found, whose.iter().map(expected).collect::<Vec<_>>());
+            }
+        }
+        drop(table);
+        drop(ReachedTable::open(&path, 5).unwrap());
+        assert_eq!(reached(&path, 40, 4), Ok(Vec::new()));
+    }
+}
