@@ -3099,7 +3099,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune)
-            opts="-V -v -h --notebook --format --version --help begin predict try show help"
+            opts="-q -V -v -h --notebook --format --quiet --version --help begin predict try show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3121,7 +3121,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__begin)
-            opts="-c -t -d -V -v -h --baseline --profile --slo --connections --threads --spin --duration --warmup --notebook --format --version --help"
+            opts="-c -t -d -q -V -v -h --baseline --profile --slo --connections --threads --spin --duration --warmup --notebook --format --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3267,7 +3267,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__predict)
-            opts="-V -v -h --processors --notebook --format --version --help"
+            opts="-q -V -v -h --processors --notebook --format --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3293,7 +3293,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__show)
-            opts="-V -v -h --notebook --format --version --help"
+            opts="-q -V -v -h --notebook --format --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3315,7 +3315,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__tune__subcmd__try)
-            opts="-V -v -h --profile --before --baseline --rounds --keep --discard --notebook --format --version --help"
+            opts="-q -V -v -h --profile --before --baseline --rounds --keep --discard --notebook --format --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

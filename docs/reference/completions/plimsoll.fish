@@ -61,7 +61,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 200-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
@@ -128,7 +128,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Bod
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 200-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
@@ -188,7 +188,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 200-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
@@ -243,7 +243,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d '
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 200-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r
@@ -379,7 +379,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l out -d 'Folde
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l locale -d 'Language of texts: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l seed -d 'Seed: the same seed, --until and database make the same rows' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l until -d 'The day before which made-up times lie, unless a column has later ones already [default: today]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l batch -d 'Rows in a transaction' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l batch -d 'Rows in a transaction at most; fewer where they would take longer than about a second' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l yes-to -d 'Write to the database of this name though it looks like production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l production-marks -d 'Words in the name of a database or host that mark production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l only -d 'Leave tables as they are that only refer to those of --rows'
@@ -433,6 +433,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and __fish_se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and not __fish_seen_subcommand_from begin predict try show help" -f -a "begin" -d 'Measure the API before any change, and its baseline'
@@ -451,12 +452,14 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -l spin -d 'Never let the generator sleep: for a server on this machine, which otherwise pays for waking it'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from begin" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l processors -d 'Processors that the server may use [default: found out, for a server on this machine]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from predict" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l profile -d 'Where it gives profiles, for the next prediction: one more run, which no comparison counts' -r
@@ -468,11 +471,13 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_
 json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l keep -d 'Keep the change whatever it brings'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -l discard -d 'Discard the change whatever it brings'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from try" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -l notebook -d 'The notebook\'s folder' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -l format -d 'What to print on standard output' -r -f -a "text\t'Aligned columns'
 json\t'JSON'"
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand tune; and __fish_seen_subcommand_from help" -f -a "begin" -d 'Measure the API before any change, and its baseline'
@@ -511,7 +516,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'B
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 200-399]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l expect-body-like -d 'What every body must look like; other responses fail. FIRST: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes: \'/"status": *"ok"/\'. gzip and deflate are decoded' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l follow -d 'If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s s -l script -d 'wrk script that makes the requests; its arguments follow `--`' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l arrivals -d 'How open-loop arrivals are spaced: uniform or poisson [default: uniform; `capacity`: poisson]' -r

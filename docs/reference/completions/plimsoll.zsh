@@ -56,7 +56,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
-'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -146,7 +146,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
-'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -230,7 +230,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
-'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -305,7 +305,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
-'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
@@ -677,7 +677,7 @@ _arguments "${_arguments_options[@]}" : \
 '--locale=[Language of texts\: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA]:LOCALE:_default' \
 '--seed=[Seed\: the same seed, --until and database make the same rows]:N:_default' \
 '--until=[The day before which made-up times lie, unless a column has later ones already \[default\: today\]]:DATE:_default' \
-'--batch=[Rows in a transaction]:N:_default' \
+'--batch=[Rows in a transaction at most; fewer where they would take longer than about a second]:N:_default' \
 '--yes-to=[Write to the database of this name though it looks like production]:NAME:_default' \
 '*--production-marks=[Words in the name of a database or host that mark production]:LIST:_default' \
 '--only[Leave tables as they are that only refer to those of --rows]' \
@@ -802,6 +802,8 @@ _arguments "${_arguments_options[@]}" : \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -833,6 +835,8 @@ _arguments "${_arguments_options[@]}" : \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
 '--spin[Never let the generator sleep\: for a server on this machine, which otherwise pays for waking it]' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -847,6 +851,8 @@ _arguments "${_arguments_options[@]}" : \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -866,6 +872,8 @@ _arguments "${_arguments_options[@]}" : \
 json\:"JSON"))' \
 '(--discard)--keep[Keep the change whatever it brings]' \
 '--discard[Discard the change whatever it brings]' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -880,6 +888,8 @@ _arguments "${_arguments_options[@]}" : \
 '--notebook=[The notebook'\''s folder]:DIR:_files' \
 '--format=[What to print on standard output]:FORMAT:((text\:"Aligned columns"
 json\:"JSON"))' \
+'-q[Print nothing while running]' \
+'--quiet[Print nothing while running]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -988,7 +998,7 @@ _arguments "${_arguments_options[@]}" : \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
 '--success=[Statuses that count as success \[default\: 200-399\]]:RANGES:_default' \
-'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the first response in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
+'--expect-body-like=[What every body must look like; other responses fail. FIRST\: like the response to a request sent alone before the load, in status, type, beginning and (within a factor of two) length; a TEXT that it contains; or a regular expression between slashes\: '\''/"status"\: *"ok"/'\''. gzip and deflate are decoded]:FIRST|TEXT|/REGEX/:_default' \
 '--follow=[If the URL redirects, find its destination before the load, over at most N redirects and on the same server only. The load itself never follows redirects]:N:_default' \
 '-s+[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
 '--script=[wrk script that makes the requests; its arguments follow \`--\`]:FILE:_files' \
