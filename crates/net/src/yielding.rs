@@ -4,8 +4,7 @@
 //! Where the peer runs on another core, that event is there before the sleep has begun. Where the two share a
 //! core, sleeping costs both of them: the peer's first response wakes the sleeper, which takes the core, handles
 //! that one response and sleeps again. Yielding once instead lets the peer respond to all requests first. A thread
-//! with a core to itself would pay two system calls for that: once a few yields in a row let nobody run, it does not
-//! yield for a while.
+//! with a core to itself pays two short system calls for many events.
 //!
 //! Where the core is shared with a program that always has work, a yield gives it a whole turn, and the scheduler
 //! charges the thread for the rest of its own: beside one such program, it would get a fifth of the core instead of
@@ -22,19 +21,10 @@ const PER_EVENT_NS: u64 = 32_000;
 /// How long there is no further yield after such a one, in times its length: then it costs one part in so many.
 const PAUSE: u64 = 64;
 
-/// A yield that is over sooner has let nobody run: another thread needs more for coming and going alone.
-const NOBODY_RAN_NS: u64 = 2_000;
-/// So many of those in a row, and the core is nobody else's.
-const IN_VAIN: u32 = 8;
-/// How long there is no further yield then. A server that comes to this core later waits as long for its turn.
-const ALONE_NS: u64 = 100_000_000;
-
 /// Whether a thread yields before it sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Yielding {
     not_before: u64,
-    /// Yields in a row that let nobody run.
-    in_vain: u32,
 }
 
 impl Yielding {
@@ -49,11 +39,8 @@ impl Yielding {
     #[inline]
     pub(crate) fn yielded(&mut self, events: usize, from: u64, to: u64) {
         let lasted = to.saturating_sub(from);
-        self.in_vain = if lasted < NOBODY_RAN_NS { self.in_vain + 1 } else { 0 };
         if lasted > PER_EVENT_NS.saturating_mul(events as u64) {
             self.not_before = to.saturating_add(lasted.saturating_mul(PAUSE));
-        } else if self.in_vain >= IN_VAIN {
-            (self.in_vain, self.not_before) = (0, to.saturating_add(ALONE_NS));
         }
     }
 }
@@ -70,23 +57,6 @@ mod tests {
         assert!(!yielding.should(MANY_EVENTS - 1, now + 1_000_000_000, now));
         assert!(!yielding.should(MANY_EVENTS, now + LET_RUN_NS / 2, now));
         assert!(!yielding.should(MANY_EVENTS, 0, now));
-    }
-
-    #[test]
-    fn a_thread_that_yields_to_nobody_stops_for_a_while() {
-        let (mut yielding, now) = (Yielding::default(), 7_000_000);
-        for _ in 1..IN_VAIN {
-            yielding.yielded(50, now, now + NOBODY_RAN_NS - 1);
-            assert!(yielding.should(50, u64::MAX, now));
-        }
-        // Somebody ran.
-        yielding.yielded(50, now, now + NOBODY_RAN_NS);
-        for _ in 0..IN_VAIN {
-            assert!(yielding.should(50, u64::MAX, now));
-            yielding.yielded(50, now, now + 1);
-        }
-        assert!(!yielding.should(50, u64::MAX, now + ALONE_NS));
-        assert!(yielding.should(50, u64::MAX, now + 1 + ALONE_NS));
     }
 
     #[test]
