@@ -283,6 +283,11 @@ impl LoadInput {
         }
     }
 
+    /// Endpoints of its mix; 0 for one request.
+    pub fn endpoints(&self) -> usize {
+        self.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len())
+    }
+
     /// What is sent with this many connections. Where endpoints set numbers of users, these are scaled
     /// in proportion.
     ///

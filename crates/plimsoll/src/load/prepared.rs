@@ -74,8 +74,6 @@ impl Prepared {
             Requests::One { .. } => destination.difference(&input.text),
             Requests::Workload(..) => None,
         };
-        let endpoints =
-            input.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len());
         let proxy = proxy_notice(destination.tls);
         let of_no_use = if tls.is_none() { tls::unused(&args.tls) } else { None };
         Ok(Self {
@@ -84,7 +82,7 @@ impl Prepared {
             script,
             follows_profile: false,
             tls,
-            first_responses: Arc::new(FirstResponses::of(endpoints)),
+            first_responses: Arc::new(FirstResponses::of(input.endpoints())),
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,

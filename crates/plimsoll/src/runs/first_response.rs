@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use model::plan::EXPECT_FIRST;
+use model::quote::counted;
 use model::secret::mask_text;
 use model::units::SECOND;
 use model::{Nanos, Run};
@@ -33,9 +34,7 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
     if args.expect_body_like.as_deref() != Some(EXPECT_FIRST) {
         return Ok(());
     }
-    let endpoints =
-        prepared.input.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len());
-    let requests = match endpoints as u64 {
+    let requests = match prepared.input.endpoints() as u64 {
         0 | 1 => 1,
         many => (many * AN_ENDPOINT).min(MOST),
     };
@@ -50,7 +49,7 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
     if run.totals.succeeded == 0 {
         return cannot_run(format!(
             "--expect-body-like {EXPECT_FIRST}: nothing to compare responses with: of {} before the load, {}",
-            counted(run.totals.attempts),
+            counted(run.totals.attempts, "request"),
             why_none(&run)
         ));
     }
@@ -68,7 +67,7 @@ fn why_none(run: &Run) -> String {
 
 /// What came, in one line.
 fn found(run: &Run) -> String {
-    let sent = counted(run.totals.attempts);
+    let sent = counted(run.totals.attempts, "request");
     let endpoints = &run.plan.mix.endpoints;
     if endpoints.len() <= 1 {
         let kind = run.response_kinds.first().map(verdict::validity::kind_in_words);
@@ -93,8 +92,4 @@ fn found(run: &Run) -> String {
         "{sent} before the load: other responses must be like the first of each endpoint; {names}{more} had none \
          yet, so the first under load counts there"
     )
-}
-
-fn counted(requests: u64) -> String {
-    if requests == 1 { "1 request".to_owned() } else { format!("{requests} requests") }
 }
