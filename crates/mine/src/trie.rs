@@ -23,6 +23,8 @@ use looks::is_plain;
 const MOST_NODES: usize = 200_000;
 /// Children of a node at most before words among them are put together.
 const MOST_CHILDREN: usize = 2_048;
+/// Words of a node at most that stand beside values of their shape.
+const MOST_WORDS: u32 = 512;
 /// Segments of a path at most; what follows is part of the last.
 const MOST_SEGMENTS: usize = 24;
 /// Paths that are remembered with their node.
@@ -59,6 +61,8 @@ struct Node {
     /// Those requests by method and names in the query, as [`way`] tells them apart.
     ways: [u32; WAYS],
     children: Vec<u32>,
+    /// Children that may stay where others of their shape are put together ([`may_stay`]).
+    words: u32,
     /// What the path up to here says about the next segment.
     neighbour: Neighbour,
 }
@@ -131,7 +135,15 @@ impl Node {
     }
 
     fn new(label: Label, neighbour: Neighbour) -> Self {
-        Self { label, hits: 0, marks: 0, ways: [0; WAYS], children: Vec::new(), neighbour }
+        Self {
+            label,
+            hits: 0,
+            marks: 0,
+            ways: [0; WAYS],
+            children: Vec::new(),
+            words: 0,
+            neighbour,
+        }
     }
 }
 
@@ -187,7 +199,7 @@ impl Trie {
                 Label::Fixed(text) => self.child(own, text),
                 Label::Values { prefix, class, suffix, .. } => {
                     let shape = Shape { prefix, class: *class, suffix };
-                    self.generalise(own, &shape, |trie, child| !trie.stays(child))
+                    self.generalise(own, &shape, |trie, child| !trie.is_word(child))
                 }
             };
             self.absorb_below(into, other, *child);
@@ -227,7 +239,7 @@ impl Trie {
 
     /// Whether a word may stand beside values: there are only so many that may be fixed.
     fn has_room(&self, node: u32) -> bool {
-        self.nodes[node as usize].children.len() < MOST_CHILDREN / 4
+        self.nodes[node as usize].words < MOST_WORDS
     }
 
     /// Whether a word was left where others of its shape were put together.
@@ -247,11 +259,8 @@ impl Trie {
     }
 
     /// Whether a child is a fixed word that stays where others of its shape are put together.
-    fn stays(&self, child: u32) -> bool {
-        match &self.nodes[child as usize].label {
-            Label::Fixed(text) => may_stay(text),
-            Label::Values { .. } => true,
-        }
+    fn is_word(&self, child: u32) -> bool {
+        matches!(&self.nodes[child as usize].label, Label::Fixed(text) if may_stay(text))
     }
 
     /// The shape of a segment below a node.
@@ -276,9 +285,26 @@ impl Trie {
                 self.nodes.len() as u32 - 1
             }
         };
-        self.nodes[node as usize].children.push(child);
-        self.edges.insert((node, key), child);
+        self.attach(node, key, child);
         child
+    }
+
+    /// Makes a node the child of another.
+    fn attach(&mut self, node: u32, key: u64, child: u32) {
+        let words = u32::from(self.is_word(child));
+        let parent = &mut self.nodes[node as usize];
+        parent.words += words;
+        parent.children.push(child);
+        self.edges.insert((node, key), child);
+    }
+
+    /// Takes a child from its node.
+    fn detach(&mut self, node: u32, child: u32) {
+        let words = u32::from(self.is_word(child));
+        let parent = &mut self.nodes[node as usize];
+        parent.words -= words;
+        parent.children.retain(|other| *other != child);
+        self.edges.remove(&(node, self.key(child)));
     }
 
     /// The child that stands for all values of a shape, made if it is not there.
@@ -316,8 +342,7 @@ impl Trie {
 
     /// Makes a child part of another.
     fn move_into(&mut self, parent: u32, child: u32, into: u32) {
-        self.nodes[parent as usize].children.retain(|other| *other != child);
-        self.edges.remove(&(parent, self.key(child)));
+        self.detach(parent, child);
         self.state += 1;
         self.merge(into, child);
     }
@@ -327,16 +352,14 @@ impl Trie {
         let source = &mut self.nodes[from as usize];
         let (hits, marks, ways) = (source.hits, source.marks, source.ways);
         let children = std::mem::take(&mut source.children);
+        source.words = 0;
         self.nodes[into as usize].add_ends(hits, marks, ways);
         for child in children {
             let key = self.key(child);
             self.edges.remove(&(from, key));
             match self.place_for(into, child) {
                 Some(other) => self.merge(other, child),
-                None => {
-                    self.edges.insert((into, key), child);
-                    self.nodes[into as usize].children.push(child);
-                }
+                None => self.attach(into, key, child),
             }
         }
         self.found.remove(&from);

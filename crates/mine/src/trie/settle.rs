@@ -6,6 +6,7 @@
 //! few, come often, are common words, and differ in what follows.
 
 mod apart;
+mod figures;
 mod methods;
 mod secrets;
 mod vocabulary;
@@ -45,8 +46,17 @@ struct Candidate {
     traits: Traits,
     /// Its requests by what follows.
     next: Next,
+    /// The same, by the very segment that follows.
+    after: Next,
     /// Whether words follow, and all are such as one knows.
     before_words: Option<bool>,
+}
+
+/// The requests of values that were put together before, by what follows, as those of a [`Candidate`].
+#[derive(Default)]
+struct Others {
+    next: Next,
+    after: Next,
 }
 
 impl Trie {
@@ -106,27 +116,13 @@ impl Trie {
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
                 next: self.next(*child),
+                after: self.after(*child),
                 before_words: self.is_before_words(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
             groups.entry(key).or_default().push(candidate);
         }
         groups
-    }
-
-    /// Numbers, codes and identifiers.
-    fn settle_figures(&mut self, node: u32) {
-        let free = match &self.nodes[node as usize].label {
-            Label::Values { .. } => true,
-            Label::Fixed(text) => !words::is_plural(text),
-        };
-        for ((prefix, class, suffix), group) in self.groups(node) {
-            if class.is_words() || is_fixed_figure(class, &prefix, &group, free) {
-                continue;
-            }
-            let shape = Shape { prefix: &prefix, class, suffix: &suffix };
-            self.generalise(node, &shape, |_, _| true);
-        }
     }
 
     /// Words, by the text around them.
@@ -149,7 +145,7 @@ impl Trie {
             // Countries and codes are no names of pages, and pages no codes.
             let (upper, lower): (Vec<Candidate>, Vec<Candidate>) =
                 group.into_iter().partition(|candidate| is_upper(&candidate.text));
-            let others = before.map_or_else(Next::new, |values| self.next(values));
+            let others = self.others(before);
             self.found.extend(self.words_of_other_methods(&lower, before));
             let mut values = Vec::new();
             for group in [&lower, &upper] {
@@ -295,21 +291,40 @@ impl Trie {
 
     /// Requests of a node by what follows it.
     fn next(&self, node: u32) -> Next {
+        self.by(node, |child| self.kind(node, child))
+    }
+
+    /// Requests of a node by the very segment that follows it.
+    fn after(&self, node: u32) -> Next {
+        self.by(node, |child| match &self.nodes[child as usize].label {
+            Label::Fixed(text) => word(text),
+            Label::Values { class, .. } => *class as u32,
+        })
+    }
+
+    /// Requests of a node by the way in which they end at it, or by what `kind` says of the child that they go on to.
+    fn by(&self, node: u32, kind: impl Fn(u32) -> u32) -> Next {
         let source = &self.nodes[node as usize];
         let ends = source.ways.iter().zip(ENDS..).filter(|(hits, _)| **hits > 0);
         let mut next: Next = ends.map(|(hits, way)| (way, u64::from(*hits))).collect();
         for child in &source.children {
-            *next.entry(self.kind(node, *child)).or_insert(0) += self.below(*child);
+            *next.entry(kind(*child)).or_insert(0) += self.below(*child);
         }
         next
+    }
+
+    /// The requests of values that were put together before.
+    fn others(&self, values: Option<u32>) -> Others {
+        values.map_or_else(Others::default, |values| Others {
+            next: self.next(values),
+            after: self.after(values),
+        })
     }
 
     /// What stands for a child in [`Next`].
     fn kind(&self, node: u32, child: u32) -> u32 {
         match &self.nodes[child as usize].label {
-            Label::Fixed(text) if self.is_known_word(node, text) => {
-                WORDS + hash(text) as u32 % WORDS
-            }
+            Label::Fixed(text) if self.is_known_word(node, text) => word(text),
             _ => self.bit(node, child),
         }
     }
@@ -329,53 +344,14 @@ impl Trie {
     }
 }
 
-/// Whether a few figures are fixed: versions and the like, which come often and alone. `free` says that no plural
-/// stands before them, of which they could be the numbers.
-fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool) -> bool {
-    const OFTEN: u64 = 20;
-    let often = group.iter().all(|candidate| candidate.hits >= OFTEN);
-    let few = group.len() <= 3;
-    match class {
-        Class::Uuid | Class::Email => false,
-        // Versions of an API may be dates.
-        Class::Date | Class::Month => often && group.len() <= 2,
-        Class::Hex | Class::Token => group.len() == 1 && group[0].hits >= 5 * OFTEN,
-        // `covid-19`: a word with a number, unless there are several of it.
-        _ if prefix.ends_with(b"-") || prefix.ends_with(b"_") => few,
-        Class::Int if group.iter().all(|candidate| is_error_status(&candidate.text)) => few,
-        // `2.0`: a version of an API, not a coordinate.
-        Class::Float => few && group.iter().all(|candidate| candidate.text.len() <= 4),
-        Class::Version | Class::Code => few && come_again(group),
-        // One small number that goes on coming, or of which nothing says that it counts anything.
-        _ if group.len() == 1 => {
-            let text = &group[0].text;
-            let short = text.len() <= 2 || is_year(text);
-            // The first of its kind is named in programs, wherever it stands.
-            often || text == b"1" || short && (free || come_again(group))
-        }
-        _ => often && few && (free || agreement(group) < 0.5),
-    }
-}
-
-/// Whether the same few came again and again: values of a parameter go on coming.
-fn come_again(group: &[Candidate]) -> bool {
-    const TIMES: u64 = 4;
-    let hits: u64 = group.iter().map(|candidate| candidate.hits).sum();
-    hits >= 2 * TIMES && hits >= TIMES * group.len() as u64
-}
-
-/// `1984`, `2026`.
-fn is_year(text: &[u8]) -> bool {
-    matches!(text, [b'1', b'9', b'0'..=b'9', b'0'..=b'9'] | [b'2', b'0', b'0'..=b'9', b'0'..=b'9'])
-}
-
-fn is_error_status(text: &[u8]) -> bool {
-    matches!(text, [b'4' | b'5', b'0'..=b'5', b'0'..=b'9'])
+/// What stands for a word in [`Next`].
+fn word(text: &[u8]) -> u32 {
+    WORDS + hash(text) as u32 % WORDS
 }
 
 /// The nodes of a group that are values. `known` says that others of the group were found to be some already.
-/// `others` are the requests of those by what follows.
-fn values_among(group: &[Candidate], known: bool, others: &Next) -> (Vec<u32>, Vec<u32>) {
+/// `others` are the requests of those.
+fn values_among(group: &[Candidate], known: bool, others: &Others) -> (Vec<u32>, Vec<u32>) {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
     if known || openness(&open) > OPEN {
@@ -426,7 +402,7 @@ fn openness(group: &[&Candidate]) -> f64 {
 
 /// The values among candidates: all but common words, and those that differ from the rest in what follows. Beside
 /// them those that are fixed for being words.
-fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
+fn values_of(group: &[&Candidate], others: &Others) -> (Vec<u32>, Vec<u32>) {
     const FEW: usize = 3;
     const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
@@ -458,15 +434,16 @@ fn values_of(group: &[&Candidate], others: &Next) -> (Vec<u32>, Vec<u32>) {
             && !vocabulary::is_before_words_alone(candidate, group);
         common && !one_of_many || alone || apart && candidate.hits >= 30
     };
-    let mut known = vocabulary::words_among_values(group, others);
+    let mut known = vocabulary::words_among_values(group, &others.next);
     known.extend(vocabulary::single_words_among_slugs(group));
     known.extend(vocabulary::common_words_among_slugs(group));
-    known.extend(vocabulary::plurals_among_values(group, others));
+    known.extend(vocabulary::plurals_among_values(group, &others.next));
     let apart = apart::words_apart(group, others);
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)
     };
     let values = group.iter().filter(is_value).map(|candidate| candidate.node).collect();
+    known.extend(apart);
     (values, known)
 }
 

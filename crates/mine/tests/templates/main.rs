@@ -18,7 +18,7 @@ const REQUESTS: usize = 40_000;
 /// Wanted of the mean over the apps of a half.
 const WANTED_F1: f64 = 0.97;
 /// What rules have reached, by half: mean F1, and routes that lost a fixed word. Less, or more, is a step back.
-const REACHED: [(&str, f64, usize); 2] = [("seen", 0.974, 1), ("held_back", 0.98, 7)];
+const REACHED: [(&str, f64, usize); 2] = [("seen", 0.974, 0), ("held_back", 0.98, 7)];
 
 /// What came of one app.
 struct Judged {

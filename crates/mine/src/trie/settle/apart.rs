@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::super::following::{Next, add, excess, is_often, total};
 use super::super::looks::is_plain;
 use super::super::{Trie, hash_of_shape};
-use super::Candidate;
+use super::{Candidate, Others};
 use crate::segment::{Class, Shape};
 
 /// Candidates from which on they say what is usual, without others.
@@ -19,7 +19,7 @@ impl Trie {
     pub(in super::super) fn words_apart(&self, node: u32) -> Vec<u32> {
         let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
         let values = self.edges.get(&(node, hash_of_shape(&plain))).copied();
-        let others = values.map_or_else(Next::new, |values| self.next(values));
+        let others = self.others(values);
         let group = self.groups(node).remove(&(vec![], Class::Word, vec![])).unwrap_or_default();
         let mut found = words_apart(&group.iter().collect::<Vec<_>>(), &others);
         found.extend(self.words_of_other_methods(&group, values));
@@ -27,18 +27,17 @@ impl Trie {
     }
 }
 
-/// The plain words among candidates that are none of the values for going on in another way. `others` are the requests
-/// of values that were put together before, by what follows.
-pub(super) fn words_apart(group: &[&Candidate], others: &Next) -> Vec<u32> {
-    if group.len() < FEWEST && others.is_empty() {
+/// The plain words among candidates that are none of the values for going on in another way.
+pub(super) fn words_apart(group: &[&Candidate], others: &Others) -> Vec<u32> {
+    if group.len() < FEWEST && others.next.is_empty() {
         return Vec::new();
     }
-    let mut all = others.clone();
+    let mut all = others.next.clone();
     for candidate in group {
         add(&mut all, &candidate.next);
     }
-    let (mut found, all) = strange(group, all, others.is_empty());
-    found.extend(novel(group, &all, others, &found));
+    let (mut found, all) = strange(group, all, others.next.is_empty());
+    found.extend(novel(group, &all, &others.after, &found));
     let words = group.iter().filter(|candidate| is_plain(&candidate.text));
     words.map(|candidate| candidate.node).filter(|node| found.contains(node)).collect()
 }
@@ -80,7 +79,7 @@ fn novel(group: &[&Candidate], rest: &Next, others: &Next, known: &[u32]) -> Vec
     values.sort_by_key(|candidate| candidate.hits);
     // How many have what, those that were put together before counted as two.
     let mut having: BTreeMap<u32, u32> = others.keys().map(|bit| (*bit, 2)).collect();
-    for bit in values.iter().flat_map(|candidate| candidate.next.keys()) {
+    for bit in values.iter().flat_map(|candidate| candidate.after.keys()) {
         *having.entry(*bit).or_insert(0) += 1;
     }
     let once = having.values().filter(|count| **count == 1).count() as f64;
@@ -88,7 +87,7 @@ fn novel(group: &[&Candidate], rest: &Next, others: &Next, known: &[u32]) -> Vec
     let fixed = |candidate: &Candidate| {
         let lighter = values.partition_point(|other| other.hits <= candidate.hits) as f64;
         let chance = once.max(1.0) / (all - candidate.hits as f64).max(1.0);
-        candidate.next.keys().all(|bit| having.get(bit) == Some(&1)) && lighter * chance < UNLIKELY
+        candidate.after.keys().all(|bit| having.get(bit) == Some(&1)) && lighter * chance < UNLIKELY
     };
     values.iter().filter(|candidate| fixed(candidate)).map(|candidate| candidate.node).collect()
 }
