@@ -9,15 +9,21 @@ use std::fs;
 use std::io;
 use std::net::SocketAddr;
 
-use model::Sample;
+use model::units::SECOND;
+use model::{Nanos, Sample};
+use net::clock;
 
 use crate::host::{ask, diagnostics, why};
-use crate::proc::sockets::{self, Asked, Connection};
+use crate::proc::sockets::{self, Connection};
 
 /// Open files of all processes together that are looked through for sockets at most: some 2 us each.
 const MOST_FILES: usize = 20_000;
 /// Files that may be looked through for each sample in the long run, so that it takes some 4 ms of a processor.
 const FILES_A_SAMPLE: usize = 2_000;
+/// Looks are so far apart that they take no more of a processor than one part in so many, but no further than
+/// [`LONGEST_REST`]: the load beside them may need it.
+const ONE_PART_IN: Nanos = 250;
+const LONGEST_REST: Nanos = 4 * SECOND;
 /// Datagrams of an answer that are read, some 80 connections each.
 const MOST_ANSWERS: usize = 256;
 /// Other ends that are told apart.
@@ -30,6 +36,8 @@ pub struct Awaited {
     seen: BTreeSet<SocketAddr>,
     /// Whose the sockets are.
     owners: Owners,
+    /// Until then nothing is read again.
+    rests_until: Nanos,
 }
 
 impl Awaited {
@@ -39,7 +47,20 @@ impl Awaited {
     ///   than are told apart, those waited for most are told.
     /// - `process.unread`: connections that others opened to them, with something in it that they have not read;
     /// - `process.other_sockets`: sockets that are none of these and listen nowhere, as those of `unix:`.
+    ///
+    /// Samples get none of these where reading them for each would take too much of a processor.
     pub fn read(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
+        if clock::now() < self.rests_until {
+            return;
+        }
+        let before_ns = clock::thread_cpu();
+        self.look(pids, sample);
+        let spent_ns = clock::thread_cpu().saturating_sub(before_ns);
+        let rest_ns = spent_ns.saturating_mul(ONE_PART_IN).min(LONGEST_REST);
+        self.rests_until = clock::now().saturating_add(rest_ns);
+    }
+
+    fn look(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
         let pids: Vec<u32> = pids.collect();
         let found = connections().and_then(|(listeners, connections)| {
             let inodes = connections.iter().map(|connection| connection.inode);
@@ -183,24 +204,20 @@ struct Listeners {
 /// Who listens, and connections, of the network that this process sees.
 fn connections() -> io::Result<(Listeners, Vec<Connection>)> {
     let (mut listeners, mut found) = (Listeners::default(), Vec::new());
-    for ipv6 in [false, true] {
-        let socket = diagnostics().ok_or(io::ErrorKind::Unsupported)?;
-        let take = |message: &[u8]| {
-            if let Some(listener) = sockets::listener(message) {
-                listeners.ports.insert(listener.address.port());
-                listeners.inodes.insert(listener.inode);
-            }
-            found.extend(sockets::connection(message));
-        };
-        ask(&socket, &sockets::request(ipv6, Asked::All), MOST_ANSWERS, take).map_err(|error| {
-            match error.kind() {
-                io::ErrorKind::FileTooLarge => {
-                    io::Error::other("this machine has too many to look through each (some 20,000)")
-                }
-                _ => error,
-            }
-        })?;
-    }
+    let socket = diagnostics().ok_or(io::ErrorKind::Unsupported)?;
+    let take = |message: &[u8]| {
+        if let Some(listener) = sockets::listener(message) {
+            listeners.ports.insert(listener.address.port());
+            listeners.inodes.insert(listener.inode);
+        }
+        found.extend(sockets::connection(message));
+    };
+    ask(&socket, &sockets::all(), MOST_ANSWERS, take).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => {
+            io::Error::other("this machine has too many to look through each (some 20,000)")
+        }
+        _ => error,
+    })?;
     Ok((listeners, found))
 }
 
@@ -231,12 +248,29 @@ mod tests {
     }
 
     #[test]
+    fn looks_that_take_long_are_far_apart() {
+        let own = || std::iter::once(std::process::id());
+        let (mut awaited, mut first, mut second) =
+            (Awaited::default(), Sample::new(0), Sample::new(0));
+        awaited.read(own(), &mut first);
+        awaited.read(own(), &mut second);
+        let told = |sample: &Sample| {
+            sample.gauges.contains_key("process.unread")
+                || sample.missing.contains_key("process.awaits")
+        };
+        assert!(told(&first) && !told(&second), "{first:?} {second:?}");
+        awaited.rests_until = 0;
+        awaited.read(own(), &mut second);
+        assert!(told(&second), "{second:?}");
+    }
+
+    #[test]
     fn who_asked_and_was_not_answered_waits() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let end = listener.local_addr().expect("an address");
         let told = |awaited: &mut Awaited| {
             let mut sample = Sample::new(0);
-            awaited.read(std::iter::once(std::process::id()), &mut sample);
+            awaited.look(std::iter::once(std::process::id()), &mut sample);
             if let Some(why) = sample.missing.get("process.awaits") {
                 println!("not read here: {why}");
                 return None;
@@ -295,7 +329,7 @@ mod tests {
     #[test]
     fn the_ends_that_are_waited_for_most_are_told() {
         let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
-        let mut awaited = Awaited { seen: [end(1)].into(), owners: Owners::default() };
+        let mut awaited = Awaited { seen: [end(1)].into(), ..Awaited::default() };
         let ends = (2..40)
             .map(|port| (end(port), To { open: 1, waiting: port.into(), first: 0 }))
             .collect();

@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::cgroup::{Cgroups, Held};
 use crate::kernel_log::KernelLog;
-use crate::proc::sockets::{self, Asked};
+use crate::proc::sockets;
 use crate::proc::{memory, network, processors};
 use crate::text::{number, read};
 
@@ -109,9 +109,7 @@ impl Host {
                 }
             };
             let asked = match socket {
-                Some(socket) => {
-                    ask(socket, &sockets::request(ipv6, Asked::Listeners), MOST_ANSWERS, take)
-                }
+                Some(socket) => ask(socket, &sockets::listeners(ipv6), MOST_ANSWERS, take),
                 None => Err(io::ErrorKind::Unsupported.into()),
             };
             if let Err(error) = asked {

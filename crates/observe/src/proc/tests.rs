@@ -233,7 +233,12 @@ fn listeners_with_their_queues() {
     refused.resize(16, 0);
     refused.extend((-1_i32).to_ne_bytes());
     assert_eq!(sockets::answer(&refused, |_| {}), sockets::Answer::Refused(1));
-    assert_eq!(sockets::request(true, sockets::Asked::All).len(), 72);
+    for (question, length) in [(sockets::listeners(true), 72), (sockets::all(), 76)] {
+        assert_eq!(
+            (question.len(), u32::from_ne_bytes(*question.first_chunk().unwrap())),
+            (length as usize, length)
+        );
+    }
 }
 
 /// A connection that is open, of which the kernel tells these numbers of `struct tcp_info`.
