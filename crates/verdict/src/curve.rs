@@ -228,7 +228,7 @@ fn still_growing(rows: &[CurveRow], best: usize) -> bool {
 /// What happens past the best level: the first level that fails or falls, whichever comes first.
 fn beyond(curve: &Curve, top: &CurveRow) -> String {
     let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < SOUND);
-    // Where the generator was the limit the server carries at least that: nothing fell.
+    // Where something else was the limit the server carries at least that: nothing fell.
     let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
     let mut past = curve.rows.iter().filter(|row| known(row) && row.level > top.level);
@@ -327,7 +327,7 @@ fn notes(curve: &Curve) -> Vec<String> {
                     "arrivals waited for a free connection there: the server was slow, or more connections (-c) carry more, \
                      so {BOUNDS}"
                 ),
-                _ => format!("the generator was the limit there, so {BOUNDS}"),
+                _ => format!("something other than the server was the limit there, so {BOUNDS}"),
             };
             notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));
         }

@@ -268,14 +268,17 @@ fn flat_and_slower(climbed: &[(f64, Outcome)]) -> Option<String> {
     })
 }
 
-/// What levels at which the generator was the limit make of a climb that stayed flat over them.
+/// What levels at which something other than the server was the limit make of a climb that stayed flat over them.
 fn by_generator(climbed: &[(f64, Outcome)]) -> String {
     let limited = climbed.iter().filter(|(_, outcome)| outcome.at_least);
     let levels: Vec<String> = limited.map(|(level, _)| show(*level)).collect();
     if levels.is_empty() {
         return String::new();
     }
-    format!("; the generator was the limit at {}, so the server may carry more", levels.join(", "))
+    format!(
+        "; the server was not the limit at {}, so it may carry more",
+        levels.join(", ")
+    )
 }
 
 fn connections(level: f64) -> String {

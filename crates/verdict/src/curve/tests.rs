@@ -150,8 +150,8 @@ fn doubts_are_reported() {
     assert_eq!(
         reading.notes,
         [
-            "LOWER_BOUND at 2 connections: the generator was the limit there, so read QPS as \
-             \"at least\" and latency as \"at most\"",
+            "LOWER_BOUND at 2 connections: something other than the server was the limit there, so read \
+             QPS as \"at least\" and latency as \"at most\"",
             "INVALID at 4 connections: leave them out",
         ]
     );

@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// Where the generator was the limit, QPS is "at least": it does not show a fall.
+/// Where something other than the server was the limit, QPS is "at least": it does not show a fall.
 #[test]
 fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     let server = |at_least: &'static [f64]| {
@@ -226,6 +226,6 @@ fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
     assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");
     let wanted = "from 8 to 64 connections the best QPS grew 0.00 % while the mean grew 16.0 times; the \
-                generator was the limit at 16, 32, 64, so the server may carry more";
+                server was not the limit at 16, 32, 64, so it may carry more";
     assert!(reason.starts_with(wanted), "{reason}");
 }

@@ -93,12 +93,12 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     match (decided, bound.metric, met) {
         (true, ..) => None,
         (false, Metric::Qps, _) => Some(format!(
-            "the generator was the limit ({}), so the server may carry more",
+            "the run is a LOWER_BOUND ({}), so the server may carry more",
             names(run, Verdict::LowerBound)
         )),
         (false, _, true) => Some(saw_less(run)),
         (false, _, false) => Some(format!(
-            "the generator's side was the limit ({}) and may have caused this",
+            "the run is a LOWER_BOUND ({}), and what made it one may have caused this",
             names(run, Verdict::LowerBound)
         )),
     }
@@ -315,7 +315,7 @@ fn not_believable(run: &Run) -> String {
 
 fn saw_less(run: &Run) -> String {
     format!(
-        "the generator's side was the limit ({}), so the server saw less than it was meant to",
+        "the run is a LOWER_BOUND ({}), so the server saw less than it was meant to",
         names(run, Verdict::LowerBound)
     )
 }

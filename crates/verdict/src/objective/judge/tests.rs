@@ -209,6 +209,17 @@ fn a_server_that_only_fails_misses_its_success() {
     rules(&run, "p99<500ms", Ruling::Inconclusive, "fast_errors");
 }
 
+/// The generator had time left: another program took the processors.
+#[test]
+fn a_busy_neighbour_is_not_called_the_generator() {
+    let run = doubtful(Verdict::LowerBound, &[ReasonCode::BusyNeighbour]);
+    for objective in ["qps>=1100", "p99<500ms", "p99<5ms", "stable"] {
+        let judged =
+            rules(&run, objective, Ruling::Inconclusive, "is a LOWER_BOUND (busy_neighbour)");
+        assert!(!judged.reason.contains("generator"), "{judged:#?}");
+    }
+}
+
 #[test]
 fn a_lower_bound_decides_where_more_could_only_be_better() {
     use Ruling::{Inconclusive, Pass};
