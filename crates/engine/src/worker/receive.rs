@@ -37,6 +37,7 @@ impl Worker {
             Ok(session) => {
                 conn.tls = Some(Box::new(session));
                 self.decrypt(net, j, &mut [], now);
+                self.greeted(net, j);
             }
             Err(error) => self.tls_failed(net, j, &error.to_string(), now),
         }
