@@ -305,8 +305,13 @@ fn objective(
     }
 }
 
-/// How the figures of a lower bound read.
-const BOUNDS: &str = "read QPS as \"at least\" and latency as \"at most\"";
+/// How the figures of lower bounds read. At a fixed rate arrivals that were not sent are in no latency.
+const fn bounds(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "read QPS as \"at least\" and latency as \"at most\"",
+        LevelKind::Rate => "read QPS as \"at least\"",
+    }
+}
 
 fn notes(curve: &Curve) -> Vec<String> {
     let mut notes = Vec::new();
@@ -319,15 +324,16 @@ fn notes(curve: &Curve) -> Vec<String> {
         codes.dedup();
         let why = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
         if !levels.is_empty() {
+            let bounds = bounds(curve.kind);
             let levels = levels_of(curve.kind, &levels);
             let means = match (verdict, codes.as_slice()) {
                 (Verdict::Invalid, _) => "leave them out".to_owned(),
-                (_, ["not_steady"]) => format!("the start was slower than the rest, so {BOUNDS}"),
+                (_, ["not_steady"]) => format!("the start was slower than the rest, so {bounds}"),
                 (_, ["connections_exhausted"]) => format!(
                     "arrivals waited for a free connection there: the server was slow, or more connections (-c) carry more, \
-                     so {BOUNDS}"
+                     so {bounds}"
                 ),
-                _ => format!("something other than the server was the limit there, so {BOUNDS}"),
+                _ => format!("something other than the server was the limit there, so {bounds}"),
             };
             notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));
         }

@@ -162,6 +162,7 @@ fn doubts_are_reported() {
         notes[0].contains("waited for a free connection") && !notes[0].contains("generator"),
         "{notes:?}"
     );
+    assert!(notes[0].ends_with("so read QPS as \"at least\""), "{notes:?}");
     let mut starved =
         closed(&[(1.0, 50.0, 10.0, 1.0), (2.0, 99.0, 20.0, 1.0), (4.0, 60.0, 70.0, 1.0)]);
     let sentence = read(&starved, OBJECTIVE).sentence;
