@@ -98,7 +98,8 @@ fn reading(run: &Run) -> String {
 
 /// Attempts that failed, were not sent or had no end.
 fn without_success(run: &Run) -> u64 {
-    run.totals.attempts.saturating_sub(run.totals.succeeded)
+    let unawaited = if run.interrupted { run.totals.unfinished } else { 0 };
+    run.totals.attempts.saturating_sub(run.totals.succeeded).saturating_sub(unawaited)
 }
 
 fn summary(run: &Run) -> Markup {
