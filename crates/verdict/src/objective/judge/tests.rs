@@ -310,8 +310,13 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
     run.totals.attempts = 20_000;
     let mut slow = run_of(&[quick(&[(9, 9, 700)]); 20]);
     slow.plan.rate_per_s = Some(1000.0);
-    slow.totals.attempts = 20_000;
+    (slow.totals.attempts, slow.rates.offered_per_s) = (20_000, 1000.0);
     rules(&slow, "qps>=1100", Ruling::Fail, "");
+    // All were asked for in the first two seconds, and answered in twenty.
+    let mut counted = sound(20);
+    (counted.plan.rate_per_s, counted.plan.requests) = (Some(10_000.0), Some(20_000));
+    counted.rates.offered_per_s = 10_000.0;
+    rules(&counted, "qps>=1100", Ruling::Fail, "");
     let mut paced = sound(20);
     paced.plan.pace_ns = Some(10 * MILLISECOND);
     rules(&paced, "qps>=1100", Ruling::Inconclusive, "--pace");
