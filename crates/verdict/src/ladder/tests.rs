@@ -122,6 +122,15 @@ fn failures_end_the_climb_and_their_level_is_not_the_best() {
     assert!(reason.starts_with("success was 62.00 % at 64 connections, below 90.00 %"), "{reason}");
 }
 
+/// A tenth that is refused at once makes no level the best.
+#[test]
+fn finer_levels_lie_around_the_one_that_carries_most() {
+    let server = |c: f64| if c <= 8.0 { (c * 100.0, 1.0) } else { (840.0, 0.91) };
+    let server = |c: f64| outcome(server(c).0, 10.0, server(c).1);
+    let (levels, _) = climb(Ladder::auto(32, 0.9), server);
+    assert_eq!(levels, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 5.0, 6.0, 10.0, 13.0]);
+}
+
 #[test]
 fn failures_in_the_finer_pass_end_it() {
     let server = |c: f64| outcome(c * 100.0, 10.0, if c > 35.0 { 0.5 } else { 1.0 });
