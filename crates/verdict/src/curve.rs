@@ -343,12 +343,13 @@ fn notes(curve: &Curve) -> Vec<String> {
     notes
 }
 
-/// A level well below both a lower and a higher one.
+/// A level well below both a lower and a higher one: not a lower bound, where the server may carry more.
 fn dip(curve: &Curve) -> Option<String> {
     let rows: Vec<&CurveRow> = curve.rows.iter().filter(|row| sound(row)).collect();
     let dips = rows.iter().enumerate().filter(|&(at, row)| {
         let highest = |part: &[&CurveRow]| part.iter().map(|r| r.qps).fold(0.0, f64::max);
-        row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
+        row.verdict != Some(Verdict::LowerBound)
+            && row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
     });
     let levels: Vec<f64> = dips.map(|(_, row)| row.level).collect();
     (!levels.is_empty() && curve.kind == LevelKind::Concurrency).then(|| {
