@@ -86,11 +86,6 @@ impl Connections {
         self.slots == 1
     }
 
-    /// All of them.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Conn> {
-        self.list.iter_mut()
-    }
-
     /// Whether connection `j` is open and has room for `burst` more requests.
     #[inline]
     pub(crate) fn has_room(&self, j: u32) -> bool {
@@ -167,8 +162,16 @@ impl Connections {
     pub(crate) fn waiting_since(&self, j: u32) -> Option<Nanos> {
         let conn = &self[j];
         match conn.state {
+            ConnState::Open => (conn.in_flight > 0).then(|| self.oldest(j).sent),
+            _ => self.opening_since(j),
+        }
+    }
+
+    /// When connection `j` began to connect, or its handshake, if that is what it does.
+    pub(crate) fn opening_since(&self, j: u32) -> Option<Nanos> {
+        let conn = &self[j];
+        match conn.state {
             ConnState::Connecting | ConnState::Handshaking => Some(conn.began),
-            ConnState::Open if conn.in_flight > 0 => Some(self.oldest(j).sent),
             ConnState::Open | ConnState::Closed => None,
         }
     }

@@ -480,6 +480,9 @@ impl Recorder {
         self.open = Gauge::default();
         self.open.until(self.boundary);
         self.open.step(0, open as i32);
+        // Handshakes have moved it on to instants that counted from when opening began.
+        self.in_flight = Gauge::default();
+        self.in_flight.until(self.slices.end());
     }
 }
 

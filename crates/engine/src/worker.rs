@@ -163,8 +163,9 @@ impl Worker {
         if !self.run.stopped && self.stop_requested() {
             self.run.stopped = true;
             // By then every worker has noticed. If each ended its window at once, their intervals would
-            // differ.
-            let end = self.job.barrier.end(now.saturating_add(NOTICE_STOP));
+            // differ. One that is alone need not wait: a source that has halted sends nothing meanwhile.
+            let noticed = if self.job.workers > 1 { NOTICE_STOP } else { 1 };
+            let end = self.job.barrier.end(now.saturating_add(noticed));
             self.recorder.end_window(end);
         }
     }

@@ -11,6 +11,8 @@ use crate::units::Nanos;
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.calibration/1";
+/// How many times more or less one rate may be than another for lateness at the one to be told of the other.
+const SUCH_A_RATE: f64 = 3.0;
 
 /// A generator's ceiling, measured against the built-in API with small plain requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +78,7 @@ pub struct Ceiling {
     pub used_ratio: f64,
     /// When it was measured, RFC 3339 in UTC.
     pub measured_at: String,
-    /// Usual 99th percentile of lateness at the nearest rate calibrated; absent in a closed loop.
+    /// Usual 99th percentile of lateness at the nearest rate calibrated; absent in a closed loop, and where none is near.
     pub late_p99_ns: Option<Nanos>,
 }
 
@@ -91,10 +93,11 @@ impl Calibration {
         Some(near.requests_per_s * scale.min(1.0))
     }
 
-    /// The lateness measured at the rate nearest to `rate_per_s` by ratio.
+    /// The lateness measured at the rate nearest to `rate_per_s` by ratio; none where that is another rate altogether.
     pub fn lateness(&self, rate_per_s: f64) -> Option<&OpenLateness> {
         let distance = |open: &OpenLateness| (open.rate_per_s / rate_per_s).ln().abs();
-        self.open.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        let near = self.open.iter().filter(|open| distance(open) <= SUCH_A_RATE.ln());
+        near.min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 }
 
@@ -144,6 +147,7 @@ mod tests {
     fn the_nearest_rate_is_nearest_by_ratio() {
         let calibration = calibration();
         let near = |rate| calibration.lateness(rate).map(|open| open.rate_per_s);
-        assert_eq!((near(3000.0), near(4000.0)), (Some(1000.0), Some(10_000.0)));
+        assert_eq!((near(2900.0), near(4000.0)), (Some(1000.0), Some(10_000.0)));
+        assert_eq!((near(300.0), near(500_000.0)), (None, None), "nothing is known of these");
     }
 }

@@ -343,9 +343,6 @@ pub struct FlowPlan {
     /// Connections that do nothing else, where it has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
-    /// What its sessions are judged by.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub objectives: Vec<String>,
 }
 
 /// How TLS is spoken.

@@ -192,9 +192,6 @@ pub struct Flow {
     /// Fixed interval between the starts of one user's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Time>,
-    /// Objectives for the flow's sessions.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub objectives: Vec<String>,
 }
 
 /// One step of a flow.
@@ -237,6 +234,9 @@ pub struct Step {
     /// As `writes` of an endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<bool>,
+    /// Objectives for this step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<String>,
 }
 
 /// Where a value is found in a response.

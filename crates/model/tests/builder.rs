@@ -64,6 +64,19 @@ fn only_the_window_is_counted() {
 }
 
 #[test]
+fn what_an_interrupted_run_did_not_wait_for_is_no_failure() {
+    for (interrupted, success) in [(true, 1.0), (false, 0.5)] {
+        let mut builder = RunBuilder::new(head());
+        builder.add(&interval(0, Phase::Window, 100));
+        let mut drained = interval(1, Phase::Drain, 0);
+        drained.tally.unfinished = 100;
+        builder.add(&drained);
+        let run = builder.finish(interrupted);
+        assert_eq!((run.totals.attempts, run.rates.success_ratio), (200, Some(success)));
+    }
+}
+
+#[test]
 fn a_run_from_before_blocks_is_readable() {
     let mut builder = RunBuilder::new(head());
     builder.add(&interval(0, Phase::Window, 100));

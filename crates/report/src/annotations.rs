@@ -28,7 +28,7 @@ fn line(case: &Case, url: &str) -> String {
         (Ruling::Fail, _) => ("error", "missed"),
         (Ruling::Inconclusive, true) => ("error", "do not quote"),
         (Ruling::Inconclusive, false) => ("warning", "undecided"),
-        (Ruling::Pass, true) => ("warning", "at least"),
+        (Ruling::Pass, true) => ("warning", "in doubt"),
         (Ruling::Pass, false) => ("notice", "met"),
     };
     let word = if case.name == "validity" && word == "met" { "good" } else { word };

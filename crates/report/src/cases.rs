@@ -1,6 +1,7 @@
 //! A result as cases that hold or do not: what test reports and annotations list.
 
 use model::{Ruling, Run, Sweep, Verdict};
+use verdict::exit::is_believable;
 use verdict::objective::levels::Holding;
 use verdict::objective::words::{figure, interval};
 
@@ -87,17 +88,11 @@ pub(crate) fn of_sweep(sweep: &Sweep, holding: &Holding) -> Cases {
 
 fn validity(run: &Run) -> Case {
     let verdict = run.validity.verdict;
-    // A fixed rate that was not sent leaves nothing to stand on; "at least" in a closed loop does.
-    let stands = match verdict {
-        Verdict::Valid => true,
-        Verdict::LowerBound => run.plan.rate_per_s.is_none(),
-        Verdict::Invalid => false,
-    };
     let reasons: Vec<&str> =
         run.validity.reasons.iter().map(|reason| reason.text.as_str()).collect();
     Case {
         name: "validity".to_owned(),
-        ruling: if stands { Ruling::Pass } else { Ruling::Inconclusive },
+        ruling: if is_believable(run) { Ruling::Pass } else { Ruling::Inconclusive },
         doubtful: verdict != Verdict::Valid,
         text: format!("{}. {}", verdict.name(), reasons.join(" ")).trim_end().to_owned(),
     }

@@ -104,6 +104,12 @@ mod tests {
     fn what_cannot_be_believed_is_an_error_and_an_abort_a_failure() {
         let invalid = run(&sample::open_loop());
         assert!(invalid.contains("errors=\"1\"") && invalid.contains("INVALID"), "{invalid}");
+        // The exit code is 98, too.
+        let mut throttled = sample::judged_run();
+        let (code, consequence) = (model::ReasonCode::Throttled, model::Verdict::LowerBound);
+        let reason = model::Reason { code, consequence, text: String::new() };
+        throttled.validity = model::Validity::of(vec![reason]);
+        assert!(run(&throttled).contains("errors=\"3\""), "{}", run(&throttled));
         let aborted = run(&sample::aborted());
         assert!(aborted.contains("name=\"not p99&gt;2s for 10s\""), "{aborted}");
         assert!(aborted.contains("failures=\"1\" errors=\"0\""), "{aborted}");

@@ -115,8 +115,9 @@ const LONGEST: usize = 2000;
 
 /// A level in words: `648,381/s at 25,000 connections, mean 344ms`.
 fn words(kind: LevelKind, row: &CurveRow) -> String {
-    let (least, most) = match row.verdict {
-        Some(Verdict::LowerBound) => ("at least ", "at most "),
+    let (least, most) = match (row.verdict, kind) {
+        (Some(Verdict::LowerBound), LevelKind::Concurrency) => ("at least ", "at most "),
+        (Some(Verdict::LowerBound), LevelKind::Rate) => ("at least ", ""),
         _ => ("", ""),
     };
     let (qps, mean) = (rate(row.qps), show_duration(row.mean_ns));

@@ -13,7 +13,6 @@ mod unwatched;
 mod validity;
 
 use model::run::Run;
-use model::validity::Validity;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) use detail::{
@@ -21,7 +20,7 @@ pub(crate) use detail::{
     success, users, workers,
 };
 pub use summary::summary;
-pub(crate) use validity::meaning;
+pub(crate) use validity::{bounds_latency, meaning};
 
 use crate::figure::wrap;
 use crate::wrk;
@@ -125,8 +124,8 @@ pub fn details(run: &Run, latency: bool, style: Style) -> String {
 
 /// The verdict with its reasons, as it closes the text of a run: one line when `VALID`, between
 /// rules when not.
-pub fn validity(validity: &Validity, style: Style) -> String {
-    validity::verdict(validity, style)
+pub fn validity(run: &Run, style: Style) -> String {
+    validity::verdict(run, style)
 }
 
 #[cfg(test)]

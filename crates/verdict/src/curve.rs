@@ -228,7 +228,7 @@ fn still_growing(rows: &[CurveRow], best: usize) -> bool {
 /// What happens past the best level: the first level that fails or falls, whichever comes first.
 fn beyond(curve: &Curve, top: &CurveRow) -> String {
     let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < SOUND);
-    // Where the generator was the limit the server carries at least that: nothing fell.
+    // Where something else was the limit the server carries at least that: nothing fell.
     let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
     let mut past = curve.rows.iter().filter(|row| known(row) && row.level > top.level);
@@ -305,8 +305,13 @@ fn objective(
     }
 }
 
-/// How the figures of a lower bound read.
-const BOUNDS: &str = "read QPS as \"at least\" and latency as \"at most\"";
+/// How the figures of lower bounds read. At a fixed rate arrivals that were not sent are in no latency.
+const fn bounds(kind: LevelKind) -> &'static str {
+    match kind {
+        LevelKind::Concurrency => "read QPS as \"at least\" and latency as \"at most\"",
+        LevelKind::Rate => "read QPS as \"at least\"",
+    }
+}
 
 fn notes(curve: &Curve) -> Vec<String> {
     let mut notes = Vec::new();
@@ -319,15 +324,16 @@ fn notes(curve: &Curve) -> Vec<String> {
         codes.dedup();
         let why = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
         if !levels.is_empty() {
+            let bounds = bounds(curve.kind);
             let levels = levels_of(curve.kind, &levels);
             let means = match (verdict, codes.as_slice()) {
                 (Verdict::Invalid, _) => "leave them out".to_owned(),
-                (_, ["not_steady"]) => format!("the start was slower than the rest, so {BOUNDS}"),
+                (_, ["not_steady"]) => format!("the start was slower than the rest, so {bounds}"),
                 (_, ["connections_exhausted"]) => format!(
                     "arrivals waited for a free connection there: the server was slow, or more connections (-c) carry more, \
-                     so {BOUNDS}"
+                     so {bounds}"
                 ),
-                _ => format!("the generator was the limit there, so {BOUNDS}"),
+                _ => format!("something other than the server was the limit there, so {bounds}"),
             };
             notes.push(format!("{} at {levels}{why}: {means}", verdict.name()));
         }
@@ -337,12 +343,13 @@ fn notes(curve: &Curve) -> Vec<String> {
     notes
 }
 
-/// A level well below both a lower and a higher one.
+/// A level well below both a lower and a higher one: not a lower bound, where the server may carry more.
 fn dip(curve: &Curve) -> Option<String> {
     let rows: Vec<&CurveRow> = curve.rows.iter().filter(|row| sound(row)).collect();
     let dips = rows.iter().enumerate().filter(|&(at, row)| {
         let highest = |part: &[&CurveRow]| part.iter().map(|r| r.qps).fold(0.0, f64::max);
-        row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
+        row.verdict != Some(Verdict::LowerBound)
+            && row.qps < FALLEN * highest(&rows[..at]).min(highest(&rows[at + 1..]))
     });
     let levels: Vec<f64> = dips.map(|(_, row)| row.level).collect();
     (!levels.is_empty() && curve.kind == LevelKind::Concurrency).then(|| {

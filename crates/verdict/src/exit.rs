@@ -34,7 +34,7 @@ pub fn exit_code(run: &Run) -> u8 {
         COULD_NOT_RUN
     } else if run.interrupted && run.aborted.is_none() {
         INTERRUPTED
-    } else if !(believable(run) || absence_borne(run))
+    } else if !is_believable(run)
         || any(Ruling::Inconclusive)
         || rate_not_reached
     {
@@ -44,6 +44,12 @@ pub fn exit_code(run: &Run) -> u8 {
     } else {
         DONE
     }
+}
+
+/// Whether a run's figures may be gone by: it is `VALID`, a lower bound of a closed loop whose generator was running, or of
+/// a server whose absence an objective bears.
+pub fn is_believable(run: &Run) -> bool {
+    believable(run) || absence_borne(run)
 }
 
 /// What the code of a `LOWER_BOUND` run is and what to do about it, in a sentence; none where the code says something else.

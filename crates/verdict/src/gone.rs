@@ -26,6 +26,8 @@ const FEWEST_FAILING: u32 = 3;
 /// How improbable failures in a row must be by the run's own share of failures: e^-7, one in a
 /// thousand.
 const IMPROBABLE: f64 = 7.0;
+/// Attempts that failed one after the other, at least, of a user that counts as left.
+const FAILED_IN_A_ROW: f64 = 3.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
 pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
 /// How many times the 99th percentile of the service time a stall lasts; in an open loop, where many
@@ -186,7 +188,24 @@ fn away(run: &Run, silence: &Silence) -> bool {
     // What ran out on this side fails attempts that the server never saw; requests that it was sent and did not answer
     // are its own.
     let own = !run.totals.limits.is_empty();
-    !own && failing(run, silence) || silent(run, silence) || stalled(run, silence)
+    !own && (failing(run, silence) || deserted(run, silence))
+        || silent(run, silence)
+        || stalled(run, silence)
+}
+
+/// A closed loop that ends by count, in which every user that had been served failed again and again at the end: it ends
+/// when they have failed often enough, however soon that is.
+fn deserted(run: &Run, silence: &Silence) -> bool {
+    let Some(users) = &run.users else { return false };
+    let totals = &run.totals;
+    let failed = totals.attempts.saturating_sub(totals.requests).max(1) as f64;
+    let in_a_row = FAILED_IN_A_ROW * users.left as f64;
+    run.plan.requests.is_some()
+        && run.plan.rate_per_s.is_none()
+        && !silence.ended
+        && users.served > 0
+        && users.left >= users.served
+        && in_a_row * (totals.attempts as f64 / failed).ln() >= IMPROBABLE
 }
 
 /// Attempt after attempt failed, for longer than responses take here, and too many in a row to be the

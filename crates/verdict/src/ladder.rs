@@ -60,6 +60,11 @@ impl Outcome {
             at_least: run.validity.verdict == Verdict::LowerBound,
         }
     }
+
+    /// What succeeded of the QPS.
+    fn carried(&self) -> f64 {
+        self.qps * self.success.unwrap_or(1.0)
+    }
 }
 
 /// What to do next.
@@ -195,7 +200,7 @@ fn finer_levels(climbed: &[(f64, Outcome)], max_level: f64, stop_below: f64) -> 
     let sound = climbed.iter().filter(|(level, outcome)| {
         outcome.qps > 0.0 && too_few_succeed(*level, *outcome, stop_below).is_none()
     });
-    let Some(&(best, _)) = highest(sound) else { return Vec::new() };
+    let Some(&(best, _)) = highest(sound, Outcome::carried) else { return Vec::new() };
     let mut levels: Vec<f64> = FINER.iter().map(|factor| (best * factor).round()).collect();
     levels.retain(|level| {
         (1.0..=max_level).contains(level) && climbed.iter().all(|(held, _)| held != level)
@@ -204,10 +209,14 @@ fn finer_levels(climbed: &[(f64, Outcome)], max_level: f64, stop_below: f64) -> 
     levels
 }
 
-/// The level with the highest QPS; the lowest of equals.
-fn highest<'a>(levels: impl IntoIterator<Item = &'a (f64, Outcome)>) -> Option<&'a (f64, Outcome)> {
-    let higher =
-        |a: &'a (f64, Outcome), b: &'a (f64, Outcome)| if a.1.qps >= b.1.qps { a } else { b };
+/// The level with the highest figure; the lowest of equals.
+fn highest<'a>(
+    levels: impl IntoIterator<Item = &'a (f64, Outcome)>,
+    figure: fn(&Outcome) -> f64,
+) -> Option<&'a (f64, Outcome)> {
+    let higher = |a: &'a (f64, Outcome), b: &'a (f64, Outcome)| {
+        if figure(&a.1) >= figure(&b.1) { a } else { b }
+    };
     levels.into_iter().reduce(higher)
 }
 
@@ -232,7 +241,7 @@ fn too_few_succeed(level: f64, outcome: Outcome, stop_below: f64) -> Option<Stri
 }
 
 fn fallen(climbed: &[(f64, Outcome)]) -> Option<String> {
-    let &(best_level, best) = highest(climbed)?;
+    let &(best_level, best) = highest(climbed, |outcome| outcome.qps)?;
     let low = |outcome: &Outcome| outcome.qps <= FALLEN * best.qps && !outcome.at_least;
     let last = climbed.iter().rev().take_while(|(_, outcome)| low(outcome)).count();
     let &(level, outcome) = climbed.last()?;
@@ -268,14 +277,17 @@ fn flat_and_slower(climbed: &[(f64, Outcome)]) -> Option<String> {
     })
 }
 
-/// What levels at which the generator was the limit make of a climb that stayed flat over them.
+/// What levels at which something other than the server was the limit make of a climb that stayed flat over them.
 fn by_generator(climbed: &[(f64, Outcome)]) -> String {
     let limited = climbed.iter().filter(|(_, outcome)| outcome.at_least);
     let levels: Vec<String> = limited.map(|(level, _)| show(*level)).collect();
     if levels.is_empty() {
         return String::new();
     }
-    format!("; the generator was the limit at {}, so the server may carry more", levels.join(", "))
+    format!(
+        "; the server was not the limit at {}, so it may carry more",
+        levels.join(", ")
+    )
 }
 
 fn connections(level: f64) -> String {

@@ -15,6 +15,18 @@ fn requests_in_flight_are_not_integrated_past_the_window() {
     assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
 }
 
+/// Before the start instants count from when connections began to open.
+#[test]
+fn handshakes_before_the_start_take_no_time_off_what_is_in_flight() {
+    let mut recorder = Recorder::new(false, 0, 60 * SECOND);
+    recorder.handed_over(0, 700 * MILLISECOND);
+    recorder.start(Spent::default());
+    recorder.handed_over(20, 0);
+    let part = recorder.turn(SECOND, Spent::default, IntervalBuffers::default);
+    let in_flight = part.expect("a second is over").buffers.tally.in_flight;
+    assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
+}
+
 #[test]
 fn what_the_thread_spent_belongs_to_its_interval() {
     let spent =

@@ -209,6 +209,7 @@ impl Worker {
             return;
         }
         let route = self.conns.next_route();
+        self.run.before_start(j);
         let began = self.run.now(net);
         let conn = &mut self.conns[j];
         conn.began = began;

@@ -14,6 +14,9 @@ const OPENING_AT_ONCE: u32 = 256;
 const LOOK_EVERY: u64 = 1_000_000;
 /// The longest that opening may take; users not connected by then connect inside the window.
 pub const OPEN_WITHIN: u64 = 60_000_000_000;
+/// The longest that opening may go on while no connection opens. A SYN that was lost is repeated after one second, and
+/// again after three.
+const STALLED: u64 = 4_000_000_000;
 
 impl Worker {
     /// One step towards the start. Instants count from the first step until the start is known.
@@ -33,12 +36,14 @@ impl Worker {
         if now >= self.timeouts.next() {
             self.scan_timeouts(net, now);
         }
-        self.job.barrier.opened(self.job.worker, self.recorder.open.value());
+        let open = self.recorder.open.value();
+        self.job.barrier.opened(self.job.worker, open);
+        let given_up = now > OPEN_WITHIN || self.run.since_opened(open, now) > STALLED;
         let all_tried = self.conns.all_tried(users);
         if self.stop_requested() {
             self.job.barrier.end(0);
         }
-        if all_tried || now > OPEN_WITHIN || self.stop_requested() {
+        if all_tried || given_up || self.stop_requested() {
             self.job.barrier.ready(self.job.worker, net.now());
         }
         match self.job.barrier.start() {
@@ -55,8 +60,11 @@ impl Worker {
     fn begin(&mut self, start_ns: u64) {
         let shift = self.run.start(start_ns);
         self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);
-        for conn in self.conns.iter_mut() {
-            conn.began = conn.began.saturating_sub(shift);
+        for j in 0..self.conns.count() {
+            if let Some(began) = self.conns.opening_since(j) {
+                self.run.early.push((j, shift.saturating_sub(began)));
+                self.conns[j].began = 0;
+            }
         }
         let spent = (self.job.spent)();
         self.recorder.start(spent);

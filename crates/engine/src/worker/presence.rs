@@ -7,7 +7,8 @@ use crate::conn::ConnState;
 
 use super::{Pace, Worker};
 
-/// A connection that takes longer to open is no longer a short wait: the first repeated SYN comes after a second.
+/// A connection that takes longer to open, or half of the window, is no longer a short wait: the first repeated SYN comes
+/// after a second.
 const LONG_OPENING: Nanos = SECOND;
 
 impl Worker {
@@ -31,7 +32,9 @@ impl Worker {
         let conn = &self.conns[j];
         let opening = matches!(conn.state, ConnState::Connecting | ConnState::Handshaking);
         let began = conn.began;
-        if opening && !self.run.stopped && now.saturating_sub(began) >= LONG_OPENING {
+        let long =
+            self.job.plan.duration_ns.map_or(LONG_OPENING, |window| LONG_OPENING.min(window / 2));
+        if opening && !self.run.stopped && now.saturating_sub(began) >= long {
             self.down(j, began, false, now);
         }
     }

@@ -26,9 +26,10 @@ enum Step {
 
 impl Worker {
     pub(super) fn connected<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos) {
+        let early = self.run.before_start(j);
         let conn = &mut self.conns[j];
         self.recorder.tally.connects += 1;
-        self.recorder.tally.connect.record(now.saturating_sub(conn.began));
+        self.recorder.tally.connect.record(now.saturating_sub(conn.began).saturating_add(early));
         let Some((config, name)) = &self.job.tls else { return self.opened(net, j, now) };
         conn.state = ConnState::Handshaking;
         conn.began = now;
@@ -36,6 +37,7 @@ impl Worker {
             Ok(session) => {
                 conn.tls = Some(Box::new(session));
                 self.decrypt(net, j, &mut [], now);
+                self.greeted(net, j);
             }
             Err(error) => self.tls_failed(net, j, &error.to_string(), now),
         }
@@ -78,8 +80,9 @@ impl Worker {
                 break;
             }
             if self.conns[j].state == ConnState::Handshaking && !handshaking {
-                let began = self.conns[j].began;
-                self.recorder.tally.tls.record(now.saturating_sub(began));
+                let took = now.saturating_sub(self.conns[j].began);
+                let took = took.saturating_add(self.run.before_start(j));
+                self.recorder.tally.tls.record(took);
                 self.recorder.tally.tls_resumed += u64::from(resumed);
                 self.opened(net, j, now);
             }

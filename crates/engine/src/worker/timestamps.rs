@@ -99,6 +99,14 @@ impl Worker {
         self.recorder.handed_over(requests, at);
     }
 
+    /// The hello of connection `j` was made, and its handshake begins when it leaves: at once, so that neither this one's
+    /// making nor that of others in the same batch counts as the server's time.
+    pub(super) fn greeted<N: Net>(&mut self, net: &mut N, j: u32) {
+        net.hand_over();
+        self.stamp(net);
+        self.conns[j].began = self.run.instant(net.handed_over().at);
+    }
+
     /// `parts` were made for user `j` in its turn at `now`, and are with the net.
     #[inline]
     pub(super) fn launched<N: Net>(&mut self, net: &mut N, j: u32, parts: &[Part], now: Nanos) {

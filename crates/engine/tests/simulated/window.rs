@@ -81,6 +81,21 @@ fn opening_connections_for_long_is_no_part_of_the_run() {
 }
 
 #[test]
+fn connections_that_do_not_open_are_not_waited_for() {
+    let mut load = closed(300).with(|plan| plan.timeout_ns = 30 * SECOND);
+    load.conditions = Conditions { handshake: Delay::Fixed(60 * SECOND), ..load.conditions };
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    let run = &outcome.run;
+    assert!(outcome.took < 6 * SECOND, "{} {:?}", outcome.took, run.totals);
+    assert_eq!((run.totals.duration_ns, run.totals.attempts), (SECOND, 0));
+    // Its users waited for all of it.
+    assert!(run.rates.available_ratio.is_some_and(|there| there < 0.01), "{:?}", run.rates);
+    assert_eq!(run.users.as_ref().map(|users| users.unserved), Some(300));
+}
+
+#[test]
 fn a_count_is_kept_exactly() {
     for (connections, workers, warmup_ns, requests) in
         [(1, 1, 0, 1), (7, 3, 0, 1000), (10, 4, 0, 3), (5, 2, 300 * MILLISECOND, 777)]

@@ -97,7 +97,7 @@ impl RunBuilder {
             command,
             environment,
             interrupted,
-            rates: sums.rates(plan.rate_per_s.is_some(), due_ns, presence.sums()),
+            rates: sums.rates(plan.rate_per_s.is_some(), due_ns, presence.sums(), interrupted),
             concurrency,
             users: sums.users.finish(),
             response_ns: sums.response.summary(),

@@ -74,7 +74,8 @@ pub struct Rates {
     /// Requests handed to the kernel inside the window / window; of an open loop that ends by count, those handed over by
     /// when all had been due, / that time.
     pub achieved_per_s: f64,
-    /// Successes / attempts, 0..=1; absent without attempts. In a closed loop time counts as well: it is
+    /// Successes / attempts, 0..=1; absent without attempts. Of an interrupted run without those that were still open when it
+    /// ended: it did not wait for them. In a closed loop time counts as well: it is
     /// at most the share of the users' time that was spent neither without the server nor on responses that
     /// failed, since users that back off make few attempts.
     pub success_ratio: Option<f64>,

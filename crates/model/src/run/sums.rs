@@ -110,17 +110,21 @@ impl Sums {
     }
 
     /// The rates of a run. What is offered by count alone is due within `due_ns`, and the window lasts until the last
-    /// response, which may be much later or a little earlier.
+    /// response, which may be much later or a little earlier. How attempts that an interrupted run did not wait for would
+    /// have ended is not known: no share is of them.
     pub(super) fn rates(
         &self,
         open_loop: bool,
         due_ns: Option<Nanos>,
         presence: &PresenceTally,
+        interrupted: bool,
     ) -> Rates {
         let (attempts, totals) = (self.totals.attempts, &self.totals);
+        let awaited =
+            if interrupted { attempts.saturating_sub(totals.unfinished) } else { attempts };
         let due_ns = due_ns.unwrap_or(totals.duration_ns);
         let in_time = self.sent.saturating_sub(self.sent_after);
-        let of_attempts = |n: u64| (attempts > 0).then(|| n as f64 / attempts as f64);
+        let of_attempts = |n: u64| (awaited > 0).then(|| n as f64 / awaited as f64);
         let by_attempts = of_attempts(totals.succeeded);
         let success_ratio = match (by_attempts, presence.succeeding()) {
             (Some(by_attempts), Some(by_time)) => Some(by_attempts.min(by_time)),

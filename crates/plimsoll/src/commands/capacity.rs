@@ -155,7 +155,7 @@ fn wanted(args: &CapacityArgs, input: &LoadInput) -> Option<f64> {
 /// What `--slo` says, or else the workload file.
 fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<Asked, Failure> {
     let flags = objectives::read("--slo", &args.slo)?;
-    let asked = Asked::of(if flags.is_empty() { objectives::written(input)? } else { flags });
+    let asked = Asked::of(objectives::of_load(flags, input)?);
     if asked.asks_for_stability() && settings.hold_ns < LEAST_FOR_STABILITY {
         return usage(format!(
             "--slo stable: dips can be found from {} on: give --hold {0}, or a longer --budget",

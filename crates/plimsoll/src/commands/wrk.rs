@@ -133,7 +133,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<bool, Failure> {
     prepared.script.iter().for_each(ScriptRun::flush);
     let printed = output::print(&report::wrk::block(&run, args.latency));
     let style = screen::style_of_stderr();
-    screen::print_styled_to_stderr(&report::text::validity(&run.validity, style), style);
+    screen::print_styled_to_stderr(&report::text::validity(&run, style), style);
     if let Some(why) = &run.halted {
         eprintln!("wrk: {why}; the result covers the run so far");
     }

@@ -232,17 +232,14 @@ impl LoadInput {
         Ok(shape)
     }
 
-    /// The objectives that a workload file holds, as `--slo` takes them: those of an endpoint or a flow
+    /// The objectives that a workload file holds, as `--slo` takes them: those of an endpoint or a step
     /// behind its name.
     pub fn objectives(&self) -> Vec<String> {
         let Some((file, ready)) = self.workload() else { return Vec::new() };
-        let mix = ready.compiled.mix();
-        let endpoints = mix.endpoints.iter().map(|endpoint| (&endpoint.name, &endpoint.objectives));
-        let flows = mix.flows.iter().map(|flow| (&flow.name, &flow.objectives));
-        let of_parts = endpoints
-            .chain(flows)
-            .flat_map(|(name, all)| all.iter().map(move |text| format!("{name}: {text}")));
-        file.workload().objectives.iter().cloned().chain(of_parts).collect()
+        let of_endpoints = ready.compiled.mix().endpoints.iter().flat_map(|endpoint| {
+            endpoint.objectives.iter().map(move |text| format!("{}: {text}", endpoint.name))
+        });
+        file.workload().objectives.iter().cloned().chain(of_endpoints).collect()
     }
 
     /// Whatever is read, run or sent, as it was named.

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
+use model::quote::quote;
 use model::{Run, Sweep};
 use report::text::Style;
 use verdict::objective::levels::holding;
 use verdict::objective::parse::parse_abort;
-use verdict::objective::{self, AbortWatch, Objective};
+use verdict::objective::{self, AbortWatch, Objective, Subject};
 
 use crate::args::{AbortArgs, Annotations, ObjectiveArgs};
 use crate::failure::{Failure, usage};
@@ -40,12 +41,9 @@ impl Objectives {
     /// These, or if there are none, those that the workload file holds.
     ///
     /// # Errors
-    /// When one of the file's is no objective.
-    pub fn or_written(mut self, input: &LoadInput) -> Result<Self, Failure> {
-        if self.list.is_empty() {
-            self.list = written(input)?;
-        }
-        Ok(self)
+    /// As [`of_load`] says.
+    pub fn or_written(self, input: &LoadInput) -> Result<Self, Failure> {
+        Ok(Self { list: of_load(self.list, input)?, ..self })
     }
 
     /// Makes sure that a sweep which is to be reported has objectives: of one without there is nothing to report.
@@ -155,13 +153,30 @@ pub fn read(named_by: &str, texts: &[String]) -> Result<Vec<Objective>, Failure>
     Ok(list)
 }
 
-/// The objectives that a workload file holds.
+/// What a load is judged by: the flags' objectives, or if there are none, those that its workload file holds.
 ///
 /// # Errors
-/// When one is no objective; the message names the file.
-pub fn written(input: &LoadInput) -> Result<Vec<Objective>, Failure> {
-    let file = input.workload().map(|(file, _)| file.path().display().to_string());
-    read(&format!("{}: objectives", file.unwrap_or_default()), &input.objectives())
+/// When one of the file's is no objective, or one is of an endpoint that the file does not have.
+pub fn of_load(flags: Vec<Objective>, input: &LoadInput) -> Result<Vec<Objective>, Failure> {
+    let Some((file, ready)) = input.workload() else { return Ok(flags) };
+    let name = file.path().display();
+    let list = match flags.is_empty() {
+        true => read(&format!("{name}: objectives"), &input.objectives())?,
+        false => flags,
+    };
+    let endpoints = &ready.compiled.mix().endpoints;
+    for asked in &list {
+        let Subject::Endpoint(wanted) = &asked.subject else { continue };
+        if !endpoints.iter().any(|endpoint| endpoint.name == *wanted) {
+            let known: Vec<&str> = endpoints.iter().map(|held| held.name.as_str()).take(10).collect();
+            return usage(format!(
+                "'{asked}': {name} sends nothing called {}; it has {}",
+                quote(wanted),
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(list)
 }
 
 /// Reads the rules that end a run early.

@@ -284,11 +284,13 @@ fn variable(name: &str) -> Option<String> {
 fn faulty_objectives(document: &Document) -> Vec<String> {
     let Workload { objectives, endpoints, flows, .. } = document.workload();
     let endpoints = endpoints.iter().map(|endpoint| &endpoint.objectives).enumerate();
-    let flows = flows.iter().map(|flow| &flow.objectives).enumerate();
-    let of_parts = endpoints.map(|(at, list)| (format!("endpoints/{at}/objectives"), list));
-    let of_flows = flows.map(|(at, list)| (format!("flows/{at}/objectives"), list));
+    let of_endpoints = endpoints.map(|(at, list)| (format!("endpoints/{at}/objectives"), list));
+    let of_steps = flows.iter().enumerate().flat_map(|(flow, held)| {
+        let steps = held.steps.iter().map(|step| &step.objectives).enumerate();
+        steps.map(move |(at, list)| (format!("flows/{flow}/steps/{at}/objectives"), list))
+    });
     let all =
-        std::iter::once(("objectives".to_owned(), objectives)).chain(of_parts).chain(of_flows);
+        std::iter::once(("objectives".to_owned(), objectives)).chain(of_endpoints).chain(of_steps);
     let mut faults = Vec::new();
     for (path, list) in all {
         for (at, text) in list.iter().enumerate() {

@@ -75,7 +75,7 @@ pub fn print_run(run: &Run, print_as: &PrintArgs) -> bool {
             let printed = print(&report::wrk::block(run, latency));
             let style = screen::style_of_stderr();
             let objectives = report::text::objectives::section(run, style).unwrap_or_default();
-            let verdict = report::text::validity(&run.validity, style);
+            let verdict = report::text::validity(run, style);
             screen::print_styled_to_stderr(&(objectives + &verdict), style);
             printed
         }

@@ -211,6 +211,28 @@ fn wrong_objectives_of_a_file_are_reported_with_their_place() {
 }
 
 #[test]
+fn objectives_of_steps_are_judged_and_those_of_what_is_not_sent_are_refused() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let file = |of_flow: &str| {
+        format!(
+            "target: {}\nflows:\n- name: visit\n{of_flow}  steps:\n\
+             \x20 - {{name: Sign in, path: /healthz, objectives: [p99<50s]}}\n",
+            target.url("")
+        )
+    };
+    folder.put("visit.yaml", file(""));
+    let run = json(&folder.plimsoll("run -q visit.yaml -R 50 -d 1s --format json"));
+    assert_eq!(run["objectives"][0]["objective"], "visit/Sign in: p99<50s", "{run:#}");
+    assert!(run["objectives"][0]["value"].is_number(), "{run:#}");
+    let ended = folder.plimsoll_for("run visit.yaml -R 50 -d 1s", "visit: p99<1s").ends(2);
+    assert!(ended.stderr.contains("sends nothing called `visit`; it has visit/Sign in"), "{ended:#?}");
+    // Sessions have no figure that is judged.
+    folder.put("flow.yaml", file("  objectives: [p99<1s]\n"));
+    let ended = folder.plimsoll("run flow.yaml -R 50 -d 1s").ends(2);
+    assert!(ended.stderr.contains("flow.yaml:4:3: unknown key `objectives`; known are"), "{ended:#?}");
+}
+
+#[test]
 fn sessions_are_run_and_their_checks_hold() {
     let (folder, target) = (Folder::new(), Target::start());
     shop(&folder, &target.url(""));

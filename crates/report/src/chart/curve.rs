@@ -270,7 +270,8 @@ impl Curve {
         };
         let at_least = best.at_least();
         let verb = if self.levels.len() == 1 || !at_least.is_empty() { "is" } else { "peaks at" };
-        let at_most = if at_least.is_empty() { "" } else { "at most " };
+        let bounded = !at_least.is_empty() && self.kind == LevelKind::Concurrency;
+        let at_most = if bounded { "at most " } else { "" };
         let peak = format!(
             "QPS {verb} {at_least}{} with {}, where the mean latency is {at_most}{}.",
             rate(best.requests_per_s),

@@ -189,7 +189,7 @@ impl Panel {
 /// The keys for the doubtful points among `validities`, if there are any.
 pub(super) fn doubt_keys(validities: impl Iterator<Item = Verdict> + Clone) -> Vec<Key> {
     let words = [
-        (Verdict::LowerBound, "at least (latency: at most): the generator was the limit"),
+        (Verdict::LowerBound, "LOWER_BOUND: QPS is at least this"),
         (Verdict::Invalid, "INVALID: do not quote"),
     ];
     words

@@ -10,6 +10,7 @@ use verdict::capacity::{Reading, words};
 
 use super::{Section, Title, page, parts, run};
 use crate::figure::{clean, date, share};
+use crate::text::bounds_latency;
 use crate::{capacity, charts};
 
 /// The page of a search; `run` is the run at the capacity found.
@@ -51,7 +52,9 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
                 p.reading { strong { (parts::outside(words)) "." } }
             }
         }
-        @if let Some(run) = run { (parts::verdict(&run.validity, parts::early(run))) }
+        @if let Some(run) = run {
+            (parts::verdict(&run.validity, bounds_latency(run), parts::early(run)))
+        }
     }
 }
 

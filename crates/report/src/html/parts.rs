@@ -33,14 +33,14 @@ pub(super) fn early(run: &Run) -> Option<String> {
     })
 }
 
-/// The verdict with its reasons.
-pub(super) fn verdict(validity: &Validity, early: Option<String>) -> Markup {
+/// The verdict with its reasons; `bounded` says whether it bounds latencies.
+pub(super) fn verdict(validity: &Validity, bounded: bool, early: Option<String>) -> Markup {
     let (class, sign) = look(validity.verdict);
     html! {
         div class={ "verdict " (class) } role="note" aria-label="Validity" {
             p.word {
                 span.sign aria-hidden="true" { (sign) } " "
-                strong { (validity.verdict.name()) } ": " (meaning(validity.verdict)) "."
+                strong { (validity.verdict.name()) } ": " (meaning(validity.verdict, bounded)) "."
             }
             @if let Some(early) = early { p { (outside(&early)) } }
             @if !validity.reasons.is_empty() {

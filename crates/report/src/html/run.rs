@@ -16,7 +16,7 @@ use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
-    attempts, available, ceiling, concurrency, dip_cells, load, load_of, processor_time, qps_over,
+    attempts, available, bounds_latency, ceiling, concurrency, dip_cells, load, load_of, processor_time, qps_over,
     success, users, workers,
 };
 
@@ -61,7 +61,7 @@ pub fn profiled_run(run: &Run, profile: Option<(&Profiled, &Flame)>) -> String {
     let mut sections: Vec<Section> =
         first.chain(rest).chain(explained.into_iter().flatten()).collect();
     sections.extend(profile.into_iter().flatten());
-    let banner = parts::verdict(&run.validity, parts::early(run));
+    let banner = parts::verdict(&run.validity, bounds_latency(run), parts::early(run));
     page(&title, banner, &sections, ("plimsoll-run", run))
 }
 
@@ -98,7 +98,8 @@ fn reading(run: &Run) -> String {
 
 /// Attempts that failed, were not sent or had no end.
 fn without_success(run: &Run) -> u64 {
-    run.totals.attempts.saturating_sub(run.totals.succeeded)
+    let unawaited = if run.interrupted { run.totals.unfinished } else { 0 };
+    run.totals.attempts.saturating_sub(run.totals.succeeded).saturating_sub(unawaited)
 }
 
 fn summary(run: &Run) -> Markup {
@@ -117,10 +118,11 @@ fn summary(run: &Run) -> Markup {
     let response = &run.response_ns;
     let latency =
         |nanos: Nanos| if response.count > 0 { show_duration(nanos) } else { "-".to_owned() };
-    let bounded = run.validity.verdict == Verdict::LowerBound;
+    let qps = if run.validity.verdict == Verdict::LowerBound { "QPS, at least" } else { "QPS" };
+    let bounded = bounds_latency(run);
     let named = |name: &'static str, bound: &'static str| if bounded { bound } else { name };
     let tiles = parts::tiles(&[
-        (named("QPS", "QPS, at least"), rate(rates.requests_per_s), offered),
+        (qps, rate(rates.requests_per_s), offered),
         (
             "Success",
             rates.success_ratio.map_or_else(|| "-".to_owned(), share),

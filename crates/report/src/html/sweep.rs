@@ -13,6 +13,7 @@ use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
 use crate::figure::{clean, count, date, level, measured, rate, share};
 use crate::table;
+use crate::text::bounds_latency;
 
 /// The page of `sweep`; `curve` holds its figures and `reading` what `verdict` makes of them.
 pub fn sweep(sweep: &Sweep, curve: &Curve, reading: &Reading) -> String {
@@ -71,8 +72,9 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     let in_doubt = |held: &&Level| held.run.validity.verdict != Verdict::Valid;
     let doubtful = sweep.levels.iter().filter(in_doubt).count();
     let early = best.and_then(|held| parts::early(&held.run));
+    let bounded = best.is_some_and(|held| bounds_latency(&held.run));
     html! {
-        (parts::verdict(&validity, early))
+        (parts::verdict(&validity, bounded, early))
         @if let Some(best) = best {
             p.soft {
                 "The verdict is that of the level with the highest QPS, " (level(best.level)) "."
@@ -124,7 +126,7 @@ pub(super) fn qps(row: &CurveRow) -> String {
 
 /// Which level it is, and its mean, which of a lower bound is an upper one.
 pub(super) fn place_and_mean(kind: LevelKind, row: &CurveRow) -> String {
-    let most = if is_bound(row) { "at most " } else { "" };
+    let most = if is_bound(row) && kind == LevelKind::Concurrency { "at most " } else { "" };
     format!("at {}, mean {most}{}", level_of(kind, row.level), show_duration(row.mean_ns))
 }
 

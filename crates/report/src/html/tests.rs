@@ -252,6 +252,13 @@ fn bounds_are_named_as_such() {
     run.validity.verdict = model::Verdict::LowerBound;
     let page = html::run(&run);
     assert!(page.contains("QPS, at least") && page.contains("p99, at most"));
+    // What was not sent at a fixed rate is in no latency.
+    let mut run = sample::open_loop();
+    run.validity.verdict = model::Verdict::LowerBound;
+    let page = html::run(&run);
+    assert!(page.contains("QPS, at least") && !page.contains(", at most"), "{page}");
+    let text = crate::text::summary(&run, crate::text::Style::default());
+    assert!(text.contains("QPS at least ") && !text.contains("mean at most"), "{text}");
 }
 
 #[test]

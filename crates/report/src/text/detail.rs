@@ -370,10 +370,10 @@ fn generator(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Generator", &lines))
 }
 
-/// What the generator spent: for each response, or in all where none came to share it.
+/// What the generator spent in the window: for each response, or in all where none came in it to share it.
 pub(crate) fn processor_time(run: &Run) -> String {
     let spent = &run.generator;
-    if run.totals.requests == 0 {
+    if spent.cpu_ns_per_request == 0.0 {
         return format!("{} of processor time, without a response", show_duration(spent.cpu_ns));
     }
     let cost = show_duration(spent.cpu_ns_per_request.round() as Nanos);

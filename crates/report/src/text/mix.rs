@@ -31,7 +31,9 @@ const SPARE_OF_ENDPOINT: [usize; 4] = [5, 3, 2, 1];
 const SPARE_OF_FLOW: [usize; 3] = [5, 4, 1];
 
 /// What stands in the columns of [`ENDPOINT`].
-pub(crate) fn endpoint_cells(endpoint: &EndpointRun) -> [String; 9] {
+pub(crate) fn endpoint_cells(endpoint: &EndpointRun, interrupted: bool) -> [String; 9] {
+    // How those would have ended that were not waited for is not known.
+    let unawaited = if interrupted { endpoint.unfinished } else { 0 };
     let time = |nanos: Nanos| times(endpoint.response_ns.count, nanos);
     let asked = asked(endpoint.share_asked, endpoint.rate_asked_per_s, endpoint.connections);
     [
@@ -40,7 +42,7 @@ pub(crate) fn endpoint_cells(endpoint: &EndpointRun) -> [String; 9] {
         asked,
         rate(endpoint.requests_per_s),
         rate(endpoint.in_flight_mean),
-        share_of(endpoint.succeeded, endpoint.attempts),
+        share_of(endpoint.succeeded, endpoint.attempts.saturating_sub(unawaited)),
         time(endpoint.response_ns.p50),
         time(endpoint.response_ns.p99),
         time(endpoint.response_ns.max),
@@ -113,7 +115,7 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     if run.endpoints.is_empty() {
         return None;
     }
-    let rows = run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one)));
+    let rows = run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one, run.interrupted)));
     let mut out = table("Endpoint", &ENDPOINT, &SPARE_OF_ENDPOINT, rows, style);
     let failing = run.endpoints.iter().filter_map(|one| Some((one, failures(one)?)));
     for (endpoint, words) in failing.take(SAMPLES) {
@@ -152,7 +154,7 @@ pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> 
     let mut grid = Grid::named(4);
     grid.row(["Endpoint", "QPS", "success", "p50", "p99"]);
     for endpoint in endpoints.iter().take(most) {
-        let [_, _, _, rate, _, success, p50, p99, _] = endpoint_cells(endpoint);
+        let [_, _, _, rate, _, success, p50, p99, _] = endpoint_cells(endpoint, run.interrupted);
         grid.row([clean(&endpoint.name, NAME), rate, success, p50, p99]);
     }
     let mut out = grid.print_headed(style);

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 use verdict::validity::shows_no_rate;
 
 use super::detail::{self, named};
-use super::validity::ended_early;
+use super::validity::{bounds_latency, ended_early};
 use super::{Style, Tone, mix, objectives, paragraph_in};
 use crate::figure::{clean, count, rate, share};
 use crate::grid::{Grid, Lean};
@@ -106,11 +106,12 @@ impl Words {
 /// QPS, success and mean: bounds of a lower bound, and nothing to quote of an invalid run.
 fn figures(run: &Run, words: Words) -> String {
     let rates = &run.rates;
-    let (least, most, quote) = match run.validity.verdict {
-        Verdict::Valid => ("", "", ""),
-        Verdict::LowerBound => (words.least, words.most, ""),
-        Verdict::Invalid => ("", "", words.quote),
+    let (least, quote) = match run.validity.verdict {
+        Verdict::Valid => ("", ""),
+        Verdict::LowerBound => (words.least, ""),
+        Verdict::Invalid => ("", words.quote),
     };
+    let most = if bounds_latency(run) { words.most } else { "" };
     let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
     let mean = match run.response_ns.count {
         0 => "no response".to_owned(),

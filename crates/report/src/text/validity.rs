@@ -1,7 +1,7 @@
 //! The verdict in words: one line when the figures describe the server, hard to miss when they are not.
 
 use model::run::Run;
-use model::validity::{Validity, Verdict};
+use model::validity::Verdict;
 use verdict::validity::not_waited_for;
 
 use super::{Style, Tone, paragraph, paragraph_in};
@@ -10,19 +10,26 @@ use crate::figure::clean;
 /// Longest a reason may be.
 const LONGEST: usize = 1000;
 
-/// What a verdict means, in a sentence.
-pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
+/// Whether the latencies of a lower bound are upper ones. At a fixed rate they are not: arrivals that were not sent are in
+/// none of them.
+pub(crate) fn bounds_latency(run: &Run) -> bool {
+    run.validity.verdict == Verdict::LowerBound && run.plan.rate_per_s.is_none()
+}
+
+/// What a verdict means, in a sentence; `bounded` says whether it bounds latencies.
+pub(crate) const fn meaning(verdict: Verdict, bounded: bool) -> &'static str {
     match verdict {
         Verdict::Valid => "the figures describe the server",
-        Verdict::LowerBound => {
+        Verdict::LowerBound if bounded => {
             "true QPS is at least this, true latency at most this; something other than the server was the limit"
         }
+        Verdict::LowerBound => "true QPS is at least this; something other than the server was the limit",
         Verdict::Invalid => "do not quote these figures",
     }
 }
 
 pub(super) fn banner(run: &Run, style: Style) -> String {
-    ended_early(run, style) + &verdict(&run.validity, style)
+    ended_early(run, style) + &verdict(run, style)
 }
 
 /// Whether the run was interrupted and by what; nothing if it was not.
@@ -40,9 +47,10 @@ pub(super) fn ended_early(run: &Run, style: Style) -> String {
     paragraph_in(&words, "", style.columns)
 }
 
-pub(super) fn verdict(validity: &Validity, style: Style) -> String {
+pub(super) fn verdict(run: &Run, style: Style) -> String {
+    let validity = &run.validity;
     let name = validity.verdict.name();
-    let means = meaning(validity.verdict);
+    let means = meaning(validity.verdict, bounds_latency(run));
     let mut out = match validity.verdict {
         Verdict::Valid => format!("{}: {means}\n", style.paint(Tone::Good, name)),
         doubtful => {
@@ -72,9 +80,9 @@ mod tests {
     #[test]
     fn doubt_is_hard_to_miss_and_its_absence_brief() {
         let plain = Style::default();
-        let valid = verdict(&Validity::of(Vec::new()), plain);
+        let valid = verdict(&fixture::sound::closed(), plain);
         assert_eq!(valid, "VALID: the figures describe the server\n");
-        let doubtful = verdict(&sample::open_loop().validity, plain);
+        let doubtful = verdict(&sample::open_loop(), plain);
         assert!(doubtful.starts_with(&"━".repeat(COLUMNS)), "{doubtful}");
         assert!(doubtful.contains("INVALID: do not quote"), "{doubtful}");
         assert!(doubtful.contains("achieved_below_offered") && doubtful.contains("late_sends"));

@@ -37,7 +37,6 @@ pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
                     share: wanted.share(at),
                     rate_per_s,
                     connections,
-                    objectives: flow.objectives.clone(),
                 });
             }
         }
@@ -78,6 +77,7 @@ fn step(workload: &Workload, index: usize, number: usize) -> EndpointPlan {
         success: step.success.clone().or_else(|| workload.success.clone()).unwrap_or_default(),
         checks: step.checks.iter().map(checks::in_words).chain(found).collect(),
         writes: step_writes(step),
+        objectives: step.objectives.clone(),
         ..EndpointPlan::default()
     }
 }

@@ -1,7 +1,7 @@
 //! What a search knows: the capacity with its interval, why it is not more, and the load line that
 //! is written of it.
 
-use model::capacity::{CapacitySearch, Outcome, Purpose};
+use model::capacity::{CapacitySearch, Outcome, Purpose, SearchStep};
 use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
@@ -220,7 +220,9 @@ fn rates(search: &CapacitySearch, answer: &Answer, run: &Run) -> (f64, f64, Opti
         matches!(held.step.purpose, Purpose::Search | Purpose::Hold)
             && (answer.low..=high).contains(&held.step.level)
     });
-    let seen = || inside.clone().map(|held| held.judged.succeeded_per_s);
+    // What succeeded after the window's end was carried after it.
+    let carried = |held: &SearchStep| held.judged.succeeded_per_s.min(held.judged.requests_per_s);
+    let seen = || inside.clone().map(carried);
     (seen().fold(rate, f64::min), rate, answer.high.map(|_| seen().fold(rate, f64::max)))
 }
 

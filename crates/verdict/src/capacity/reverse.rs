@@ -108,7 +108,7 @@ fn overload_level(search: &Search, held: &Fed) -> Option<f64> {
     (breaks && level >= room).then_some(level)
 }
 
-/// What an overload did, as far as it was tried.
+/// What an overload did; absent where that was not tried, or stayed open.
 pub(super) fn overload(search: &Search) -> Option<Overload> {
     let rounds = rounds(search);
     let broke = |fed: &&&Fed| fed.judged.outcome == Outcome::Broke;
@@ -116,10 +116,11 @@ pub(super) fn overload(search: &Search) -> Option<Overload> {
         round.returns.first().is_some_and(|fed| fed.judged.outcome != Outcome::Generator)
     })?;
     let below = first.returns.iter().skip(1).filter(broke).count();
-    let at_level = rounds.iter().filter_map(|round| round.returns.first()).filter(broke).count();
-    let collapses = at_level > 0 && at_level + below >= TWICE;
-    if at_level > 0 && !collapses && rounds.len() < TWICE {
-        // Broken once, and no time was left to look again.
+    let at_level = || rounds.iter().filter_map(|round| round.returns.first());
+    let broken = at_level().filter(broke).count();
+    let collapses = broken > 0 && broken + below >= TWICE;
+    if !collapses && !at_level().any(|fed| fed.judged.outcome == Outcome::Held) {
+        // Broken once, and no time was left to look again; or unclear each time.
         return None;
     }
     let back = first.returns.iter().find(|fed| fed.judged.outcome == Outcome::Held);

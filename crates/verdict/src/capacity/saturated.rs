@@ -44,9 +44,11 @@ pub(super) fn next(search: &Search, held: &Fed) -> Option<Step> {
 /// What held its objectives so.
 pub(super) fn found(search: &Search) -> Option<Saturated> {
     let held = of_hold(search).find(|fed| is_well_held(fed))?;
+    // Those that stood before the server when the window ended have succeeded after it.
+    let requests_per_s = held.judged.succeeded_per_s.min(held.judged.requests_per_s);
     Some(Saturated {
         concurrency: held.step.level as u32,
-        requests_per_s: held.judged.succeeded_per_s,
+        requests_per_s,
         mean_ns: held.judged.mean_ns.max(0.0) as u64,
         held_for_ns: held.step.window_ns,
     })

@@ -278,6 +278,18 @@ fn one_break_from_above_is_no_collapse() {
 }
 
 #[test]
+fn a_return_that_stays_unclear_says_nothing_of_a_collapse() {
+    let mut server = exact(12_400.0);
+    let (search, _) = search(settings(LevelKind::Rate), |step| match step.purpose {
+        Purpose::Return => judged(Outcome::Unclear, step.level, 9e7),
+        _ => server(step),
+    });
+    assert_eq!(search.of(Purpose::Overload).count(), 2);
+    let answer = search.answer().unwrap();
+    assert_eq!((answer.overload, words::after_overload(&search, &answer)), (None, None));
+}
+
+#[test]
 fn holds_that_all_break_leave_it_unconfirmed() {
     for outcome in [Outcome::Broke, Outcome::Unclear] {
         let mut server = exact(12_400.0);

@@ -150,8 +150,8 @@ fn doubts_are_reported() {
     assert_eq!(
         reading.notes,
         [
-            "LOWER_BOUND at 2 connections: the generator was the limit there, so read QPS as \
-             \"at least\" and latency as \"at most\"",
+            "LOWER_BOUND at 2 connections: something other than the server was the limit there, so read \
+             QPS as \"at least\" and latency as \"at most\"",
             "INVALID at 4 connections: leave them out",
         ]
     );
@@ -162,6 +162,7 @@ fn doubts_are_reported() {
         notes[0].contains("waited for a free connection") && !notes[0].contains("generator"),
         "{notes:?}"
     );
+    assert!(notes[0].ends_with("so read QPS as \"at least\""), "{notes:?}");
     let mut starved =
         closed(&[(1.0, 50.0, 10.0, 1.0), (2.0, 99.0, 20.0, 1.0), (4.0, 60.0, 70.0, 1.0)]);
     let sentence = read(&starved, OBJECTIVE).sentence;
@@ -169,9 +170,13 @@ fn doubts_are_reported() {
     starved.rows[2].verdict = Some(Verdict::LowerBound);
     let sentence = read(&starved, OBJECTIVE).sentence;
     assert!(!sentence.contains("fallen"), "at least 60 is no fall: {sentence}");
-    let dips = closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 50.0, 40.0, 1.0), (4.0, 110.0, 36.0, 1.0)]);
+    let mut dips =
+        closed(&[(1.0, 100.0, 10.0, 1.0), (2.0, 50.0, 40.0, 1.0), (4.0, 110.0, 36.0, 1.0)]);
     let notes = read(&dips, OBJECTIVE).notes;
     assert!(notes[0].starts_with("QPS dips at 2 connections"), "{notes:?}");
+    dips.rows[1].verdict = Some(Verdict::LowerBound);
+    let notes = read(&dips, OBJECTIVE).notes;
+    assert!(!notes.iter().any(|note| note.contains("dips")), "at least 50 is no dip: {notes:?}");
 }
 
 #[test]

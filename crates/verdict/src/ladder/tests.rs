@@ -122,6 +122,15 @@ fn failures_end_the_climb_and_their_level_is_not_the_best() {
     assert!(reason.starts_with("success was 62.00 % at 64 connections, below 90.00 %"), "{reason}");
 }
 
+/// A tenth that is refused at once makes no level the best.
+#[test]
+fn finer_levels_lie_around_the_one_that_carries_most() {
+    let server = |c: f64| if c <= 8.0 { (c * 100.0, 1.0) } else { (840.0, 0.91) };
+    let server = |c: f64| outcome(server(c).0, 10.0, server(c).1);
+    let (levels, _) = climb(Ladder::auto(32, 0.9), server);
+    assert_eq!(levels, [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 5.0, 6.0, 10.0, 13.0]);
+}
+
 #[test]
 fn failures_in_the_finer_pass_end_it() {
     let server = |c: f64| outcome(c * 100.0, 10.0, if c > 35.0 { 0.5 } else { 1.0 });
@@ -211,7 +220,7 @@ proptest! {
     }
 }
 
-/// Where the generator was the limit, QPS is "at least": it does not show a fall.
+/// Where something other than the server was the limit, QPS is "at least": it does not show a fall.
 #[test]
 fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     let server = |at_least: &'static [f64]| {
@@ -226,6 +235,6 @@ fn no_fall_is_read_from_levels_that_are_lower_bounds() {
     let (levels, reason) = climb(Ladder::auto(1024, 0.98), server(&[16.0, 32.0, 64.0]));
     assert!(levels.contains(&64.0) && !levels.contains(&128.0), "{levels:?}");
     let wanted = "from 8 to 64 connections the best QPS grew 0.00 % while the mean grew 16.0 times; the \
-                generator was the limit at 16, 32, 64, so the server may carry more";
+                server was not the limit at 16, 32, 64, so it may carry more";
     assert!(reason.starts_with(wanted), "{reason}");
 }

@@ -93,12 +93,12 @@ fn lower_bound(run: &Run, figures: &Figures, bound: Bound, met: bool) -> Option<
     match (decided, bound.metric, met) {
         (true, ..) => None,
         (false, Metric::Qps, _) => Some(format!(
-            "the generator was the limit ({}), so the server may carry more",
+            "the run is a LOWER_BOUND ({}), so the server may carry more",
             names(run, Verdict::LowerBound)
         )),
         (false, _, true) => Some(saw_less(run)),
         (false, _, false) => Some(format!(
-            "the generator's side was the limit ({}) and may have caused this",
+            "the run is a LOWER_BOUND ({}), and what made it one may have caused this",
             names(run, Verdict::LowerBound)
         )),
     }
@@ -287,9 +287,11 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
     if run.plan.think_ns.is_some() {
         return Some("the users' think time sets the pace: use more users (-c)".to_owned());
     }
-    let seconds = figures.duration_ns as f64 / SECOND as f64;
     let (asked, more) = match (run.plan.rate_per_s, run.plan.pace_ns) {
-        (Some(_), _) => (figures.attempts as f64 / seconds, "-R"),
+        (Some(_), _) => {
+            let part = figures.attempts as f64 / run.totals.attempts.max(1) as f64;
+            (run.rates.offered_per_s * part, "-R")
+        }
         (None, Some(pace_ns)) if pace_ns > 0 => {
             (f64::from(run.plan.connections) * 1e9 / pace_ns as f64, "-c, or a shorter --pace")
         }
@@ -315,7 +317,7 @@ fn not_believable(run: &Run) -> String {
 
 fn saw_less(run: &Run) -> String {
     format!(
-        "the generator's side was the limit ({}), so the server saw less than it was meant to",
+        "the run is a LOWER_BOUND ({}), so the server saw less than it was meant to",
         names(run, Verdict::LowerBound)
     )
 }

@@ -17,6 +17,8 @@ pub struct Figures {
     pub attempts: u64,
     /// Attempts that succeeded.
     pub succeeded: u64,
+    /// Attempts that an interrupted run did not wait for: nobody knows how they would have ended.
+    pub unawaited: u64,
     /// Share of users' time, or of arrivals, for which the server was there; none where it is not known.
     pub available: Option<f64>,
     /// Success by time, where it is less than that by attempts.
@@ -65,7 +67,7 @@ impl Endpoint {
     pub fn all_of(run: &Run) -> Result<Vec<Self>, String> {
         let duration_ns = run.totals.duration_ns;
         let of = |endpoint: &EndpointRun| {
-            let figures = Figures::of_endpoint(endpoint, duration_ns)?;
+            let figures = Figures::of_endpoint(endpoint, duration_ns, run.interrupted)?;
             Ok(Self { name: endpoint.name.clone(), figures })
         };
         run.endpoints.iter().map(of).collect()
@@ -100,6 +102,7 @@ impl Figures {
         Ok(Self {
             attempts: run.totals.attempts,
             succeeded: run.totals.succeeded,
+            unawaited: if run.interrupted { run.totals.unfinished } else { 0 },
             available: run.rates.available_ratio,
             succeeding: run.rates.attempts_success_ratio.and(run.rates.success_ratio),
             errors: run.totals.errors,
@@ -118,11 +121,15 @@ impl Figures {
         })
     }
 
-    /// Those of one endpoint of a run whose window lasted `duration_ns`.
+    /// Those of one endpoint of a run whose window lasted `duration_ns`, and that may have been interrupted.
     ///
     /// # Errors
     /// A sentence, when a stored histogram is damaged.
-    pub fn of_endpoint(endpoint: &EndpointRun, duration_ns: Nanos) -> Result<Self, String> {
+    pub fn of_endpoint(
+        endpoint: &EndpointRun,
+        duration_ns: Nanos,
+        interrupted: bool,
+    ) -> Result<Self, String> {
         let read = |text: Option<&str>, summary: Summary| {
             let latencies = text.map_or_else(|| Ok(Latencies::new()), Latencies::from_base64);
             let damaged = |why| format!("the histogram of `{}`: {why}", endpoint.name);
@@ -132,6 +139,7 @@ impl Figures {
         Ok(Self {
             attempts: endpoint.attempts,
             succeeded: endpoint.succeeded,
+            unawaited: if interrupted { endpoint.unfinished } else { 0 },
             available: None,
             succeeding: None,
             errors: endpoint.errors,
@@ -174,12 +182,17 @@ impl Figures {
     fn failed(&self, class: Option<ErrorClass>) -> u64 {
         match class {
             Some(class) => self.errors.of(class),
-            None => self.attempts.saturating_sub(self.succeeded),
+            None => self.awaited().saturating_sub(self.succeeded),
         }
     }
 
+    const fn awaited(&self) -> u64 {
+        self.attempts.saturating_sub(self.unawaited)
+    }
+
     fn share(&self, part: u64) -> Option<f64> {
-        (self.attempts > 0).then(|| part as f64 / self.attempts as f64)
+        let awaited = self.awaited();
+        (awaited > 0).then(|| part as f64 / awaited as f64)
     }
 
     fn latency(&self, time: Time, statistic: Statistic) -> Option<f64> {

@@ -9,6 +9,7 @@ use model::{Dip, Run, Verdict};
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{percent, rate};
+use crate::gone::gone;
 use statistics::order::median;
 
 /// Seconds of the timeline, or parts of them, below which nothing is judged.
@@ -130,8 +131,11 @@ fn growing(run: &Run) -> Option<Finding> {
     })
 }
 
-/// A window that ends by count waited for its last responses.
+/// A window that ends by count waited for its last attempts, of a server that was there.
 fn straggling(run: &Run) -> Option<Finding> {
+    if gone(run).is_some() {
+        return None;
+    }
     let window_ns = run.totals.duration_ns;
     let points: Vec<&Point> = run.timeline.iter().filter(|point| point.phase == "window").collect();
     let of = |point: &Point| point.requests_per_s * point.duration_ns as f64;
@@ -147,8 +151,8 @@ fn straggling(run: &Run) -> Option<Finding> {
     let counted = run.plan.requests.is_some() && !run.interrupted;
     (counted && waited_ns >= SECOND && waited_ns as f64 >= WAITED * window_ns as f64).then(|| {
         let evidence = format!(
-            "{} of the responses had come within the first {} of the window, which lasted for {} until the last one (-n): \
-             QPS is over all of it",
+            "{} of the responses had come within the first {} of the window, which lasted for {} until the last attempt had ended \
+             (-n): QPS is over all of it",
             percent(MOST_CAME),
             show_duration(since_ns),
             show_duration(window_ns)

@@ -210,7 +210,7 @@ fn doubtful_levels_are_hollow_and_explained() {
     assert_eq!(svg.matches("class=\"h s1\"").count(), 2);
     assert_eq!(svg.matches("class=\"x s1\"").count(), 2);
     assert!(
-        page.says("at least (latency: at most): the generator was the limit")
+        page.says("LOWER_BOUND: QPS is at least this")
             && page.says("INVALID: do not quote")
     );
     let sound = curve(&NATIVE).chart().to_svg(Theme::Standalone);

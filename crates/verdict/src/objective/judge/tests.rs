@@ -209,6 +209,17 @@ fn a_server_that_only_fails_misses_its_success() {
     rules(&run, "p99<500ms", Ruling::Inconclusive, "fast_errors");
 }
 
+/// The generator had time left: another program took the processors.
+#[test]
+fn a_busy_neighbour_is_not_called_the_generator() {
+    let run = doubtful(Verdict::LowerBound, &[ReasonCode::BusyNeighbour]);
+    for objective in ["qps>=1100", "p99<500ms", "p99<5ms", "stable"] {
+        let judged =
+            rules(&run, objective, Ruling::Inconclusive, "is a LOWER_BOUND (busy_neighbour)");
+        assert!(!judged.reason.contains("generator"), "{judged:#?}");
+    }
+}
+
 #[test]
 fn a_lower_bound_decides_where_more_could_only_be_better() {
     use Ruling::{Inconclusive, Pass};
@@ -299,8 +310,13 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
     run.totals.attempts = 20_000;
     let mut slow = run_of(&[quick(&[(9, 9, 700)]); 20]);
     slow.plan.rate_per_s = Some(1000.0);
-    slow.totals.attempts = 20_000;
+    (slow.totals.attempts, slow.rates.offered_per_s) = (20_000, 1000.0);
     rules(&slow, "qps>=1100", Ruling::Fail, "");
+    // All were asked for in the first two seconds, and answered in twenty.
+    let mut counted = sound(20);
+    (counted.plan.rate_per_s, counted.plan.requests) = (Some(10_000.0), Some(20_000));
+    counted.rates.offered_per_s = 10_000.0;
+    rules(&counted, "qps>=1100", Ruling::Fail, "");
     let mut paced = sound(20);
     paced.plan.pace_ns = Some(10 * MILLISECOND);
     rules(&paced, "qps>=1100", Ruling::Inconclusive, "--pace");

@@ -58,6 +58,27 @@ fn a_server_that_went_away() {
     ]);
 }
 
+/// Users that back off fail three times within 70 ms, and by then a run by count may be over.
+#[test]
+fn a_server_that_dies_under_a_run_by_count_is_told_however_soon_that_ends() {
+    let dies = |requests: Option<u64>| {
+        judged(closed(), move |run| {
+            dead(run, 5);
+            (run.plan.requests, run.totals.duration_ns) = (requests, 6 * SECOND + SECOND / 10);
+            let presence = run.presence.as_mut().unwrap();
+            let silence = &mut presence.silences[0];
+            (silence.to_ns, silence.last_failed_ns) =
+                (run.totals.duration_ns, Some(run.totals.duration_ns));
+            run.users = Some(model::Users { served: 10, left: 10, ..Default::default() });
+        })
+    };
+    let (verdict, _, text) = dies(Some(10_040));
+    assert_eq!(verdict, Verdict::Invalid);
+    assert!(text.contains("the server stopped answering 6.00s into the window, and had not come"), "{text}");
+    let (_, _, text) = dies(None);
+    assert!(!text.contains("stopped answering"), "{text}");
+}
+
 #[test]
 fn a_server_that_was_silent_until_somebody_interrupted_the_run() {
     let (verdict, codes, text) = judged(closed(), |run| {

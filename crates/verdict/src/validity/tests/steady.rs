@@ -235,4 +235,7 @@ fn a_count_that_waits_for_its_last_response_says_so() {
         text.contains("within the first 1.00s of the window, which lasted for 30.0s"),
         "{text}"
     );
+    // Of a server that went away no response was waited for.
+    super::presence::dead(&mut run, 20);
+    assert_eq!(not_steady(&run), None);
 }
