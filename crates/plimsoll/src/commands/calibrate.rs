@@ -155,7 +155,7 @@ impl Bench {
 
     fn run(&mut self, workers: u64, rate_per_s: Option<f64>) -> Result<Run, Failure> {
         let load = LoadArgs { threads: Some(workers), ..self.load.clone() };
-        let prepared = prepare_url(&self.url, &load)?;
+        let prepared = prepare_url(&self.url, &load, true)?;
         let shape = Shape {
             connections: CONNECTIONS_A_WORKER * workers,
             rate_per_s,

@@ -175,7 +175,7 @@ fn runner(
     ProfileInto::check(&args.take, settings.step_ns.max(settings.hold_ns), "--step 4s")?;
     // Each step has its own, into which the ramp fits.
     input.settings.warmup_ns.value = settings.warmup_ns.max(input.settings.ramp_ns.value);
-    let mut prepared = prepare(input, &args.load)?;
+    let mut prepared = prepare(input, &args.load, args.quiet)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let sources = args.observe.sources(prepared.input.sources())?;

@@ -144,7 +144,7 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
     let sockets = &args.load.unix;
     let contestant = |(at, (url, word)): (usize, (&String, &&'static str))| {
         let unix = sockets.get(at).or(sockets.first()).cloned().into_iter().collect();
-        let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() })?;
+        let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() }, args.quiet)?;
         prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { word, prepared })
     };

@@ -55,7 +55,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         ..LoadArgs::without_flags()
     };
     let runner = SweepRunner {
-        prepared: prepare_url(url, &load)?,
+        prepared: prepare_url(url, &load, false)?,
         kind: LevelKind::Concurrency,
         connections: 0,
         duration_ns: args.duration,
