@@ -200,13 +200,32 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// hey's.
 pub fn instead_of_help(line: &[OsString]) -> Option<String> {
     let words = || line.iter().skip(1).filter_map(|word| word.to_str());
-    let asks = |word: &str| ["-h", "--help", "help", "-v", "-V", "--version"].contains(&word);
+    let asks = |word: &str| ["-h", "--help", "help", "--version"].contains(&word);
     if words().any(asks) {
         return None;
+    }
+    let is_version = |word: &str| word.starts_with("-v") || word.starts_with("-V");
+    let is_named = |word: &str| !word.starts_with('-') && word.contains([':', '/']);
+    if let Some(word) = words().find(|word| is_version(word)).filter(|_| words().any(is_named)) {
+        return Some(instead_of_version(word, line));
     }
     let word = words().find(|word| word.starts_with("-h") || word.starts_with("-v"))?;
     let advice = one_dash(&command_of(line), line)?;
     Some(format!("unexpected argument '{word}' found{advice}; see --help"))
+}
+
+/// What to do about `-v` beside a URL: with curl, hey and k6 it makes them say more.
+fn instead_of_version(word: &str, line: &[OsString]) -> String {
+    let command = command_of(line);
+    if let Some(advice) = one_dash(&command, line) {
+        return format!("unexpected argument '{word}' found{advice}; see --help");
+    }
+    let details = "; --details prints everything that was measured";
+    let details = if has_all(&command, "--details") { details } else { "" };
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "-v prints the version, {version}, as wrk's does, and nothing else was done: leave it out{details}"
+    )
 }
 
 /// What is wrong with a command line and what to do, in one line.
@@ -512,11 +531,38 @@ mod tests {
         assert!(text.contains("'-host' found: -host: the URL stands"), "{text}");
         let text = said("plimsoll run http://h/ -h2").expect("advice");
         assert!(text.contains("only HTTP/1.1 is spoken"), "{text}");
-        for line in
-            ["plimsoll -h", "plimsoll run -h", "plimsoll help run", "plimsoll run http://h/ -v"]
-        {
+        for line in [
+            "plimsoll -h",
+            "plimsoll run -h",
+            "plimsoll help run",
+            "plimsoll -v",
+            "plimsoll run -V",
+            "plimsoll run http://h/ --version",
+            "plimsoll run http://h/ -v -h",
+        ] {
             assert_eq!(said(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_load_is_not_answered_with_the_version() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            instead_of_help(&words).expect("advice")
+        };
+        for (line, details) in [
+            ("plimsoll run -v http://h/", true),
+            ("plimsoll run localhost:8080 -vk", true),
+            ("plimsoll sweep -V http://h/", false),
+            ("plimsoll -v run http://h/", false),
+        ] {
+            let text = said(line);
+            assert!(text.starts_with("-v prints the version"), "{line}: {text}");
+            assert!(text.contains("nothing else was done: leave it out"), "{line}: {text}");
+            assert_eq!(text.ends_with("; --details prints everything that was measured"), details);
+        }
+        let text = said("plimsoll run http://h/ -verbose");
+        assert!(text.contains("-verbose: --details prints everything"), "{text}");
     }
 
     #[test]
