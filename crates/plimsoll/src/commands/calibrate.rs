@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::calibration::{ClosedCeiling, OpenLateness, SCHEMA};
 use model::environment::Program;
+use model::quote::counted;
 use model::units::{MILLISECOND, show_duration};
 use model::{Calibration, Environment, Io, ReasonCode, Run};
 use net::limits;
@@ -133,8 +134,7 @@ impl Bench {
             if stopped(&self.stop) {
                 break;
             }
-            let s = if workers == 1 { "" } else { "s" };
-            self.live.set_prefix(format!("[{workers} worker{s}] "));
+            self.live.set_prefix(format!("[{}] ", counted(workers, "worker")));
             runs.push((shared, self.run(workers, None)?));
         }
         Ok(runs)

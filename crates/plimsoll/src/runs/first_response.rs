@@ -97,7 +97,10 @@ fn found(run: &Run) -> String {
         );
     }
     let more = missing.len().saturating_sub(MOST_NAMES);
-    let more = if more == 0 { String::new() } else { format!(" and {more} others") };
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "other")),
+    };
     let names = missing[..missing.len().min(MOST_NAMES)].join(", ");
     format!(
         "{sent} before the load: other responses must be like the first of each endpoint; {names}{more} had none \

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::Run;
+use model::quote::counted;
 use model::tuning::{Station, Tuning};
 use model::units::exact_duration;
 
@@ -34,9 +35,8 @@ impl Runs<'_> {
     /// Says how long so many runs take.
     pub fn announce(&self, runs: u64) {
         let each = self.tuning.duration_ns.saturating_add(self.tuning.warmup_ns);
-        let s = if runs == 1 { "" } else { "s" };
         let live = Live::new(self.quiet, false);
-        live.announce(&format!("{runs} run{s}"), each.saturating_mul(runs));
+        live.announce(&counted(runs, "run"), each.saturating_mul(runs));
     }
 
     /// A station that was measured once, and before that profiled if it says where its profile is.
