@@ -336,9 +336,9 @@ pub struct WrktestArgs {
 pub enum WrktestCommand {
     /// Join two data files on concurrency and draw them together
     Diff {
-        /// First data file
+        /// Data file that is measured against the other
         a: PathBuf,
-        /// Second data file
+        /// Data file that it is measured against
         b: PathBuf,
     },
 }
