@@ -34,9 +34,9 @@ use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 use measure::clock::now_rfc3339;
 
-pub use files::{CAPACITY_JSON, SEARCH_JSON};
+pub use files::{CAPACITY_JSON, SEARCH_JSON, STEPS};
 
-use files::{Files, STEPS};
+use files::Files;
 use runner::{End, SearchRunner};
 
 /// The whole search, by default.

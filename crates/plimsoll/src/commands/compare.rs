@@ -20,7 +20,7 @@ use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
 use crate::results::claim::{Kind, claim_free};
-use crate::results::folder::{PARENT, folder_name, unused};
+use crate::results::folder::{PARENT, folder_name, named, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
 use crate::results::stored_run;
@@ -113,7 +113,8 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
-    let file = if path.is_dir() { path.join(RUN_JSON) } else { path.to_owned() };
+    let path = named(path);
+    let file = if path.is_dir() { path.join(RUN_JSON) } else { path };
     if let Some(dir) = stored_run::folder_of(&file) {
         return stored_run::of_folder(dir).map(|replayed| replayed.run);
     }

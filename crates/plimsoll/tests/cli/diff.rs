@@ -115,6 +115,14 @@ fn the_last_two_runs_go_by_their_names() {
         assert_eq!([0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap()), wanted);
     }
     folder.plimsoll("explain last").ok();
+    // What was taken with a run is found by either of its names.
+    std::fs::create_dir(folder.path().join("plimsoll-out/last/profile")).expect("a folder");
+    folder.put("plimsoll-out/last/profile/window.json", "{}");
+    for name in ["last", "plimsoll-out/last", "plimsoll-out/last/run.json"] {
+        folder.plimsoll(&format!("explain {name}")).ok().says("without the profile");
+    }
+    folder.plimsoll("profile last").refuses(1, "plimsoll-out/last/profile/window.json");
+    folder.plimsoll("audit last").prints("1 row judged");
     folder.plimsoll("explain nowhere").refuses(1, "nowhere: there is no such file or folder");
 }
 
