@@ -107,12 +107,14 @@ fn what_flags_change_is_in_the_plan_and_what_a_run_refuses_is_refused() {
         assert!(text.contains(line), "no `{line}` in {text}");
     }
     for (flags, why) in [
-        ("-s missing.lua", "-s missing.lua: No such file"),
         ("-- a", "arguments after -- are for a script"),
         ("-t 20 -c 10", "-t 20 is above -c 10"),
     ] {
         folder.plimsoll(&format!("plan {url} {flags}")).refuses(2, why);
     }
+    // As a run of it ends.
+    let missing = folder.plimsoll(&format!("plan {url} -s missing.lua"));
+    missing.refuses(1, "-s missing.lua: No such file");
 }
 
 #[test]
