@@ -306,6 +306,7 @@ fn a_workload_reads_below_its_own_folder_unless_allowed_more() {
         assert!(refused.stderr.contains("outside the workload's folder"), "{refused:?}");
         assert!(!refused.stdout.contains("TOP"), "{refused:?}");
         folder.plimsoll("plan w/w.yaml --allow-files other").ok();
+        folder.plimsoll("plan w/w.yaml --allow-files none").refuses(1, "--allow-files none: No such");
     }
     let stray = folder.plimsoll("plan http://127.0.0.1:9/ --allow-files other");
     assert!(stray.code == 2 && stray.stderr.contains("--allow-files"), "{stray:?}");
