@@ -211,9 +211,9 @@ fn many_workers(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>>
     }
     let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
     let sentence = format!(
-        "The server has too many workers: {} of them wait at a time for what it has, {}.",
-        grouped(queued, 0),
-        counted(allowed, "processor")
+        "The server has too many workers for its {}: {} of them wait at a time.",
+        counted(allowed, "processor"),
+        grouped(queued, 0)
     );
     let per_request = facts.requests_per_s().map_or(0.0, |per_s| switches / per_s);
     let switched = format!("{} involuntary switches for each request", grouped(per_request, 1));
