@@ -307,6 +307,7 @@ pub enum TextOrJson {
 /// `plimsoll wrktest`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "Exit codes: those of `plimsoll sweep`; of `diff` 0 done and 1 a file cannot be read or written.")]
 pub struct WrktestArgs {
     /// `diff A B`
     #[command(subcommand)]
@@ -336,9 +337,9 @@ pub struct WrktestArgs {
 pub enum WrktestCommand {
     /// Join two data files on concurrency and draw them together
     Diff {
-        /// First data file
+        /// Data file that is measured against the other
         a: PathBuf,
-        /// Second data file
+        /// Data file that it is measured against
         b: PathBuf,
     },
 }
@@ -374,7 +375,8 @@ them). A queue carries servers / mean requests per second.\nBounds: the head of 
 closed after 5 minutes in which no request began and no part of a response was sent or read \
 (waiting for a /delay or /queue response does not count). /cpu takes 1s at most, /delay 1h, /echo \
 1 MiB, /bytes 10 GiB. Each thread takes 1,048,576 connections at most and closes further ones at \
-once. This server is for measurements, not for the internet."
+once. This server is for measurements, not for the internet.\nExit codes: 0 ended as asked; 1 the address or a file cannot \
+be used; 2 usage."
 )]
 pub struct TargetArgs {
     /// Address to listen on; port 0 takes a free one and prints it

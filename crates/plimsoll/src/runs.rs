@@ -11,18 +11,19 @@ use crate::failure::Failure;
 use crate::load::input::LoadInput;
 use crate::load::prepared::Prepared;
 
-/// Makes a load ready to be carried out, its redirects followed and its first responses asked for where that was wanted.
+/// Makes a load ready to be carried out, its redirects followed and its first responses asked for where that was wanted;
+/// what takes long is said unless `quiet`.
 ///
 /// # Errors
 /// On whatever is wrong with TLS files or the way to the server.
-pub fn prepare(input: LoadInput, args: &LoadArgs) -> Result<Prepared, Failure> {
+pub fn prepare(input: LoadInput, args: &LoadArgs, quiet: bool) -> Result<Prepared, Failure> {
     let (input, notices) = match args.follow {
-        Some(hops) => follow::follow(input, args, hops)?,
+        Some(hops) => follow::follow(input, args, hops, quiet)?,
         None => (input, Vec::new()),
     };
     let mut prepared = Prepared::of(input, args)?;
     prepared.notices.splice(0..0, notices);
-    first_response::ask(&mut prepared, args)?;
+    first_response::ask(&mut prepared, args, quiet)?;
     Ok(prepared)
 }
 
@@ -30,6 +31,6 @@ pub fn prepare(input: LoadInput, args: &LoadArgs) -> Result<Prepared, Failure> {
 ///
 /// # Errors
 /// On whatever is wrong with URL, flags, files or the way to the server.
-pub fn prepare_url(text: &str, args: &LoadArgs) -> Result<Prepared, Failure> {
-    prepare(LoadInput::of(text, args)?, args)
+pub fn prepare_url(text: &str, args: &LoadArgs, quiet: bool) -> Result<Prepared, Failure> {
+    prepare(LoadInput::of(text, args)?, args, quiet)
 }

@@ -108,11 +108,11 @@ fn gallery() -> Vec<(&'static str, Chart)> {
         ("success-native", success(&[("", &NATIVE)]).chart()),
         ("success-flat", success(&[("", &NATIVE[..9])]).chart()),
         ("success-shallow", success(&[("", &NATIVE[..11])]).chart()),
-        ("success-diff", success(&[("apiserver_before", &BEFORE), ("native", &NATIVE)]).chart()),
-        ("diff-two", diff(&[("apiserver_before", &BEFORE), ("native", &NATIVE)]).chart()),
+        ("success-diff", success(&[("native", &NATIVE), ("apiserver_before", &BEFORE)]).chart()),
+        ("diff-two", diff(&[("native", &NATIVE), ("apiserver_before", &BEFORE)]).chart()),
         (
             "diff-three",
-            diff(&[("before", &BEFORE), ("after", &AFTER), ("native", &NATIVE)]).chart(),
+            diff(&[("native", &NATIVE), ("before", &BEFORE), ("after", &AFTER)]).chart(),
         ),
         ("diff-many", many_series().chart()),
         ("timeline-open", open_timeline().chart()),
@@ -281,7 +281,7 @@ fn diff(series: &[(&str, &[Row])]) -> Diff {
         ..Default::default()
     };
     Diff {
-        title: series.iter().map(|s| s.0).collect::<Vec<_>>().join(" against "),
+        title: verdict::diff::title(&series.iter().map(|s| s.0.to_owned()).collect::<Vec<_>>()),
         series: series
             .iter()
             .map(|(name, rows)| CurveSeries {

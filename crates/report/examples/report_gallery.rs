@@ -45,12 +45,12 @@ fn main() -> std::io::Result<()> {
         Curve::from_sweep(&sample::sweep(name, capacity, levels)).expect("levels differ")
     };
     let curves = [
-        named("before", 147_000.0, &LEVELS),
-        named("after", 553_000.0, &LEVELS[..8]),
         named("native", 648_000.0, &LEVELS),
+        named("after", 553_000.0, &LEVELS[..8]),
+        named("before", 147_000.0, &LEVELS),
     ];
-    let command = ["plimsoll", "diff", "before.dat", "after.dat", "native.dat"].map(String::from);
-    for (name, curves) in [("diff", &curves[..]), ("diff-two", &curves[1..])] {
+    let command = ["plimsoll", "diff", "native.dat", "after.dat", "before.dat"].map(String::from);
+    for (name, curves) in [("diff", &curves[..]), ("diff-two", &curves[..2])] {
         let diff = Diff::of(curves).expect("they are comparable");
         let beside = |curve: &Curve| Beside {
             name: curve.name.clone(),

@@ -9,6 +9,7 @@ mod side;
 use model::claim::{Claim, LoopKind};
 use model::units::{MILLISECOND, Nanos, show_duration};
 use verdict::audit::{Audit, Audited, Finding, Severity};
+use verdict::figures::counted;
 
 pub use data::{Document, csv, document};
 
@@ -123,7 +124,7 @@ fn in_flight(row: &Claim, shown: impl Fn(f64) -> String) -> String {
 fn load(row: &Claim) -> String {
     match (row.connections, row.rate_per_s) {
         (_, Some(rate_per_s)) => format!("{}/s", rate(rate_per_s)),
-        (Some(n), None) if row.loop_kind == LoopKind::Users => format!("{} users", level(n)),
+        (Some(n), None) if row.loop_kind == LoopKind::Users => counted(n, "user"),
         (Some(n), None) => level(n),
         (None, None) => missing(),
     }
@@ -160,7 +161,8 @@ fn finding(file: &Audited, code: &str, style: Style) -> String {
         out += &indented(&format!("{row}{}", finding.evidence), 4, style);
     }
     if found.len() > SHOWN {
-        out += &format!("    and {} more rows; --format json has all\n", found.len() - SHOWN);
+        let more = counted((found.len() - SHOWN) as f64, "more row");
+        out += &format!("    and {more}; --format json has all\n");
     }
     let first = found[0].1;
     if let Some(cause) = &first.cause {

@@ -11,7 +11,7 @@ use model::sweep::LevelKind;
 use model::units::{SECOND, show_duration};
 use verdict::capacity::{Reading, words};
 
-use crate::figure::{clean, measured, share};
+use crate::figure::{clean, counted, measured, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone, paragraph_in};
 
@@ -102,7 +102,7 @@ pub(crate) fn spent(record: &CapacitySearch) -> String {
     let steps = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle).count();
     let spent_ns = record.steps.iter().fold(0u64, |sum, held| sum.saturating_add(held.took_ns));
     let whole = spent_ns - spent_ns % SECOND;
-    format!("{steps} steps in {}", show_duration(whole.max(SECOND)))
+    format!("{} in {}", counted(steps as u64, "step"), show_duration(whole.max(SECOND)))
 }
 
 fn named(name: &str, words: &str, style: Style) -> String {

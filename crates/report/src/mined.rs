@@ -40,8 +40,8 @@ pub fn text(mined: &Mined, style: Style) -> String {
 pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
     let peak = &mined.peak;
     let mut read = format!(
-        "{} lines as {}, {} to {}",
-        count(mined.lines),
+        "{} as {}, {} to {}",
+        counted(mined.lines, "line"),
         clean(&mined.format, 200),
         clean(&mined.first_at, 40),
         clean(&mined.last_at, 40)
@@ -85,11 +85,11 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
         (
             "Peak",
             format!(
-                "{}/s from {} to {} ({} requests); its busiest second had {:.1} times that",
+                "{}/s from {} to {} ({}); its busiest second had {:.1} times that",
                 rate(peak.rate_per_s),
                 clean(&peak.from, 40),
                 clean(&peak.to, 40),
-                count(peak.requests),
+                counted(peak.requests, "request"),
                 peak.burst_factor
             ),
         ),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::{clean, rate, share};
+use crate::figure::{clean, counted, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone, paragraph, paragraph_in};
 
@@ -162,7 +162,7 @@ fn row(grid: &mut Grid, indent: &str, endpoint: &EndpointPlan, how_much: String)
 fn how_much(rate_per_s: Option<f64>, users: Option<u32>, part: Option<f64>) -> String {
     match (rate_per_s, users, part) {
         (Some(per_s), ..) => format!("{}/s", rate(per_s)),
-        (None, Some(users), _) => format!("{users} users"),
+        (None, Some(users), _) => counted(users.into(), "user"),
         (None, None, Some(part)) => share(part),
         (None, None, None) => String::new(),
     }

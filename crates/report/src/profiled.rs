@@ -3,7 +3,7 @@
 use model::profiled::{FunctionCost, Owner, ProfileDiff, Profiled, WhatIf};
 use model::units::show_duration;
 
-use crate::figure::{bytes, clean, count, rate, share, wrap};
+use crate::figure::{bytes, clean, count, counted, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -90,7 +90,7 @@ pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
     let kind = clean(&profiled.value.kind, 40);
     let mut what = match profiled.samples {
         Some(_) if kind == "samples" => format!("{total} samples"),
-        Some(samples) => format!("{total} of {kind} in {} samples", count(samples)),
+        Some(samples) => format!("{total} of {kind} in {}", counted(samples, "sample")),
         None => format!("{total} of {kind}"),
     };
     if let Some(duration) = profiled.duration_ns {
@@ -102,7 +102,7 @@ pub(crate) fn summary_line(profiled: &Profiled) -> Vec<String> {
     }
     let mut lines = vec![what];
     if let Some(requests) = profiled.requests.filter(|requests| *requests > 0.0) {
-        let mut each = format!("{} requests", count(requests.round() as u64));
+        let mut each = counted(requests.round() as u64, "request");
         if is_time(profiled) {
             let us = nanos(profiled, profiled.total) / 1000.0 / requests;
             let of = match profiled.value.is_processor_time() {

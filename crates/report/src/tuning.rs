@@ -2,7 +2,7 @@
 
 use model::tuning::{Left, Prediction, Station, Tuning, TuningStep};
 
-use crate::figure::{clean, rate, share, wrap};
+use crate::figure::{clean, counted, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -83,9 +83,9 @@ pub(crate) fn gist(tuning: &Tuning) -> String {
     if kept > 0 {
         let gain = tuning.gain();
         words += &format!(
-            " before, {} after {kept} of {} changes, which brought {:.2} times ({:.2} to {:.2}), each against the server before",
+            " before, {} after {kept} of {}, which brought {:.2} times ({:.2} to {:.2}), each against the server before",
             rate(tuning.current().qps),
-            tuning.steps.len(),
+            counted(tuning.steps.len() as u64, "change"),
             gain.ratio,
             gain.low,
             gain.high

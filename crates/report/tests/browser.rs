@@ -309,7 +309,7 @@ fn sweep_page() -> String {
 }
 
 fn diff_page() -> String {
-    let names = ["before_without_any_spaces_in_a_name_of_some_length", "after", "native"];
+    let names = ["native", "before_without_any_spaces_in_a_name_of_some_length", "after"];
     let curves = names.map(|name| {
         let swept = sample::sweep(name, 14e3, &[1, 100, 1_000, 30_000]);
         Curve::from_sweep(&swept).expect("no level twice")

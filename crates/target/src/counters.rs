@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use model::Nanos;
+use model::quote::counted;
 use model::units::show_duration;
 
 /// Declares what requests are counted as, each with its name in what is served.
@@ -179,8 +180,9 @@ impl fmt::Display for Served {
         let elapsed = show_duration(self.elapsed_ns);
         write!(
             f,
-            "served {} requests on {} connections in {elapsed}",
-            self.requests, self.connections
+            "served {} on {} in {elapsed}",
+            counted(self.requests, "request"),
+            counted(self.connections, "connection")
         )?;
         for PathCount { path, requests } in &self.paths {
             write!(f, "\n  {path:<14} {requests}")?;
@@ -234,7 +236,7 @@ mod tests {
         let text = served.to_string();
         assert_eq!(
             text,
-            "served 8 requests on 1 connections in 2.00s\n  /healthz       7\n  malformed      1"
+            "served 8 requests on 1 connection in 2.00s\n  /healthz       7\n  malformed      1"
         );
     }
 

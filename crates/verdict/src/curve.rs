@@ -6,7 +6,7 @@
 use model::units::{Nanos, show_duration};
 use model::{Curve, CurveRow, Knee, LevelKind, ReasonCode, Scaling, Usl, Verdict};
 
-use crate::figures::{level as show_level, level_of, levels_of, percent, rate, share};
+use crate::figures::{counted, level as show_level, level_of, levels_of, percent, rate, share};
 use crate::sound::SOUND;
 use crate::usl;
 
@@ -367,11 +367,11 @@ pub(crate) fn little_note(curve: &Curve) -> Option<String> {
     let rows: Vec<&CurveRow> = impossible_rows(curve).collect();
     let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
     Some(format!(
-        "{}: QPS x mean exceeds the connections at {} of {} levels, by up to {:.1} times at {}; \
+        "{}: QPS x mean exceeds the connections at {} of {}, by up to {:.1} times at {}; \
          Little's law forbids it, so QPS or mean there is wrong",
         curve.name,
         rows.len(),
-        curve.rows.len(),
+        counted(curve.rows.len() as f64, "level"),
         excess(worst),
         level_of(curve.kind, worst.level)
     ))

@@ -1,5 +1,5 @@
-//! Several curves side by side, joined on the level. Ratios are each curve over the last named, so
-//! that the baseline is named once, at the end, as wrktest.sh's users are used to.
+//! Several curves side by side, joined on the level. The first is what the others are compared with: ratios are each
+//! curve over the first.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::figures::{grouped, level, level_of, rate, times};
 pub struct Diff {
     /// What the levels are.
     pub kind: LevelKind,
-    /// The curves' names, in the order given; the last is what the others are compared with.
+    /// The curves' names, in the order given; the first is what the others are compared with.
     pub names: Vec<String>,
     /// A row a level, ascending; levels that only some curves have included.
     pub rows: Vec<DiffRow>,
@@ -69,15 +69,15 @@ impl fmt::Display for DiffError {
 impl std::error::Error for DiffError {}
 
 impl DiffRow {
-    /// A curve's QPS over the last curve's.
+    /// A curve's QPS over the first curve's.
     pub fn qps_ratio(&self, of: usize) -> Option<f64> {
-        ratio(self.cells.get(of)?.as_ref()?.qps, self.cells.last()?.as_ref()?.qps)
+        ratio(self.cells.get(of)?.as_ref()?.qps, self.cells.first()?.as_ref()?.qps)
     }
 
-    /// A curve's mean over the last curve's.
+    /// A curve's mean over the first curve's.
     pub fn mean_ratio(&self, of: usize) -> Option<f64> {
         let mean_ns = |cell: &Option<CurveRow>| cell.as_ref().map(|row| row.mean_ns as f64);
-        ratio(mean_ns(self.cells.get(of)?)?, mean_ns(self.cells.last()?)?)
+        ratio(mean_ns(self.cells.get(of)?)?, mean_ns(self.cells.first()?)?)
     }
 
     /// Whether some curve lacks this level.
@@ -113,15 +113,9 @@ impl Diff {
         })
     }
 
-    /// The order in which the curves are shown: first the last named, which the others are compared with.
-    pub fn shown(&self) -> Vec<usize> {
-        let last = self.names.len().saturating_sub(1);
-        self.names.iter().enumerate().map(|(at, _)| at.checked_sub(1).unwrap_or(last)).collect()
-    }
-
-    /// A curve's best QPS over the last curve's best.
+    /// A curve's best QPS over the first curve's best.
     pub fn best_ratio(&self, of: usize) -> Option<f64> {
-        ratio(self.best.get(of)?.as_ref()?.qps, self.best.last()?.as_ref()?.qps)
+        ratio(self.best.get(of)?.as_ref()?.qps, self.best.first()?.as_ref()?.qps)
     }
 
     /// What stands before [`Self::best_ratio`], see [`bound`].
@@ -129,24 +123,24 @@ impl Diff {
         let judged = |row: Option<&Option<CurveRow>>| {
             row.and_then(|row| row.as_ref()?.verdict).unwrap_or_default()
         };
-        bound(judged(self.best.get(of)), judged(self.best.last()))
+        bound(judged(self.best.get(of)), judged(self.best.first()))
     }
 
-    /// Best against best in words: `before is 22.80 % of native, best against best: 147,834 at 3,000
+    /// A curve's best against the first one's in words: `before is 22.80 % of native, best against best: 147,834 at 3,000
     /// connections against 648,381 at 25,000`.
     pub fn best_sentence(&self, of: usize) -> Option<String> {
-        let (one, last) = (self.best.get(of)?.as_ref()?, self.best.last()?.as_ref()?);
+        let (one, first) = (self.best.get(of)?.as_ref()?, self.best.first()?.as_ref()?);
         let share = times(self.best_ratio(of)?);
         let unit = if self.kind == LevelKind::Concurrency { " connections" } else { "/s" };
         Some(format!(
             "{} is {}{share} of {}, best against best: {} at {}{unit} against {} at {}",
             self.names.get(of)?,
             self.best_bound(of),
-            self.names.last()?,
+            self.names.first()?,
             rate(one.qps),
             level(one.level),
-            rate(last.qps),
-            level(last.level)
+            rate(first.qps),
+            level(first.level)
         ))
     }
 
@@ -159,10 +153,16 @@ impl Diff {
     }
 }
 
+/// What a comparison of results of these names is called: `after against before`.
+pub fn title(names: &[String]) -> String {
+    let Some((first, others)) = names.split_first() else { return String::new() };
+    format!("{} against {first}", others.join(", "))
+}
+
 /// What stands before a ratio of two figures: that of a lower bound is one itself; over a lower bound it is an upper
 /// bound.
-pub fn bound(one: Verdict, last: Verdict) -> &'static str {
-    match (one == Verdict::LowerBound, last == Verdict::LowerBound) {
+pub fn bound(one: Verdict, first: Verdict) -> &'static str {
+    match (one == Verdict::LowerBound, first == Verdict::LowerBound) {
         (false, false) => "",
         (true, false) => "at least ",
         (false, true) => "at most ",
@@ -170,8 +170,8 @@ pub fn bound(one: Verdict, last: Verdict) -> &'static str {
     }
 }
 
-fn ratio(one: f64, last: f64) -> Option<f64> {
-    (last > 0.0).then(|| one / last)
+fn ratio(one: f64, first: f64) -> Option<f64> {
+    (first > 0.0).then(|| one / first)
 }
 
 fn joined(curves: &[Curve]) -> Vec<DiffRow> {
@@ -190,12 +190,12 @@ fn joined(curves: &[Curve]) -> Vec<DiffRow> {
 }
 
 fn notes(curves: &[Curve]) -> Vec<String> {
-    let Some((last, others)) = curves.split_last() else { return Vec::new() };
+    let Some((first, others)) = curves.split_first() else { return Vec::new() };
     let mut notes = Vec::new();
     for other in others {
-        notes.extend(environments(other, last));
-        notes.extend(successes(other, last));
-        notes.extend(responses(other, last));
+        notes.extend(environments(first, other));
+        notes.extend(successes(first, other));
+        notes.extend(responses(first, other));
     }
     notes.extend(unknown(curves));
     notes.extend(unbelievable(curves));
@@ -204,39 +204,40 @@ fn notes(curves: &[Curve]) -> Vec<String> {
     notes
 }
 
-fn environments(one: &Curve, last: &Curve) -> Option<String> {
-    let found = one.environment.as_ref()?.differences(last.environment.as_ref()?);
+fn environments(first: &Curve, other: &Curve) -> Option<String> {
+    let found = first.environment.as_ref()?.differences(other.environment.as_ref()?);
     (!found.is_empty()).then(|| {
         let found = found.join("; ");
-        format!("{} and {} ran in different environments: {found}", one.name, last.name)
+        format!("{} and {} ran in different environments: {found}", first.name, other.name)
     })
 }
 
-fn successes(one: &Curve, last: &Curve) -> Option<String> {
+fn successes(first: &Curve, other: &Curve) -> Option<String> {
     let words = |meaning: &SuccessMeaning| match meaning {
         SuccessMeaning::Statuses(ranges) => format!("statuses {ranges}"),
         SuccessMeaning::Unstated => "whatever its tool counted (wrktest.sh: every response, 5xx \
              included)"
             .to_owned(),
     };
-    (one.success_means != last.success_means).then(|| {
+    (first.success_means != other.success_means).then(|| {
         format!(
             "success counts {} in {} and {} in {}",
-            words(&one.success_means),
-            one.name,
-            words(&last.success_means),
-            last.name
+            words(&first.success_means),
+            first.name,
+            words(&other.success_means),
+            other.name
         )
     })
 }
 
-fn responses(one: &Curve, last: &Curve) -> Option<String> {
-    let (a, b) = (one.commonest_response.as_ref()?, last.commonest_response.as_ref()?);
+fn responses(first: &Curve, other: &Curve) -> Option<String> {
+    let (a, b) = (first.commonest_response.as_ref()?, other.commonest_response.as_ref()?);
     let mut found = Vec::new();
     if a.status != b.status {
         found.push(format!("status {} against {}", a.status, b.status));
     }
-    let shares_level = || one.rows.iter().any(|row| last.rows.iter().any(|r| r.level == row.level));
+    let shares_level =
+        || first.rows.iter().any(|row| other.rows.iter().any(|r| r.level == row.level));
     if a.bytes != b.bytes
         && (lengths_apart(a.bytes.min(b.bytes), a.bytes.max(b.bytes)) || !shares_level())
     {
@@ -248,7 +249,10 @@ fn responses(one: &Curve, last: &Curve) -> Option<String> {
     }
     (!found.is_empty()).then(|| {
         let found = found.join(", ");
-        format!("{} and {} responded differently: {found}; not like for like", one.name, last.name)
+        format!(
+            "{} and {} responded differently: {found}; not like for like",
+            first.name, other.name
+        )
     })
 }
 

@@ -27,6 +27,18 @@ pub fn grouped(value: f64, decimals: usize) -> String {
     grouped
 }
 
+/// A number with what it counts: `1 request`, `2,000 requests`.
+pub fn counted(n: f64, thing: &str) -> String {
+    let n = grouped(n, 0);
+    let s = if n == "1" { "" } else { "s" };
+    format!("{n} {thing}{s}")
+}
+
+/// How often something came to pass: `once`, `2,000 times`.
+pub fn often(n: f64) -> String {
+    if n == 1.0 { "once".to_owned() } else { format!("{} times", grouped(n, 0)) }
+}
+
 /// A rate per second: whole from 100 on, with two decimals below.
 pub fn rate(per_s: f64) -> String {
     grouped(per_s, if per_s.abs() >= 100.0 { 0 } else { 2 })
@@ -91,6 +103,19 @@ pub fn levels_of(kind: LevelKind, values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        for (n, thing, times) in [
+            (0.0, "0 requests", "0 times"),
+            (1.0, "1 request", "once"),
+            (2_000.0, "2,000 requests", "2,000 times"),
+        ] {
+            assert_eq!((counted(n, "request").as_str(), often(n).as_str()), (thing, times));
+        }
+        // A mean that is shown as one.
+        assert_eq!(counted(1.3, "request"), "1 request");
+    }
 
     #[test]
     fn thousands_stand_apart() {

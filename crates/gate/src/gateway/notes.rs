@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::Environment;
-use model::quote::plain;
+use model::quote::{counted, plain};
 
 use crate::admission::Line;
 use crate::keys::NamedByKeys;
@@ -102,9 +102,9 @@ fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) ->
     let other = then.cpu_model != now.cpu_model || then.cpus != now.cpus;
     (here && known && other).then(|| {
         format!(
-            "the load line no longer fits: it was measured on a machine of {} processors ({}), and this one has {} ({}): \
+            "the load line no longer fits: it was measured on a machine of {} ({}), and this one has {} ({}): \
              measure again",
-            then.cpus,
+            counted(then.cpus.into(), "processor"),
             plain(&then.cpu_model, NAME),
             now.cpus,
             plain(&now.cpu_model, NAME)

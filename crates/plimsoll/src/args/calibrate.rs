@@ -10,7 +10,8 @@ use super::{IoArg, TextOrJson};
 #[derive(Debug, Args)]
 #[command(after_help = "The result is kept under $XDG_STATE_HOME/plimsoll/calibration (or \
 ~/.local/state), by machine and kernel interface. Later runs of small plain requests report what share of \
-it they used. Leave the machine idle while it measures.")]
+it they used. Leave the machine idle while it measures.\nExit codes: 0 done; 1 could not be measured or kept; 2 usage; 130 \
+interrupted, and nothing is kept.")]
 pub struct CalibrateArgs {
     /// Length of each measurement; there are up to a dozen
     #[arg(short, long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true, default_value = "2s")]

@@ -49,8 +49,12 @@ const FLAGS: &[(&[&str], &str)] = &[
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
     (&["-D", "-p", "--body-path"], "use --body-file FILE"),
-    (&["-G", "--get", "--data-urlencode"], "write the query, encoded, into the URL"),
+    (
+        &["-G", "--get", "--data-urlencode", "--url-query"],
+        "write the query, encoded, into the URL",
+    ),
     (&["--url"], "write the URL without a flag before it"),
+    (&["--data-ascii"], "use --data TEXT"),
     (&["--host"], "the URL stands without a flag before it; a Host field is -H 'Host: NAME'"),
     (&["--range"], "use -H 'Range: bytes=0-99'"),
     (&["--upload-file"], "use --body-file FILE and -m PUT"),
@@ -71,7 +75,13 @@ const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--location-trusted"], "use --follow N"),
     (&["--disable-redirects"], "leave it out: redirects are not followed under load"),
-    (&["-x", "--proxy"], "proxies are not supported"),
+    (
+        &["-x", "--proxy", "--proxy-header", "--proxy-user", "--proxy-http-version", "--socks5"],
+        "proxies are not supported",
+    ),
+    (&["--limit-rate"], "use -R RATE for requests a second, or --pace TIME for each connection"),
+    (&["--ciphers", "--tls13-ciphers"], "leave it out: the cipher is agreed on by TLS"),
+    (&["--session-tickets"], "use --tls-resume"),
     (&["--noproxy"], "leave it out: no proxy is used"),
     (&["--resolve", "--hosts", "--dns", "--dns-servers"], "use --connect-to HOST:PORT"),
     (&["-B", "--interface", "--local-addr", "--laddr"], "use --source ADDRESS"),
@@ -99,7 +109,7 @@ const FLAGS: &[(&[&str], &str)] = &[
         &["--users", "--clients", "--concurrent", "--conns", "--max-connections", "--max-workers"],
         "use -c N",
     ),
-    (&["--parallel", "--parallel-max", "--batch"], "use -c N"),
+    (&["--parallel", "--parallel-max", "--batch", "--batch-per-host"], "use -c N"),
     (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
     (&["--workers", "--cpus"], "use -t N"),
     (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
@@ -115,6 +125,10 @@ const FLAGS: &[(&[&str], &str)] = &[
     (
         &["--env", "--tag"],
         "write ${env.NAME} into a workload file to take a value from the environment",
+    ),
+    (
+        &["--wait-ongoing-requests-after-deadline"],
+        "leave it out: the last responses are waited for, each up to -T",
     ),
     (
         &["--latency-correction"],
@@ -138,6 +152,15 @@ const FLAGS: &[(&[&str], &str)] = &[
             "--no-summary",
             "--no-thresholds",
             "--paused",
+            "--linger",
+            "--no-setup",
+            "--no-teardown",
+            "--no-usage-report",
+            "--include-system-env-vars",
+            "--lazy",
+            "--chunked",
+            "--max-body",
+            "--max-filesize",
         ],
         "leave it out",
     ),
@@ -155,7 +178,7 @@ const FLAGS: &[(&[&str], &str)] = &[
         "leave it out: failures are counted, and the run goes on",
     ),
     (
-        &["--no-color", "--no-colour", "--color", "--colour"],
+        &["--no-color", "--no-colour", "--disable-color", "--color", "--colour"],
         "colours are left out where NO_COLOR=1 is set",
     ),
     (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
@@ -200,13 +223,32 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// hey's.
 pub fn instead_of_help(line: &[OsString]) -> Option<String> {
     let words = || line.iter().skip(1).filter_map(|word| word.to_str());
-    let asks = |word: &str| ["-h", "--help", "help", "-v", "-V", "--version"].contains(&word);
+    let asks = |word: &str| ["-h", "--help", "help", "--version"].contains(&word);
     if words().any(asks) {
         return None;
+    }
+    let is_version = |word: &str| word.starts_with("-v") || word.starts_with("-V");
+    let is_named = |word: &str| !word.starts_with('-') && word.contains([':', '/']);
+    if let Some(word) = words().find(|word| is_version(word)).filter(|_| words().any(is_named)) {
+        return Some(instead_of_version(word, line));
     }
     let word = words().find(|word| word.starts_with("-h") || word.starts_with("-v"))?;
     let advice = one_dash(&command_of(line), line)?;
     Some(format!("unexpected argument '{word}' found{advice}; see --help"))
+}
+
+/// What to do about `-v` beside a URL: with curl, hey and k6 it makes them say more.
+fn instead_of_version(word: &str, line: &[OsString]) -> String {
+    let command = command_of(line);
+    if let Some(advice) = one_dash(&command, line) {
+        return format!("unexpected argument '{word}' found{advice}; see --help");
+    }
+    let details = "; --details prints everything that was measured";
+    let details = if has_all(&command, "--details") { details } else { "" };
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "-v prints the version, {version}, as wrk's does, and nothing else was done: leave it out{details}"
+    )
 }
 
 /// What is wrong with a command line and what to do, in one line.
@@ -464,6 +506,9 @@ mod tests {
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
             ("run http://h/ --digest", "only Basic is spoken"),
+            ("run http://h/ --proxy-header A:b", "proxies are not supported"),
+            ("run http://h/ --limit-rate 1M", "use -R RATE for requests"),
+            ("run http://h/ --wait-ongoing-requests-after-deadline", "are waited for"),
             ("run http://h/ --oauth2-bearer x", "or -H 'Authorization: ...'"),
             ("run http://h/ --redirect 3", "use --follow N"),
             ("run http://h/ -disable-redirects", "redirects are not followed"),
@@ -512,11 +557,38 @@ mod tests {
         assert!(text.contains("'-host' found: -host: the URL stands"), "{text}");
         let text = said("plimsoll run http://h/ -h2").expect("advice");
         assert!(text.contains("only HTTP/1.1 is spoken"), "{text}");
-        for line in
-            ["plimsoll -h", "plimsoll run -h", "plimsoll help run", "plimsoll run http://h/ -v"]
-        {
+        for line in [
+            "plimsoll -h",
+            "plimsoll run -h",
+            "plimsoll help run",
+            "plimsoll -v",
+            "plimsoll run -V",
+            "plimsoll run http://h/ --version",
+            "plimsoll run http://h/ -v -h",
+        ] {
             assert_eq!(said(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn a_load_is_not_answered_with_the_version() {
+        let said = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            instead_of_help(&words).expect("advice")
+        };
+        for (line, details) in [
+            ("plimsoll run -v http://h/", true),
+            ("plimsoll run localhost:8080 -vk", true),
+            ("plimsoll sweep -V http://h/", false),
+            ("plimsoll -v run http://h/", false),
+        ] {
+            let text = said(line);
+            assert!(text.starts_with("-v prints the version"), "{line}: {text}");
+            assert!(text.contains("nothing else was done: leave it out"), "{line}: {text}");
+            assert_eq!(text.ends_with("; --details prints everything that was measured"), details);
+        }
+        let text = said("plimsoll run http://h/ -verbose");
+        assert!(text.contains("-verbose: --details prints everything"), "{text}");
     }
 
     #[test]

@@ -61,14 +61,14 @@ pub struct WatchArgs {
 }
 
 /// `plimsoll explain`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Every finding has a code, which docs/reference/findings.md explains. `none` means that nothing was at its limit, \
 `unknown` that something was, and which figures are needed to find out what. --confirm runs only what your own records \
 say that this folder was made by.
-Exit codes: 0 explained; 1 the folder holds no run, or a run could not be made; 2 usage.")]
+Exit codes: 0 explained; 1 the folder holds no run, or a run could not be made; 2 usage; 130 interrupted.")]
 pub struct ExplainArgs {
-    /// A folder that `run` wrote to, or its run.json
+    /// A folder that `run` wrote to, or its run.json; `last` and `previous` are the last two runs without --out
     #[arg(default_value = crate::results::folder::LAST_RUN)]
     pub dir: PathBuf,
     /// Carry out what confirms or refutes each of the first three findings: the run again, as it was and with a change

@@ -28,6 +28,12 @@ pub fn file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// Why nothing can be written to a folder.
 fn fault_of_folder(dir: &Path) -> Option<String> {
+    // As k6 takes it.
+    let text = dir.to_string_lossy();
+    if let Some((what, _)) = text.split_once('=').filter(|(what, _)| ["json", "csv"].contains(what))
+    {
+        return Some(format!("give a folder, which holds all results, {what} among them"));
+    }
     for known in dir.ancestors() {
         // A relative path begins in the working folder.
         let known = if known.as_os_str().is_empty() { Path::new(".") } else { known };
@@ -94,6 +100,7 @@ mod tests {
             assert_eq!(of_folder(name), "", "{name}");
         }
         assert!(of_folder("file").contains("there is a file of that name"));
+        assert!(fault_of_folder(Path::new("json=out.json")).unwrap().starts_with("give a folder"));
         for name in ["file/new", "file/new/deeper"] {
             assert!(of_folder(name).ends_with("file is a file, and no folder"), "{name}");
         }

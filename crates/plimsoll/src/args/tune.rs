@@ -16,7 +16,8 @@ Keeps the story of a tuning in a folder: every run, what was predicted before a 
   plimsoll tune predict middleware.logger
   plimsoll tune try 'logger off' http://127.0.0.1:8081/healthz
   plimsoll tune show
-Exit codes: 0 done; 1 could not be measured; 2 usage; 98 nothing could be predicted.")]
+Exit codes: 0 done; 1 could not be measured; 2 usage; 98 nothing could be predicted; 130 interrupted, and the story is as \
+before.")]
 pub struct TuneArgs {
     /// What to do
     #[command(subcommand)]

@@ -10,6 +10,7 @@ use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{AuditArgs, TableFormat};
 use crate::failure::{Failure, cannot_run, usage};
+use crate::results::folder::named;
 use crate::results::{input, output, stored_run};
 
 /// Names standard input.
@@ -64,7 +65,7 @@ fn read(path: &Path) -> Result<Claims, String> {
         let bytes = input::read_all(std::io::stdin().lock())?;
         return import::claims(&bytes).map_err(|error| error.to_string());
     }
-    let file: PathBuf = input::in_folder(path)
+    let file: PathBuf = input::in_folder(&named(path))
         .ok_or_else(|| "a folder without sweep.json or run.json: name the file".to_owned())?;
     if let Some(dir) = stored_run::folder_of(&file) {
         let run = stored_run::of_folder(dir).map_err(|failure| failure.to_string())?.run;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::calibration::{ClosedCeiling, OpenLateness, SCHEMA};
 use model::environment::Program;
+use model::quote::counted;
 use model::units::{MILLISECOND, show_duration};
 use model::{Calibration, Environment, Io, ReasonCode, Run};
 use net::limits;
@@ -133,8 +134,7 @@ impl Bench {
             if stopped(&self.stop) {
                 break;
             }
-            let s = if workers == 1 { "" } else { "s" };
-            self.live.set_prefix(format!("[{workers} worker{s}] "));
+            self.live.set_prefix(format!("[{}] ", counted(workers, "worker")));
             runs.push((shared, self.run(workers, None)?));
         }
         Ok(runs)
@@ -155,7 +155,7 @@ impl Bench {
 
     fn run(&mut self, workers: u64, rate_per_s: Option<f64>) -> Result<Run, Failure> {
         let load = LoadArgs { threads: Some(workers), ..self.load.clone() };
-        let prepared = prepare_url(&self.url, &load)?;
+        let prepared = prepare_url(&self.url, &load, true)?;
         let shape = Shape {
             connections: CONNECTIONS_A_WORKER * workers,
             rate_per_s,

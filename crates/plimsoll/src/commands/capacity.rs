@@ -34,9 +34,9 @@ use crate::secrets;
 use crate::terminal::signals::stop_on_signal;
 use measure::clock::now_rfc3339;
 
-pub use files::{CAPACITY_JSON, SEARCH_JSON};
+pub use files::{CAPACITY_JSON, SEARCH_JSON, STEPS};
 
-use files::{Files, STEPS};
+use files::Files;
 use runner::{End, SearchRunner};
 
 /// The whole search, by default.
@@ -175,7 +175,7 @@ fn runner(
     ProfileInto::check(&args.take, settings.step_ns.max(settings.hold_ns), "--step 4s")?;
     // Each step has its own, into which the ramp fits.
     input.settings.warmup_ns.value = settings.warmup_ns.max(input.settings.ramp_ns.value);
-    let mut prepared = prepare(input, &args.load)?;
+    let mut prepared = prepare(input, &args.load, args.quiet)?;
     prepared.print_for_people(args.format == CapacityFormat::Text);
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     let sources = args.observe.sources(prepared.input.sources())?;
@@ -296,10 +296,13 @@ fn carry_out(
     let text = match format {
         CapacityFormat::Json => output::json(&record) + "\n",
         CapacityFormat::Text => {
-            let text = report::capacity::text(&record, &reading, output::style());
+            let more = verdict::capacity::going_on(&search, ending).zip(resumed);
+            let apart =
+                more.as_ref().map(|_| with_going_on_apart(&record, &search, ending, files));
+            let shown = apart.as_ref().unwrap_or(&record);
+            let text = report::capacity::text(shown, &reading, output::style());
             let found = record.load_line.as_ref().map(|line| line.rate_per_s);
             let truth = built_in.map(|built_in| built_in.beside_truth(found)).unwrap_or_default();
-            let more = verdict::capacity::going_on(&search, ending).zip(resumed);
             let more = more.map(|(more, resumed)| format!("to go on: {resumed}{more}\n"));
             let report = output::report_line(&files.report(), written);
             format!("{text}{truth}{report}{}", more.unwrap_or_default())
@@ -311,6 +314,18 @@ fn carry_out(
         _ => exit_code(ending, &record, &throughput),
     };
     Ok(if code == DONE && !(written && printed) { COULD_NOT_RUN } else { code })
+}
+
+/// The search as a terminal is shown it above a line on how to go on: the advice has that command too, and there a break at
+/// the terminal's width would cut it.
+fn with_going_on_apart(
+    record: &CapacitySearch,
+    search: &verdict::capacity::Search,
+    ending: Option<Ending>,
+    files: &Files,
+) -> CapacitySearch {
+    let onward = verdict::capacity::onward(search, ending, None);
+    CapacitySearch { limited_by: limited_by(search, record, files, &onward), ..record.clone() }
 }
 
 /// Prints the search in a folder again as far as it got, and writes its page; the exit code.
@@ -334,7 +349,13 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
     let printed = match format {
         CapacityFormat::Json => output::print(&(output::json(&record) + "\n")),
         CapacityFormat::Text => {
-            let text = report::capacity::text(&record, &reading, output::style());
+            let goes_on = record.outcome.is_none();
+            let shown = files
+                .as_ref()
+                .filter(|_| goes_on)
+                .map(|files| with_going_on_apart(&record, &search, ending, files));
+            let record = shown.as_ref().unwrap_or(&record);
+            let text = report::capacity::text(record, &reading, output::style());
             let page = dir.join(files::REPORT);
             output::print(&format!("{text}{}", output::report_line(&page, page.exists())))
         }

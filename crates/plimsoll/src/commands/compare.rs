@@ -20,7 +20,7 @@ use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
 use crate::load::shape::Shape;
 use crate::results::claim::{Kind, claim_free};
-use crate::results::folder::{PARENT, folder_name, unused};
+use crate::results::folder::{PARENT, folder_name, named, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::output;
 use crate::results::stored_run;
@@ -113,7 +113,8 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
-    let file = if path.is_dir() { path.join(RUN_JSON) } else { path.to_owned() };
+    let path = named(path);
+    let file = if path.is_dir() { path.join(RUN_JSON) } else { path };
     if let Some(dir) = stored_run::folder_of(&file) {
         return stored_run::of_folder(dir).map(|replayed| replayed.run);
     }
@@ -144,7 +145,7 @@ fn contestants(args: &CompareArgs, has_baseline: bool) -> Result<Vec<Contestant>
     let sockets = &args.load.unix;
     let contestant = |(at, (url, word)): (usize, (&String, &&'static str))| {
         let unix = sockets.get(at).or(sockets.first()).cloned().into_iter().collect();
-        let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() })?;
+        let mut prepared = prepare_url(url, &LoadArgs { unix, ..args.load.clone() }, args.quiet)?;
         prepared.print_for_people(args.format == CompareFormat::Text);
         Ok(Contestant { word, prepared })
     };

@@ -34,14 +34,11 @@ use inputs::Inputs;
 pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
     let files = if args.files.is_empty() {
         let latest = latest::two(Path::new(folder::PARENT))?;
-        let [newer, older] = latest.each_ref().map(|path| path.display());
+        let [older, newer] = latest.each_ref().map(|path| path.display());
         eprintln!("plimsoll: the old one is {older}, the new one {newer}");
         latest.to_vec()
     } else {
-        // Named as a history reads, the old one first; the others are measured against it.
-        let mut files = args.files.clone();
-        files.rotate_left(1);
-        files
+        args.files.clone()
     };
     let compared = Compared::read(&files, args.margin, args.anyway)?;
     let mut printed = output::print(&match args.format {
@@ -66,19 +63,19 @@ pub fn diff(args: &DiffArgs) -> Result<u8, Failure> {
 pub struct Compared {
     curves: Vec<Curve>,
     diff: Diff,
-    /// Each curve but the last judged against the last, level by level.
+    /// Each curve but the first judged against the first, level by level.
     judgements: Vec<Vec<AtLevel>>,
     /// What was watched beside each, at the highest level that all of them have.
     watched: Vec<Beside>,
     /// The names in a row, as the charts' files are called.
     stem: String,
-    /// The first file's folder.
+    /// The second file's folder.
     folder: PathBuf,
 }
 
 impl Compared {
-    /// Reads files and folders, and judges at this margin; where they are not alike only if it is
-    /// wanted anyway.
+    /// Reads files and folders, the one that the others are compared with first, and judges at this margin; where they
+    /// are not alike only if it is wanted anyway.
     ///
     /// # Errors
     /// On fewer than two, on those that cannot be read, and on rates beside concurrencies.
@@ -92,18 +89,22 @@ impl Compared {
         let mut diff = Diff::of(&curves).map_err(|error| Failure::Usage(error.to_string()))?;
         diff.notes.extend(inputs::different_urls(&diff.names, &runs));
         let stem: Vec<String> = diff.names.iter().map(|name| inputs::file_name(name)).collect();
-        let last = runs.len() - 1;
-        let against_last = |of: usize| {
-            let names = [diff.names[last].as_str(), diff.names[of].as_str()];
-            levels::judge(names, &runs[last], &runs[of], margin, anyway)
+        let against_first = |of: usize| {
+            let names = [diff.names[0].as_str(), diff.names[of].as_str()];
+            levels::judge(names, &runs[0], &runs[of], margin, anyway)
         };
-        let judgements = (0..last).map(against_last).collect();
+        let judgements = (1..runs.len()).map(against_first).collect();
         let stem = inputs::shortened(&stem.join("_"));
-        let mut watched = watched(&diff.names, &runs);
-        // The old one first, as it is shown.
-        let newer = watched.iter().take_while(|of| of.name != diff.names[last]).count();
-        watched.rotate_left(newer);
+        let watched = watched(&diff.names, &runs);
         Ok(Self { stem, curves, diff, judgements, watched, folder })
+    }
+
+    /// With the charts' files called as wrktest.sh calls them: after the one that the other is compared with at the end.
+    pub fn as_wrktest(mut self) -> Self {
+        let names = self.diff.names.iter().rev().map(|name| inputs::file_name(name));
+        let names: Vec<String> = names.collect();
+        self.stem = inputs::shortened(&names.join("_"));
+        self
     }
 
     /// The comparison for people.
@@ -139,7 +140,7 @@ impl Compared {
             eprintln!("plimsoll: cannot make the folder {}: {error}", dir.display());
             return false;
         }
-        let title = self.diff.names.join(" against ");
+        let title = verdict::diff::title(&self.diff.names);
         let qps = report::charts::diff(&title, &self.curves).chart();
         let success =
             report::charts::success(&format!("Success rate: {title}"), &self.curves).chart();
@@ -164,7 +165,7 @@ impl Compared {
         if taken { format!("{}.diff.html", self.stem) } else { "report.html".to_owned() }
     }
 
-    /// The first file's folder, where charts go by default.
+    /// The second file's folder, where charts go by default.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -8,6 +8,8 @@ use ::profile::Filter;
 use model::profiled::Profiled;
 
 use crate::args::{ExplainArgs, TextOrJson};
+use crate::commands::capacity::{SEARCH_JSON, STEPS};
+use crate::commands::compare::COMPARE_JSON;
 use crate::failure::{Failure, usage};
 use crate::profiles::stored::Stored;
 use crate::results::input::SWEEP_JSON;
@@ -19,14 +21,8 @@ use crate::results::stored_run;
 /// # Errors
 /// When the folder holds no run, or it cannot be made again to confirm what was found.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
-    if args.dir.join(SWEEP_JSON).exists() && !args.dir.join("run.json").exists() {
-        return usage(format!(
-            "explain: {dir} holds a sweep, and explain looks at one run: make the level that you ask about by itself, \
-             plimsoll run URL -c LEVEL --out DIR (-R LEVEL for a rate), and explain that; plimsoll report {dir} prints \
-             the sweep",
-            dir = args.dir.display()
-        ));
-    }
+    let args = &ExplainArgs { dir: stored_run::folder_named(&args.dir), ..args.clone() };
+    refuse_several_runs(&args.dir)?;
     let mut run = stored_run::of_path(&args.dir)?;
     run.validity = verdict::judge(&run);
     let mut findings = verdict::explain_with(&run, profiled(&args.dir).as_ref());
@@ -39,6 +35,30 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         TextOrJson::Text => output::print(&report_text(&findings)),
     };
     Ok(if printed { 0 } else { 1 })
+}
+
+/// A folder of several runs says which of them may be meant.
+fn refuse_several_runs(dir: &Path) -> Result<(), Failure> {
+    let shown = dir.display();
+    let (what, which) = match () {
+        () if stored_run::is_in(dir) => return Ok(()),
+        () if dir.join(SWEEP_JSON).exists() => (
+            "sweep",
+            "make the level that you ask about by itself, plimsoll run URL -c LEVEL --out DIR (-R LEVEL for a rate), and \
+             explain that"
+                .to_owned(),
+        ),
+        () if dir.join(SEARCH_JSON).exists() => {
+            ("search", format!("name one of its steps, a file in {shown}/{STEPS}"))
+        }
+        () if dir.join(COMPARE_JSON).exists() => {
+            ("comparison", format!("name one of its runs, such as {shown}/round-01-new"))
+        }
+        () => return Ok(()),
+    };
+    usage(format!(
+        "explain: {shown} holds a {what}, and explain looks at one run: {which}; plimsoll report {shown} prints the {what}"
+    ))
 }
 
 /// What the profile showed that was taken with the run; none where none was, or where it cannot be read, which is said.

@@ -8,6 +8,7 @@ mod progress;
 mod shown;
 
 use fill::{Address, Database, Environment, Error, Fill, Look, Request, Rows, Schema, Wish};
+use model::quote::counted;
 
 use crate::args::FillArgs;
 use crate::failure::{Failure, cannot_run, usage};
@@ -160,7 +161,7 @@ fn run(
         other => other,
     })?;
     let rows = fill.facts.rows_added();
-    say(args, &format!("plimsoll: {rows} rows written in {}; --clean removes them", meter.time()));
+    say(args, &format!("plimsoll: {} written in {}; --clean removes them", counted(rows, "row"), meter.time()));
     Ok(())
 }
 
@@ -195,9 +196,9 @@ fn clean(
             other => other,
         })?;
     }
-    say(args, &format!("plimsoll: {removed} rows removed"));
+    say(args, &format!("plimsoll: {} removed", counted(removed, "row")));
     if removed < added {
-        say(args, &format!("plimsoll: {} more were gone already", added - removed));
+        say(args, &format!("plimsoll: gone already: {}", counted(added - removed, "more row")));
     }
     Ok(())
 }

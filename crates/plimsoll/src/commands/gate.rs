@@ -204,9 +204,9 @@ fn opening(gateway: &Gateway) -> String {
         net::Io::Epoll => "epoll",
     };
     let mut text = format!(
-        "listening on {} ({} threads, {io}); Ctrl-C ends it\n",
+        "listening on {} ({}, {io}); Ctrl-C ends it\n",
         addresses.join(", "),
-        gateway.workers()
+        counted(gateway.workers() as u64, "thread")
     );
     match policy.asks_for_keys() {
         true => {

@@ -151,7 +151,8 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
         text += &format!("{note}\n");
     }
     if imported.further_notes > 0 {
-        text += &format!("... and {} further notes\n", imported.further_notes);
+        let further = counted(imported.further_notes as u64, "further note");
+        text += &format!("... and {further}\n");
     }
     let folder = out.and_then(Path::parent).unwrap_or(Path::new(""));
     for name in files.iter().filter(|name| !folder.join(name).exists()) {

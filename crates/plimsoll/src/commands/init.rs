@@ -1,9 +1,8 @@
 //! `plimsoll init`: a commented workload file to start from.
 
-use url::Url;
-
 use crate::args::InitArgs;
 use crate::failure::{Failure, usage};
+use crate::load::address::Destination;
 use crate::load::workload_file;
 use crate::results::output;
 
@@ -30,14 +29,14 @@ pub fn init(args: &InitArgs) -> Result<u8, Failure> {
 
 /// The commented workload for a URL.
 fn commented(url: &str) -> Result<String, Failure> {
-    let parsed = match Url::parse(url) {
-        Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => parsed,
-        _ => {
-            return usage(format!(
-                "`{url}` is not a URL: a URL starts with http:// or https:// and a host"
-            ));
-        }
-    };
+    // Nothing is sent now, so that a slip would be seen late.
+    let is_host = url.contains(['.', ':']) || url.starts_with("localhost");
+    if !is_host || workload_file::is_meant(url) {
+        return usage(format!(
+            "`{url}` is not a URL, such as http://127.0.0.1:8080/healthz; -o FILE names the file to write"
+        ));
+    }
+    let parsed = Destination::parse(url)?.url;
     let path = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
     let origin = parsed.origin().ascii_serialization();
     // A placeholder's opening in a URL is text of that URL.
@@ -60,12 +59,16 @@ mod tests {
         assert!(text.contains("\ntarget: http://[::1]:8080\n"), "{text}");
         assert!(text.contains("path: \"/a?b=%22$${c}\"\n"), "{text}");
         assert!(commented("https://example.com").unwrap().contains("path: \"/\"\n"));
+        // As `run` takes it.
+        let text = commented("localhost:8080/x").unwrap();
+        assert!(text.contains("\ntarget: http://localhost:8080\n"), "{text}");
+        assert!(text.contains("path: \"/x\"\n"), "{text}");
         assert!(!text.contains("TARGET") && !text.contains("PATH"));
     }
 
     #[test]
     fn what_is_no_url_is_refused() {
-        for url in ["", "example.com", "ftp://a/", "http://", "file:///a"] {
+        for url in ["", "users", "shop.yaml", "ftp://a/", "http://", "file:///a"] {
             let Err(Failure::Usage(message)) = commented(url) else { panic!("{url}") };
             assert!(message.contains(&format!("`{url}`")), "{message}");
         }

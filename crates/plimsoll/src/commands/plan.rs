@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 use model::Mix;
 use model::plan::{EXPECT_FIRST, FlowPlan};
+use model::quote::counted;
 use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{IoArg, LoadArgs, PlanArgs, TextOrJson, TlsVersion};
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
 use crate::load::script_run::SCRIPT_MISSING;
 use crate::load::settings::{Origin, Setting, ShapeSettings};
@@ -77,7 +78,7 @@ fn check_script(args: &LoadArgs) -> Result<(), Failure> {
         None if !args.script_args.is_empty() => usage(SCRIPT_MISSING),
         Some(path) => match File::open(path) {
             Ok(_) => Ok(()),
-            Err(error) => usage(format!("-s {}: {error}", path.display())),
+            Err(error) => cannot_run(format!("-s {}: {error}", path.display())),
         },
         None => Ok(()),
     }
@@ -150,24 +151,22 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
     way(args, input, &mut add);
     if let Some(LoadProfile { stages, recorded }) = input.profile() {
         let what = recorded.map_or_else(
-            || format!("{} stages", stages.len()),
-            |dues| format!("a trace of {} arrivals", dues.len()),
+            || counted(stages.len() as u64, "stage"),
+            |dues| format!("a trace of {}", counted(dues.len() as u64, "arrival")),
         );
         add("load profile", what, Origin::File);
     }
     match &shape.rate_per_s {
         Setting { value: Some(rate), origin } => {
-            add(
-                "loop",
-                format!("open, {} arrivals a second", verdict::figures::level(*rate)),
-                *origin,
-            );
+            let arrivals = if *rate == 1.0 { "arrival" } else { "arrivals" };
+            let rate = verdict::figures::level(*rate);
+            add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
             let cap = format!("{} at most", shape.connections.value);
             add("connections", cap, shape.connections.origin);
         }
         Setting { value: None, .. } => {
-            let users = format!("closed, {} users", shape.connections.value);
+            let users = format!("closed, {}", counted(shape.connections.value, "user"));
             add("loop", users, shape.connections.origin);
             for (name, setting) in [("pace", &settings.pace_ns), ("think time", &settings.think_ns)]
             {
@@ -277,7 +276,7 @@ fn tls(args: &PlanArgs, input: &LoadInput, add: &mut impl FnMut(&str, String, Or
 /// The load of the whole as the file has it, if it says one for the whole.
 fn before_scale(load: &model::workload::LoadSpec) -> Option<String> {
     let rate = load.rate.map(|rate| rate.to_string());
-    rate.or_else(|| load.concurrency.map(|users| format!("{users} users")))
+    rate.or_else(|| load.concurrency.map(|users| counted(users.0, "user")))
 }
 
 fn origin_of_header(args: &PlanArgs, input: &LoadInput, name: &str) -> Origin {

@@ -110,7 +110,7 @@ fn carry_out(
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;
     let mut taker = taker(args, shape.duration_ns)?;
-    let mut prepared = prepare(input, &args.load)?;
+    let mut prepared = prepare(input, &args.load, args.quiet)?;
     prepared.follows_profile = true;
     prepared.print_for_people(args.print.format != Format::Json);
     let stop = stop_on_signal()?;

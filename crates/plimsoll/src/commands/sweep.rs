@@ -105,7 +105,7 @@ fn runner(
         input.settings.check_level(shape)?;
     }
     ProfileInto::check(&args.take, duration_ns, "-d 10s")?;
-    let prepared = prepare(input, &args.load)?;
+    let prepared = prepare(input, &args.load, args.quiet)?;
     let sources = args.observe.sources(prepared.input.sources())?;
     prepared.notices.iter().for_each(|notice| eprintln!("plimsoll: {notice}"));
     Ok(SweepRunner {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use model::quote::counted;
 use target::{Options, Server, Stall, Tls};
 
 use crate::args::{IoArg, TargetArgs};
@@ -30,9 +31,9 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
     };
     let scheme = if tls { "https" } else { "http" };
     output::print(&format!(
-        "listening on {scheme}://{}/healthz ({} threads, {}); Ctrl-C ends it\n",
+        "listening on {scheme}://{}/healthz ({}, {}); Ctrl-C ends it\n",
         server.addr(),
-        server.threads(),
+        counted(server.threads() as u64, "thread"),
         match server.io() {
             net::Io::Uring => "io_uring",
             net::Io::Epoll => "epoll",

@@ -148,7 +148,8 @@ fn begin_story(book: &Notebook, args: &TuneBeginArgs, quiet: bool) -> Result<Tun
         left: None,
     };
     let profiled = u64::from(args.profile.is_some());
-    must_answer([Some(args.url.as_str()), args.baseline.as_deref()].into_iter().flatten())?;
+    let urls = [Some(args.url.as_str()), args.baseline.as_deref()];
+    must_answer(urls.into_iter().flatten(), quiet)?;
     let runs = Runs { book, tuning: &tuning, quiet };
     runs.announce(1 + profiled + u64::from(args.baseline.is_some()));
     let baseline = match &args.baseline {
@@ -241,7 +242,7 @@ fn try_change(runs: Runs, args: &TuneTryArgs) -> Result<TuningStep, Failure> {
     let before = tuning.current();
     let [before_url, baseline_url] = measured_again(tuning, args)?;
     let others = || [&before_url, &baseline_url].into_iter().flatten();
-    must_answer([&args.url].into_iter().chain(others()).map(String::as_str))?;
+    must_answer([&args.url].into_iter().chain(others()).map(String::as_str), runs.quiet)?;
     let once = u64::from(args.profile.is_some());
     runs.announce(args.rounds.saturating_mul(1 + others().count() as u64).saturating_add(once));
     let mut station = runs.profiled(&args.name, &args.url, args.profile.as_deref())?;

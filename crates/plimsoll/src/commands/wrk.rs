@@ -114,7 +114,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<bool, Failure> {
     if args.connections < args.threads {
         return usage("number of connections must be >= threads");
     }
-    let mut prepared = prepare_url(url, &load(args))?;
+    let mut prepared = prepare_url(url, &load(args), true)?;
     prepared.shortage = Shortage::Counted;
     let stop = stop_on_signal()?;
     let shape = Shape {

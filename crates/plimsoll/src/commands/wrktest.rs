@@ -36,7 +36,7 @@ const OBJECTIVE_NS: u64 = 500 * model::units::MILLISECOND;
 /// When no level could be run, or the files of `diff` cannot be compared.
 pub fn wrktest(args: &WrktestArgs) -> Result<u8, Failure> {
     match (&args.command, &args.url) {
-        (Some(WrktestCommand::Diff { a, b }), _) => diff(&[a.clone(), b.clone()]),
+        (Some(WrktestCommand::Diff { a, b }), _) => diff(&[b.clone(), a.clone()]),
         (None, Some(url)) => measure(url, args),
         (None, None) => usage("wrktest takes a URL, or `diff A B`"),
     }
@@ -55,7 +55,7 @@ fn measure(url: &str, args: &WrktestArgs) -> Result<u8, Failure> {
         ..LoadArgs::without_flags()
     };
     let runner = SweepRunner {
-        prepared: prepare_url(url, &load)?,
+        prepared: prepare_url(url, &load, false)?,
         kind: LevelKind::Concurrency,
         connections: 0,
         duration_ns: args.duration,
@@ -105,8 +105,9 @@ fn close(files: &SweepFiles, written: bool) -> bool {
     ))
 }
 
+/// The file that the other is compared with comes first.
 fn diff(files: &[std::path::PathBuf]) -> Result<u8, Failure> {
-    let compared = Compared::read(files, DEFAULT_MARGIN, false)?;
+    let compared = Compared::read(files, DEFAULT_MARGIN, false)?.as_wrktest();
     let mut printed = output::print(&compared.text());
     let dir = compared.folder();
     let written = compared.write(dir);

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, usage};
+use crate::failure::{Failure, cannot_run, usage};
 use crate::results::input;
 
 /// Bytes of all files of a workload together at most: 1 GiB.
@@ -32,7 +32,7 @@ impl AllowedFiles {
     /// For the workload in a file; `more` are the folders that the command line allows.
     ///
     /// # Errors
-    /// When one of them is not a folder.
+    /// When one of them is not a folder, or there is none of that name.
     pub fn of(workload: &Path, more: &[PathBuf]) -> Result<Self, Failure> {
         let parent = workload.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
@@ -42,7 +42,7 @@ impl AllowedFiles {
             match fs::canonicalize(root) {
                 Ok(place) if place.is_dir() => roots.push(place),
                 Ok(_) => return usage(format!("{by}{}: not a folder", root.display())),
-                Err(error) => return usage(format!("{by}{}: {error}", root.display())),
+                Err(error) => return cannot_run(format!("{by}{}: {error}", root.display())),
             }
         }
         Ok(Self { folder, roots })

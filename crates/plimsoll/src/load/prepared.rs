@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{FirstResponses, Launch};
 use model::Nanos;
+use model::quote::counted;
 use model::units::show_duration;
 use net::Peer;
 use net::limits::{self, FileLimit};
@@ -165,8 +166,8 @@ impl Prepared {
         }
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < workers) {
             notices.push(format!(
-                "{cap} workers instead of {workers}: each needs at least one request \
-                    of --max-inflight {cap}"
+                "{} instead of {workers}: each needs at least one request of --max-inflight {cap}",
+                counted(cap, "worker")
             ));
             workers = cap;
         }

@@ -61,7 +61,7 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
         Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
-            "-t {threads} is above -c {connections}: a worker without a connection has nothing to do"
+            "-t {threads} is above -c {connections}: each worker needs a connection: give -c {threads} or more, or leave -t out"
         )),
     }
 }

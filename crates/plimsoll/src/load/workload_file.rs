@@ -77,6 +77,22 @@ fn description(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// What to do with a file that is no workload file, nor named as one.
+fn not_one(path: &Path) -> String {
+    let name = path.display();
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("lua") => format!("{name} is a script: `plimsoll run -s {name} URL` runs it"),
+        Some("js" | "ts") => format!(
+            "{name} is JavaScript, which is not run: scripts are wrk's Lua (-s FILE), and sessions are flows of a \
+             workload file (`plimsoll init` writes one, `plimsoll import` makes one of a recording)"
+        ),
+        _ => format!(
+            "{name} is not a workload file: `plimsoll import {name}` makes one of curl commands, HAR, OpenAPI, \
+             Postman and vegeta files; `plimsoll audit {name}` checks results of other tools"
+        ),
+    }
+}
+
 fn is_named_as_one(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     matches!(ending, Some("yaml" | "yml" | "json"))
@@ -95,13 +111,7 @@ impl WorkloadFile {
         };
         let document = match Document::read(&bytes) {
             Ok(document) => document,
-            Err(_) if !is_named_as_one(path) => {
-                return usage(format!(
-                    "{name} is not a workload file: `plimsoll import {name}` makes one of curl commands, \
-                     HAR, OpenAPI, Postman and vegeta files; `plimsoll audit {name}` checks results of \
-                     other tools"
-                ));
-            }
+            Err(_) if !is_named_as_one(path) => return usage(not_one(path)),
             Err(faults) => {
                 return match description(&bytes) {
                     Some(format) => usage(format!(

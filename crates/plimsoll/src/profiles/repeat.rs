@@ -49,7 +49,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
         }
         None => None,
     };
-    let prepared = prepare(input, &args.load)?;
+    let prepared = prepare(input, &args.load, args.quiet)?;
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape, false, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {

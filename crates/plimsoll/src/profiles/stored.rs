@@ -13,7 +13,7 @@ use super::server;
 use super::taker::{self, Taker};
 use crate::args::TakeArgs;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::results::folder::unused;
+use crate::results::folder::{named, unused};
 use crate::results::input::{self, RUN_JSON};
 use crate::results::{output, stored_run};
 
@@ -166,7 +166,7 @@ impl Stored {
     /// # Errors
     /// When it cannot be read or fetched, or is no profile.
     pub fn open(source: &str, seconds: u64, headers: &[String]) -> Result<Self, Failure> {
-        let path = PathBuf::from(source);
+        let path = named(Path::new(source));
         if path.is_dir() {
             return Self::of_run(&path);
         }
@@ -205,6 +205,7 @@ impl Stored {
     /// # Errors
     /// When there are none, or one cannot be read.
     pub fn of_run(dir: &Path) -> Result<Self, Failure> {
+        let dir = &named(dir);
         let folder = dir.join(FOLDER);
         let place = folder.join(WINDOW);
         let Ok(bytes) = input::read_result(&place) else {
@@ -252,7 +253,7 @@ impl Stored {
     /// # Errors
     /// When it is not there or cannot be read.
     pub fn run(dir: &Path) -> Result<Run, Failure> {
-        stored_run::of_folder(dir).map(|replayed| replayed.run)
+        stored_run::of_folder(&named(dir)).map(|replayed| replayed.run)
     }
 
     /// The profile summed up, samples and frames chosen by a filter.

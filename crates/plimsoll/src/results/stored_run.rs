@@ -2,7 +2,7 @@
 //!
 //! Owns which of the two counts, for every command that reads stored runs, and the words that say so.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use import::{Kind, ResultError};
 use model::Run;
@@ -37,6 +37,19 @@ pub fn folder_of(file: &Path) -> Option<&Path> {
     stands.then_some(dir)
 }
 
+/// The folder that a path stands for: `last` and `previous` as they are called, and of a run's own file the one it lies in.
+/// Any other file stands for itself.
+pub fn folder_named(path: &Path) -> PathBuf {
+    let path = named(path);
+    let own = [RUN_JSON, journal::NAME];
+    let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
+    match path.parent().filter(|_| is_own && path.is_file()) {
+        Some(dir) if dir.as_os_str().is_empty() => PathBuf::from("."),
+        Some(dir) => dir.to_owned(),
+        None => path,
+    }
+}
+
 /// That there is no result in the folder where one would be, for `plimsoll COMMAND`, which takes a folder.
 pub fn nothing_yet(command: &str) -> String {
     format!(
@@ -45,7 +58,7 @@ pub fn nothing_yet(command: &str) -> String {
     )
 }
 
-/// The run in a folder, or in a file, for `plimsoll explain`.
+/// The run in a folder, or in a file, for `plimsoll explain`: of what [`folder_named`] says.
 ///
 /// # Errors
 /// When there is none.
@@ -53,12 +66,8 @@ pub fn of_path(path: &Path) -> Result<Run, Failure> {
     if path == Path::new(LAST_RUN) && !path.exists() {
         return cannot_run(nothing_yet("explain"));
     }
-    let path = &named(path);
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
-    }
-    if let Some(dir) = folder_of(path) {
-        return of_folder(dir).map(|replayed| replayed.run);
     }
     let bytes = input::read_result(path).map_err(|why| unreadable(path, &why))?;
     import::load_run(&bytes).map_err(|error| unreadable(path, &error))

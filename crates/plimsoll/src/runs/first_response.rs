@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use model::plan::EXPECT_FIRST;
 use model::quote::counted;
 use model::secret::mask_text;
-use model::units::SECOND;
-use model::{Nanos, Run};
+use model::units::{SECOND, exact_duration};
+use model::{Nanos, Plan, Run};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run};
 use crate::load::prepared::Prepared;
 use crate::runs::execute::execute;
-use crate::terminal::live::Live;
+use crate::terminal::live::{Live, waiting};
 use measure::machine;
 
 /// Requests for each endpoint of a mix: one of a sixteenth of the mean's weight comes among so many with 63 %.
@@ -30,7 +30,7 @@ const MOST_NAMES: usize = 5;
 ///
 /// # Errors
 /// When no response came that others could be compared with.
-pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
+pub fn ask(prepared: &mut Prepared, args: &LoadArgs, quiet: bool) -> Result<(), Failure> {
     if args.expect_body_like.as_deref() != Some(EXPECT_FIRST) {
         return Ok(());
     }
@@ -40,7 +40,10 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
     };
     let launch = prepared.alone(requests, WITHIN)?;
     let environment = machine::environment(prepared.files);
-    let run = execute(&launch, environment, &mut Live::new(true, false))?;
+    let what = waited_for(requests, &launch.plan);
+    let run = waiting(quiet, &what, || {
+        execute(&launch, environment, &mut Live::new(true, false))
+    })?;
     if run.totals.attempts == 0 {
         let unsent = "no request was due before the load: the first response under load counts";
         prepared.notices.push(format!("--expect-body-like {EXPECT_FIRST}: {unsent}"));
@@ -55,6 +58,14 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs) -> Result<(), Failure> {
     }
     prepared.notices.push(found(&run));
     Ok(())
+}
+
+/// What is waited for, and for how long at most.
+fn waited_for(requests: u64, plan: &Plan) -> String {
+    let what = if requests == 1 { "the response" } else { "the responses" };
+    let each = if requests == 1 { "" } else { "each " };
+    let longest = exact_duration(plan.timeout_ns);
+    format!("waiting for {what} that others are compared with, {each}up to {longest} (-T)")
 }
 
 /// Why none of the responses will do.
@@ -86,7 +97,10 @@ fn found(run: &Run) -> String {
         );
     }
     let more = missing.len().saturating_sub(MOST_NAMES);
-    let more = if more == 0 { String::new() } else { format!(" and {more} others") };
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {}", counted(more as u64, "other")),
+    };
     let names = missing[..missing.len().min(MOST_NAMES)].join(", ");
     format!(
         "{sent} before the load: other responses must be like the first of each endpoint; {names}{more} had none \

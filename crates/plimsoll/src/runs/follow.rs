@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::secret::mask_text;
+use model::units::exact_duration;
 use url::Url;
 
 use crate::args::LoadArgs;
@@ -17,7 +18,7 @@ use crate::load::prepared::Prepared;
 use crate::load::shape::Shape;
 use crate::runs::execute::execute;
 use crate::secrets;
-use crate::terminal::live::Live;
+use crate::terminal::live::{Live, waiting};
 use measure::machine;
 
 /// Redirects followed at most.
@@ -31,11 +32,14 @@ pub fn follow(
     input: LoadInput,
     args: &LoadArgs,
     hops: u64,
+    quiet: bool,
 ) -> Result<(LoadInput, Vec<String>), Failure> {
     refuse(&input, args, hops)?;
     let (mut input, mut notices) = (input, Vec::new());
     for hop in 0..=hops {
-        let Some((status, to)) = asked_once(&input, args)? else { return Ok((input, notices)) };
+        let Some((status, to)) = asked_once(&input, args, quiet)? else {
+            return Ok((input, notices));
+        };
         let from = input.destination.url.clone();
         let next = next_url(&from, status, to.as_deref())?;
         if hop == hops {
@@ -82,6 +86,7 @@ fn refuse(input: &LoadInput, args: &LoadArgs, hops: u64) -> Result<(), Failure> 
 fn asked_once(
     input: &LoadInput,
     args: &LoadArgs,
+    quiet: bool,
 ) -> Result<Option<(u16, Option<String>)>, Failure> {
     let alone = LoadArgs {
         follow: None,
@@ -99,7 +104,13 @@ fn asked_once(
     let stop = Arc::new(AtomicBool::new(false));
     let (launch, _) = prepared.level(shape, true, &stop)?;
     let environment = machine::environment(prepared.files);
-    let run = execute(&launch, environment, &mut Live::new(true, false))?;
+    let what = format!(
+        "--follow: waiting for the response from {}, up to {} (-T)",
+        shown(&input.destination.url),
+        exact_duration(launch.plan.timeout_ns)
+    );
+    let run =
+        waiting(quiet, &what, || execute(&launch, environment, &mut Live::new(true, false)))?;
     let status = run.totals.statuses.keys().next().copied();
     let Some(status) = status else {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();

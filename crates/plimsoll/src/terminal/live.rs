@@ -1,5 +1,9 @@
 //! How a run goes, on standard error: a few lines that are drawn again in place on a terminal, a line a second
-//! elsewhere.
+//! elsewhere. Of what is no run, such as one request before it, that it takes long.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use model::interval::Interval;
 use model::units::{Nanos, SECOND};
@@ -24,6 +28,24 @@ enum Mode {
     Quiet,
     Plain,
     Terminal(Box<(Block, Progress)>),
+}
+
+/// How long nothing need be said.
+const LONG: Duration = Duration::from_secs(1);
+
+/// Does some work, and says `what` is waited for once that takes long.
+pub fn waiting<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (working, over) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if !quiet && over.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) {
+                screen::tell(&format!("plimsoll: {what}"));
+            }
+        });
+        let done = work();
+        drop(working);
+        done
+    })
 }
 
 /// A time as people count it: `45s`, `3m20s`, `2h05m`.

@@ -280,6 +280,33 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
     drop(target);
 }
 
+#[test]
+fn how_an_interrupted_search_goes_on_is_printed_once() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/delay/1ms");
+    let line = format!(
+        "capacity {url} --max 1000 --budget 60s --step 1s --hold 20s --rest 50ms --out out"
+    );
+    let mut command = folder.command(Path::new(PLIMSOLL), &line);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let is_level = |name: &Path| name.to_string_lossy().contains("-search-");
+    let steps = folder.path().join("out/steps");
+    wait_until(|| {
+        fs::read_dir(&steps).is_ok_and(|mut files| {
+            files.any(|file| file.is_ok_and(|file| is_level(&file.path())))
+        })
+    });
+    folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
+    let output = child.wait_with_output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let text = unwrapped(&printed);
+    assert_eq!(text.matches("capacity --resume out").count(), 1, "{printed}");
+    assert!(text.contains("to go on: plimsoll capacity --resume out"), "{printed}");
+    let again = folder.plimsoll("report out").ends(130);
+    let text = unwrapped(&format!("{}{}", again.stdout, again.stderr));
+    assert_eq!(text.matches("capacity --resume out").count(), 1, "{again:#?}");
+}
+
 /// Killed before the last closed loop of a search that was taken up again: what was found stays, confirmed where it was.
 #[test]
 fn a_target_that_dies_at_the_end_keeps_what_was_found() {

@@ -13,19 +13,22 @@ fn published_tables_give_the_published_ratios() {
         .prints("147,834 at 3,000")
         .prints("648,381 at 25,000");
     folder.has(&[
-        "apiserver_before_native.qps.ttlb.diff.png",
-        "apiserver_before_native.qps.ttlb.diff.svg",
-        "apiserver_before_native.successrate.diff.png",
-        "apiserver_before_native.successrate.diff.svg",
+        "native_apiserver_before.qps.ttlb.diff.png",
+        "native_apiserver_before.qps.ttlb.diff.svg",
+        "native_apiserver_before.successrate.diff.png",
+        "native_apiserver_before.successrate.diff.svg",
         "report.html",
     ]);
+    // Legend, lines and their points: the old one first, as the tables have it.
+    let chart = folder.text("native_apiserver_before.qps.ttlb.diff.svg");
+    assert!(chart.rfind("native") < chart.rfind("apiserver_before"), "{chart}");
     folder
         .plimsoll("diff native.dat apiserver_before.dat apiserver_after.dat --out three")
         .ok()
         .prints("22.80 %")
         .prints("85.34 %");
     folder.has(&[
-        "three/apiserver_before_apiserver_after_native.qps.ttlb.diff.svg",
+        "three/native_apiserver_before_apiserver_after.qps.ttlb.diff.svg",
         "three/report.html",
     ]);
 }
@@ -112,6 +115,14 @@ fn the_last_two_runs_go_by_their_names() {
         assert_eq!([0, 1].map(|of| json["curves"][of]["name"].as_str().unwrap()), wanted);
     }
     folder.plimsoll("explain last").ok();
+    // What was taken with a run is found by either of its names.
+    std::fs::create_dir(folder.path().join("plimsoll-out/last/profile")).expect("a folder");
+    folder.put("plimsoll-out/last/profile/window.json", "{}");
+    for name in ["last", "plimsoll-out/last", "plimsoll-out/last/run.json"] {
+        folder.plimsoll(&format!("explain {name}")).ok().says("without the profile");
+    }
+    folder.plimsoll("profile last").refuses(1, "plimsoll-out/last/profile/window.json");
+    folder.plimsoll("audit last").prints("1 row judged");
     folder.plimsoll("explain nowhere").refuses(1, "nowhere: there is no such file or folder");
 }
 

@@ -21,6 +21,10 @@ fn a_file_for_another_command_names_that_command() {
     folder.put("x.curl", "curl -H 'A: b' http://127.0.0.1:1/");
     folder.put("wrk.txt", "Running 10s test @ http://127.0.0.1:1/");
     folder.plimsoll("run x.curl").refuses(2, "`plimsoll import x.curl`");
+    folder.put("visit.lua", "function request() return wrk.format() end");
+    folder.put("visit.js", "import http from 'k6/http'; export default function() {}");
+    folder.plimsoll("run visit.lua").refuses(2, "`plimsoll run -s visit.lua URL` runs it");
+    folder.plimsoll("run visit.js").refuses(2, "JavaScript, which is not run");
     folder.plimsoll("diff wrk.txt wrk.txt").refuses(1, "`plimsoll audit wrk.txt`");
     folder.plimsoll("diff wrk.txt").refuses(1, "`plimsoll audit wrk.txt`");
 }

@@ -91,6 +91,21 @@ fn flags_that_make_no_sweep() {
     folder.put("file", "");
 }
 
+#[test]
+fn a_folder_of_several_runs_says_which_one_is_meant() {
+    let folder = Folder::new();
+    for (file, needle) in [
+        ("sweep.json", "plimsoll run URL -c LEVEL --out DIR"),
+        ("search.json", "holds a search, and explain looks at one run: name one of its steps"),
+        ("compare.json", "such as out/round-01-new"),
+    ] {
+        std::fs::create_dir(folder.path().join("out")).unwrap();
+        folder.put(&format!("out/{file}"), "{}");
+        folder.plimsoll("explain out").refuses(2, needle);
+        std::fs::remove_dir_all(folder.path().join("out")).unwrap();
+    }
+}
+
 /// Nothing is sent, read or fetched of which nothing could be kept.
 #[test]
 fn places_that_cannot_hold_results() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::ReasonCode;
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{Loaded, interfaces, load, plimsoll};
+use crate::harness::{Loaded, interfaces, load, loaded, plimsoll};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
 const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
@@ -66,6 +66,32 @@ fn nothing_is_compared_with_a_response_that_failed() {
     let peer = responding(&[b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"]);
     let line = format!("run {} -c 1 -n 5 -q --expect-body-like FIRST", url(&peer));
     plimsoll(&line).refuses(1, "none succeeded: the server answered 503");
+}
+
+#[test]
+fn what_is_waited_for_before_the_load_is_said() {
+    let late = vec![
+        Step::Expect(b"\r\n\r\n"),
+        Step::Pause(Duration::from_millis(2500)),
+        Step::Send(OK.to_vec()),
+    ];
+    let at_once = vec![Step::Expect(b"\r\n\r\n"), Step::Send(OK.to_vec())];
+    for (flags, said) in [
+        ("--expect-body-like FIRST", "waiting for the response that others are compared with"),
+        ("--follow 1", "--follow: waiting for the response from http://127.0.0.1:"),
+    ] {
+        for (quiet, told) in [("", true), ("-q", false)] {
+            // The first connection finds out whether the address works.
+            let (late, then) = (vec![Step::Forever(late.clone())], at_once.clone());
+            let peer = Peer::start_each(vec![vec![], late, vec![Step::Forever(then)]]);
+            let line = format!("run {} -c 1 -n 5 --format json {quiet} {flags}", url(&peer));
+            let ended = plimsoll(&line);
+            assert_eq!(ended.stderr.contains(said), told, "{line}: {ended:#?}");
+            let named = ended.stderr.replace("\n  ", " ").contains("up to 30s (-T)");
+            assert_eq!(named, told, "{line}: {ended:#?}");
+            loaded(ended);
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use verdict::audit::Audit;
 use verdict::audit::side::Group;
-use verdict::figures::times;
+use verdict::figures::{counted, times};
 
 use super::{NAME, in_flight, indented, mean, missing};
 use crate::figure::{clean, clean_end, level, rate, share, wrap};
@@ -14,7 +14,7 @@ const SHORT: usize = 30;
 
 pub(super) fn group(audit: &Audit, group: &Group, style: Style) -> String {
     let target = group.target.as_ref().map_or_else(|| "one target".to_owned(), |t| clean(t, NAME));
-    let head = format!("Side by side: {target}, {} connections", level(group.connections));
+    let head = format!("Side by side: {target}, {}", counted(group.connections, "connection"));
     let mut grid = Grid::new([Lean::Left, Lean::Left].into_iter().chain([Lean::Right; 5]));
     grid.row(["file", "tool", "QPS", "of highest", "mean", "in flight", "success"]);
     for standing in &group.standings {

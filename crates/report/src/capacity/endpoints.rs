@@ -3,7 +3,7 @@
 use model::loadline::{EndpointShare, LoadLine};
 use model::units::{Nanos, show_duration};
 
-use crate::figure::{clean, rate, share};
+use crate::figure::{clean, counted, rate, share};
 use crate::grid::Grid;
 use crate::text::Style;
 
@@ -57,7 +57,7 @@ pub(super) fn text(line: &LoadLine, style: Style) -> Option<String> {
     }
     let mut out = grid.print_headed(style);
     if let Some(more) = endpoints.len().checked_sub(MOST).filter(|&more| more > 0) {
-        out += &format!("and {more} more endpoints, on the page\n");
+        out += &format!("and {}, on the page\n", counted(more as u64, "more endpoint"));
     }
     Some(out)
 }

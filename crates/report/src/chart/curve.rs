@@ -10,7 +10,7 @@ use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style, doubt_keys};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
-use crate::figure::{level, rate, share};
+use crate::figure::{counted, level, rate, share};
 
 /// A further curve on the QPS axis, such as a fitted model.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,9 +84,9 @@ impl Curve {
             title: self.title.clone(),
             subtitle: self.reading(),
             desc: format!(
-                "Requests per second (left axis) and mean latency (right axis) over {} levels of \
+                "Requests per second (left axis) and mean latency (right axis) over {} of \
                  {}. {}",
-                self.levels.len(),
+                counted(self.levels.len() as u64, "level"),
                 level_column(self.kind),
                 self.reading()
             ),

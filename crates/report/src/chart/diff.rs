@@ -19,7 +19,7 @@ use super::success::undrawn;
 use super::{Chart, MOST_SERIES};
 use crate::figure::rate;
 
-/// The figures of a comparison chart. The last series is what the others are measured against.
+/// The figures of a comparison chart. The first series is what the others are measured against.
 #[derive(Clone, Debug, Default)]
 pub struct Diff {
     /// Heading.
@@ -122,10 +122,10 @@ impl Diff {
 
     /// Best against best, in a sentence: of levels that may be quoted.
     fn reading(&self) -> String {
-        let Some((last, others)) = self.series.split_last() else {
+        let Some((first, others)) = self.series.split_first() else {
             return "No series was given.".into();
         };
-        let Some(base) = best(&last.levels) else {
+        let Some(base) = best(&first.levels) else {
             return "There is no usable QPS to compare with.".into();
         };
         let ratio = |l: &CurveLevel| {
@@ -136,7 +136,7 @@ impl Diff {
             let (at_least, qps) = (l.at_least(), rate(l.requests_per_s));
             format!("{at_least}{qps} at {}", level_words(self.kind, l.level))
         };
-        let name = short(&last.name);
+        let name = short(&first.name);
         match others {
             [] => format!("The best QPS is {}.", at(base)),
             [one] => match best(&one.levels) {

@@ -11,7 +11,7 @@ use super::palette::{Dash, Shape};
 use super::parts::{Band, Key, Line, Mark, Panel, Point, Side, Style};
 use super::table::{Table, cell, cell_or_empty};
 use super::{Chart, MOST_SERIES};
-use crate::figure::{level, rate, share};
+use crate::figure::{counted, level, rate, share};
 
 /// What became of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +89,9 @@ impl Search {
             title: self.title.clone(),
             subtitle: self.subtitle.clone(),
             desc: format!(
-                "{} over {} levels that were tried. {}",
+                "{} over {} tried. {}",
                 self.objective,
-                self.levels.len(),
+                counted(self.levels.len() as u64, "level"),
                 self.subtitle
             ),
             keys: self.keys(),

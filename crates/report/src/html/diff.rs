@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::curve::Curve;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
+use verdict::diff::title;
 use verdict::figures::{level_of, times};
 
 use super::{Section, Title, page, parts, sweep};
@@ -15,11 +16,11 @@ use crate::watched::{self, Beside};
 /// What is compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparison<'a> {
-    /// The curves; the others are measured against the last.
+    /// The curves; the others are measured against the first.
     pub curves: &'a [Curve],
     /// The same curves joined on the level.
     pub diff: &'a Diff,
-    /// Each curve but the last judged against the last, level by level; empty where there are no
+    /// Each curve but the first judged against the first, level by level; empty where there are no
     /// runs to judge.
     pub judgements: &'a [Vec<AtLevel>],
     /// What was watched beside each curve that has runs; empty where nothing was.
@@ -35,13 +36,13 @@ const NAME: usize = 60;
 pub fn diff(comparison: &Comparison) -> String {
     let (curves, diff) = (comparison.curves, comparison.diff);
     let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
-    let name = names.join(" against ");
+    let name = title(&names);
     let mut lines = charts::of_curves(curves);
     lines.push(format!(
         "{} curves over {}; ratios are to {}",
         names.len(),
         diff.kind.name(),
-        names.last().map_or("", String::as_str)
+        names.first().map_or("", String::as_str)
     ));
     let drawn = html! {
         (parts::chart(&charts::diff(&name, curves).chart()))
@@ -62,7 +63,7 @@ pub fn diff(comparison: &Comparison) -> String {
         let at = sections.len() - 2;
         sections.insert(at, Section { id: "watched", heading: "Watched", body });
     }
-    let sentences = (0..names.len().saturating_sub(1)).filter_map(|of| diff.best_sentence(of));
+    let sentences = (1..names.len()).filter_map(|of| diff.best_sentence(of));
     let gist = parts::outside(&sentences.collect::<Vec<_>>().join(" "));
     page(
         &Title { name: &name, lines, gist },
@@ -160,22 +161,21 @@ fn doubts(curve: &Curve) -> Option<String> {
 
 fn summary(diff: &Diff) -> Markup {
     let names: Vec<String> = diff.names.iter().map(|name| clean(name, NAME)).collect();
-    let last = names.len().saturating_sub(1);
     let tile = |(of, best): (usize, &Option<model::CurveRow>)| {
         let Some(row) = best else {
             return (names[of].as_str(), "-".to_owned(), "no usable level".to_owned());
         };
         let place = sweep::place_and_mean(diff.kind, row);
-        let ratio = diff.best_ratio(of).filter(|_| of != last).map(times);
+        let ratio = diff.best_ratio(of).filter(|_| of > 0).map(times);
         let bound = diff.best_bound(of);
-        let ratio = ratio.map_or_else(String::new, |r| format!("{bound}{r} of {}, ", names[last]));
+        let ratio = ratio.map_or_else(String::new, |r| format!("{bound}{r} of {}, ", names[0]));
         (names[of].as_str(), sweep::qps(row), ratio + &place)
     };
-    let tiles: Vec<_> = diff.shown().into_iter().map(|of| tile((of, &diff.best[of]))).collect();
+    let tiles: Vec<_> = diff.best.iter().enumerate().map(tile).collect();
     html! {
         p.soft { "Highest QPS of each" }
         (parts::tiles(&tiles))
-        @for of in 0..last {
+        @for of in 1..names.len() {
             @if let Some(sentence) = diff.best_sentence(of) { p.reading { (parts::outside(&sentence)) } }
         }
     }
@@ -183,22 +183,22 @@ fn summary(diff: &Diff) -> Markup {
 
 /// All curves at every level, each under its name.
 fn levels(diff: &Diff) -> Markup {
-    let last = diff.names.len().saturating_sub(1);
+    let curves = 0..diff.names.len();
     html! {
         div.scroll tabindex="0" role="region" aria-label="Levels" {
             table.grouped {
                 thead {
                     tr {
                         td {}
-                        @for of in diff.shown() {
-                            th scope="colgroup" colspan=(if of == last { 3 } else { 4 }) { (clean(&diff.names[of], NAME)) }
+                        @for of in curves.clone() {
+                            th scope="colgroup" colspan=(if of == 0 { 3 } else { 4 }) { (clean(&diff.names[of], NAME)) }
                         }
                     }
                     tr {
                         th scope="col" { (diff.kind.name()) }
-                        @for of in diff.shown() {
+                        @for of in curves.clone() {
                             th.first scope="col" { "QPS" }
-                            @if of != last { th scope="col" { "ratio" } }
+                            @if of > 0 { th scope="col" { "ratio" } }
                             th scope="col" { "mean" }
                             th scope="col" { "success" }
                         }
@@ -208,10 +208,10 @@ fn levels(diff: &Diff) -> Markup {
                     @for row in &diff.rows {
                         tr {
                             th scope="row" { (level(row.level)) }
-                            @for of in diff.shown() {
+                            @for of in curves.clone() {
                                 @let [qps, mean, success] = figures(row, of);
                                 td.first { (qps) }
-                                @if of != last {
+                                @if of > 0 {
                                     td { (row.qps_ratio(of).map_or_else(|| "-".to_owned(), times)) }
                                 }
                                 td { (mean) }

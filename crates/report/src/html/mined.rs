@@ -17,9 +17,9 @@ pub fn mined(mined: &Mined) -> String {
     };
     let line = format!("{} to {}", clean(&mined.first_at, 40), clean(&mined.last_at, 40));
     let gist = format!(
-        "{} requests/s in the busiest window, {} endpoints",
+        "{} requests/s in the busiest window, {}",
         rate(mined.peak.rate_per_s),
-        mined.endpoints.len()
+        counted(mined.endpoints.len() as u64, "endpoint")
     );
     let title = Title { name: &name, lines: vec![line], gist };
     let mut sections = vec![

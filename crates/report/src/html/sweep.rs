@@ -11,7 +11,7 @@ use verdict::figures::level_of;
 
 use super::{Section, Title, objectives, page, parts, run};
 use crate::charts;
-use crate::figure::{clean, count, date, level, measured, rate, share};
+use crate::figure::{clean, count, counted, date, level, measured, rate, share};
 use crate::table;
 use crate::text::bounds_latency;
 
@@ -53,9 +53,9 @@ fn subtitle(sweep: &Sweep) -> String {
     let ended = sweep.ended.as_deref().map(|why| format!("ended: {}", clean(why, 200)));
     let longest = sweep.levels.iter().map(|held| held.run.totals.duration_ns).max();
     format!(
-        "{} · {} levels of {}, {} each · Plimsoll {} · {}",
+        "{} · {} of {}, {} each · Plimsoll {} · {}",
         date(&sweep.started_at),
-        sweep.levels.len(),
+        counted(sweep.levels.len() as u64, "level"),
         sweep.kind.name(),
         show_duration(longest.unwrap_or_default()),
         clean(&sweep.plimsoll.version, 40),

@@ -10,9 +10,9 @@ use crate::watched::Beside;
 
 fn curves() -> Vec<Curve> {
     let sweep = |name, capacity| sample::sweep(name, capacity, &[1, 100, 1_000, 30_000]);
-    ["before", "after", "na<tive>"]
+    ["na<tive>", "before", "after"]
         .into_iter()
-        .zip([14e3, 41e3, 48e3])
+        .zip([48e3, 14e3, 41e3])
         .map(|(name, capacity)| Curve::from_sweep(&sweep(name, capacity)).unwrap())
         .collect()
 }

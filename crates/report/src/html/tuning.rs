@@ -5,7 +5,7 @@ use model::profiled::{Flame, Profiled};
 use model::tuning::{Station, Tuning};
 
 use super::{Section, Title, page, parts, profiled};
-use crate::figure::{clean, rate};
+use crate::figure::{clean, counted, rate};
 use crate::tuning::{brought, change, discarded, foretold, gist, left_of, name, pending, times};
 
 /// Height of a row of the waterfall.
@@ -17,7 +17,7 @@ const BAR: f64 = 700.0;
 pub fn tuning(tuning: &Tuning, profile: Option<(&Profiled, &Flame)>) -> String {
     let title = Title {
         name: &format!("Tuning {}", clean(&tuning.start.url, 120)),
-        lines: vec![format!("{} connections", tuning.connections)],
+        lines: vec![counted(tuning.connections, "connection")],
         gist: gist(tuning),
     };
     let banner = html! { p.reading { (gist(tuning)) } };

@@ -7,7 +7,7 @@ use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
 
 use super::waiting;
-use crate::figure::{clean, count, measured, rate};
+use crate::figure::{clean, count, counted, measured, rate};
 
 /// Seconds shown at most.
 const MOST: usize = 120;
@@ -85,7 +85,7 @@ impl Progress {
         let errors = if self.errors == 0 {
             String::new()
         } else {
-            format!(", {} errors", count(self.errors))
+            format!(", {}", counted(self.errors, "error"))
         };
         let mut lines = vec![
             format!("{}{}{errors}", self.title, self.state),

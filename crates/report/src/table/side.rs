@@ -1,4 +1,4 @@
-//! Curves side by side, as `verdict` joined them: each measured against the last, which is shown first.
+//! Curves side by side, as `verdict` joined them: each measured against the first.
 
 use unicode_width::UnicodeWidthStr;
 use verdict::Diff;
@@ -14,12 +14,12 @@ use crate::text::{Style, Tone};
 /// Longest a curve's name is shown.
 const NAME: usize = 24;
 
-/// QPS, mean and success of every level with the ratio of QPS to the last curve's, a table for the last and each of
+/// QPS, mean and success of every level with the ratio of QPS to the first curve's, a table for the first and each of
 /// the other curves; then best against best, and what speaks against comparing.
 pub fn diff(diff: &Diff, style: Style) -> String {
-    let last = diff.names.len().saturating_sub(1);
-    let mut parts: Vec<String> = (0..last).map(|at| pair(diff, at, last, style)).collect();
-    let best: String = (0..last)
+    let others = 1..diff.names.len();
+    let mut parts: Vec<String> = others.clone().map(|at| pair(diff, at, style)).collect();
+    let best: String = others
         .filter_map(|at| diff.best_sentence(at))
         .map(|text| paragraph(&text, "", style))
         .collect();
@@ -30,24 +30,25 @@ pub fn diff(diff: &Diff, style: Style) -> String {
     parts.join("\n")
 }
 
-fn pair(diff: &Diff, ours: usize, last: usize, style: Style) -> String {
+/// The first curve and another.
+fn pair(diff: &Diff, other: usize, style: Style) -> String {
     // Of a narrow table, success is left out where all of it is 100 %, and the means where not.
     let whole = |row: &DiffRow| {
-        let cells = [ours, last].map(|of| row.cells[of].as_ref());
+        let cells = [0, other].map(|of| row.cells[of].as_ref());
         cells.into_iter().flatten().all(|cell| cell.success.is_none_or(|success| success >= 1.0))
     };
     let spare = if diff.rows.iter().all(whole) { [3, 7] } else { [2, 6] };
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 8)).spare(&spare);
     grid.row([diff.kind.name(), "QPS", "mean", "success", "QPS", "ratio", "mean", "success"]);
-    for row in diff.rows.iter().filter(|row| row.cells[ours].is_some() || row.cells[last].is_some())
+    for row in diff.rows.iter().filter(|row| row.cells[0].is_some() || row.cells[other].is_some())
     {
-        let [qps, mean, success] = figures(row, ours);
-        let ratio = row.qps_ratio(ours).map_or_else(|| "-".to_owned(), times);
-        let ours = [qps, ratio, mean, success];
-        grid.row([level(row.level)].into_iter().chain(figures(row, last)).chain(ours));
+        let [qps, mean, success] = figures(row, other);
+        let ratio = row.qps_ratio(other).map_or_else(|| "-".to_owned(), times);
+        let other = [qps, ratio, mean, success];
+        grid.row([level(row.level)].into_iter().chain(figures(row, 0)).chain(other));
     }
     let head = grid.rows(style.columns).into_iter().next().unwrap_or_default();
-    names([&diff.names[last], &diff.names[ours]], &head, style) + &grid.print_headed(style)
+    names([&diff.names[0], &diff.names[other]], &head, style) + &grid.print_headed(style)
 }
 
 /// A curve's figures at a level as text: QPS, mean, success.
@@ -78,17 +79,17 @@ fn names(names: [&str; 2], head: &str, style: Style) -> String {
     style.paint(Tone::Strong, &line) + "\n"
 }
 
-/// The comparison as CSV: for every curve its figures and the ratios of QPS and mean to the last's.
+/// The comparison as CSV: for every curve its figures and the ratios of QPS and mean to the first's.
 pub fn diff_csv(diff: &Diff) -> String {
     let figures = || field_names().into_iter().chain(["qps_ratio", "mean_ratio"]);
     let mut header = vec![column(diff.kind).to_owned()];
-    for of in diff.shown() {
-        let name = clean(&diff.names[of], 64);
+    for name in &diff.names {
+        let name = clean(name, 64);
         header.extend(figures().map(|figure| format!("{name} {figure}")));
     }
     let row = |row: &DiffRow| {
         let mut cells = vec![row.level.to_string()];
-        for of in diff.shown() {
+        for of in 0..diff.names.len() {
             let nothing = || vec![String::new(); field_names().len()];
             cells.extend(row.cells[of].as_ref().map_or_else(nothing, fields));
             cells.extend([row.qps_ratio(of), row.mean_ratio(of)].map(cell));
@@ -116,9 +117,9 @@ mod tests {
     #[test]
     fn curves_stand_side_by_side() {
         let three = joined(&[
+            ("native", 48e3, &[1, 200]),
             ("before", 14e3, &[1, 200]),
             ("after", 41e3, &[200, 500]),
-            ("native", 48e3, &[1, 200]),
         ]);
         insta::assert_snapshot!("abreast", diff(&three, Style::default()));
         assert!(diff(&three, Style { colour: true, ..Style::default() }).contains('\u{1b}'));
@@ -138,9 +139,9 @@ mod tests {
 
     #[test]
     fn csv_has_as_many_fields_in_every_row() {
-        let csv = diff_csv(&joined(&[("=a", 1e4, &[1, 5]), ("b", 2e4, &[5, 9])]));
+        let csv = diff_csv(&joined(&[("=a", 2e4, &[5, 9]), ("b", 1e4, &[1, 5])]));
         let lines: Vec<_> = csv.split_terminator("\r\n").collect();
-        assert!(lines[0].starts_with("concurrency,b requests_per_s,"), "{csv}");
+        assert!(lines[0].starts_with("concurrency,'=a requests_per_s,"), "{csv}");
         assert_eq!(lines.len(), 4);
         assert!(lines.iter().all(|line| line.split(',').count() == 17), "{csv}");
     }

@@ -102,14 +102,14 @@ fn curves_are_compared_by_the_levels_that_may_be_quoted() {
     };
     doubt(&mut after.rows[3], Verdict::Invalid, 1.0);
     doubt(&mut after.rows[2], Verdict::Valid, 0.5);
-    let curves = [before, after];
+    let curves = [after, before];
     let diff = verdict::Diff::of(&curves).unwrap();
-    let best = diff.best[1].unwrap();
+    let best = diff.best[0].unwrap();
     assert_eq!(best.level, 100.0);
     let chart = charts::diff("t", &curves).chart();
     let words = "27,642 at 100 connections";
     assert!(chart.subtitle().contains(words), "{}", chart.subtitle());
-    assert!(diff.best_sentence(0).unwrap().contains("against 27,642 at 100"));
+    assert!(diff.best_sentence(1).unwrap().contains("against 27,642 at 100"));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_ratio_of_bounds_is_one_in_chart_and_page() {
     let (before, mut after) = (swept(|_, _| ()).1, swept(|_, _| ()).1);
     after.name = "after".into();
     after.rows[3].qps = 91_230.0;
-    let curves = [after, before];
+    let curves = [before, after];
     let chart = charts::diff("t", &curves).chart();
     assert!(chart.subtitle().contains("reaches at least 200.00 %"), "{}", chart.subtitle());
     assert!(chart.subtitle().contains("at least 91,230 at 30,000"), "{}", chart.subtitle());

@@ -391,11 +391,7 @@ pub(crate) fn ceiling(run: &Run) -> Option<String> {
         "this run used {} of this generator's ceiling ({}/s with {}, calibrated {date}){late}",
         percent(ceiling.used_ratio),
         rate(ceiling.requests_per_s),
-        if run.plan.threads == 1 {
-            "1 worker".to_owned()
-        } else {
-            format!("{} workers", run.plan.threads)
-        }
+        counted(run.plan.threads.into(), "worker")
     ))
 }
 

@@ -5,7 +5,7 @@ use model::run::Run;
 use model::units::{Nanos, show_duration};
 
 use super::{Style, paragraph_in};
-use crate::figure::{clean, count, rate, share, share_of};
+use crate::figure::{clean, count, counted, rate, share, share_of};
 use crate::grid::{Grid, Lean};
 
 /// Endpoints and flows printed at most; the JSON and the page have all.
@@ -159,7 +159,7 @@ pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> 
     }
     let mut out = grid.print_headed(style);
     if let Some(more) = endpoints.len().checked_sub(most).filter(|&more| more > 0) {
-        out += &format!("and {more} more endpoints\n");
+        out += &format!("and {}\n", counted(more as u64, "more endpoint"));
     }
     Some(out)
 }

@@ -15,7 +15,7 @@ use verdict::validity::shows_no_rate;
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
 use super::{Style, Tone, mix, objectives, paragraph_in};
-use crate::figure::{clean, count, rate, share};
+use crate::figure::{clean, count, counted, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::latencies::{handshakes, response_is_service};
 
@@ -119,8 +119,7 @@ fn figures(run: &Run, words: Words) -> String {
     };
     let of = match run.response_ns.count {
         _ if !shows_no_rate(run) => String::new(),
-        1 => " of 1 request".to_owned(),
-        n => format!(" of {} requests", count(n)),
+        n => format!(" of {}", counted(n, "request")),
     };
     format!("QPS {least}{}{of}, success {success}, {mean}{quote}", rate(rates.requests_per_s))
 }

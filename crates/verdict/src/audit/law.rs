@@ -5,7 +5,7 @@ use model::{Claim, Latency, LoopKind, Tool};
 
 use super::outcome::HEY_KEEPS;
 use super::{Found, Severity};
-use crate::figures::{grouped, rate};
+use crate::figures::{counted, grouped, rate};
 
 /// How far above the cap QPS x mean may come out by rounding.
 const TOLERANCE: f64 = 1.05;
@@ -122,8 +122,7 @@ pub(super) fn unknown(_: Tool, claim: &Claim) -> Option<Found> {
     applies.then(|| {
         let shown = claim.in_flight().unwrap_or(0.0);
         let evidence = format!(
-            "{} requests were in flight, on an unknown number of \
-            connections",
+            "{} requests were in flight, on an unknown number of connections",
             grouped(shown, 1)
         );
         (Severity::Note, evidence, None)
@@ -136,8 +135,8 @@ pub(super) fn waited(_: Tool, claim: &Claim) -> Option<Found> {
         claim.loop_kind == LoopKind::Open && binds(claim).is_none() && breaks(claim, least, cap);
     applies.then(|| {
         let shown = grouped(claim.in_flight().unwrap_or(0.0), 0);
-        let cap = grouped(cap, 0);
-        let evidence = format!("{shown} requests were due and unanswered, on {cap} connections");
+        let cap = counted(cap, "connection");
+        let evidence = format!("{shown} requests were due and unanswered, on {cap}");
         (Severity::Note, evidence, None)
     })
 }

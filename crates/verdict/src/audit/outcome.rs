@@ -4,7 +4,7 @@ use model::units::{Nanos, show_duration};
 use model::{Claim, Tool, Verdict};
 
 use super::{Found, Severity};
-use crate::figures::{grouped, percent, share};
+use crate::figures::{counted, grouped, often, percent, share};
 use crate::sound::SOUND;
 
 /// Results that hey keeps.
@@ -53,11 +53,8 @@ pub(super) fn connects(_: Tool, claim: &Claim) -> Option<Found> {
     let failed = claim.connect_errors as f64;
     let few = claim.connections.is_some_and(|connections| failed < CONNECTS * connections);
     let severity = if few { Severity::Note } else { Severity::Doubtful };
-    let times = if claim.connect_errors == 1 { "time" } else { "times" };
-    let of = claim
-        .connections
-        .map_or_else(String::new, |n| format!(" for {} connections", grouped(n, 0)));
-    let evidence = format!("connecting failed {} {times}{of}", grouped(failed, 0));
+    let of = claim.connections.map(|n| format!(" for {}", counted(n, "connection")));
+    let evidence = format!("connecting failed {}{}", often(failed), of.unwrap_or_default());
     Some((severity, evidence, None))
 }
 
@@ -68,7 +65,7 @@ pub(super) fn dropped(_: Tool, claim: &Claim) -> Option<Found> {
     if dropped <= DROPPED * due {
         return None;
     }
-    doubtful(format!("{} arrivals, {}, were left out", grouped(dropped, 0), percent(dropped / due)))
+    doubtful(format!("left out: {}, {}", counted(dropped, "arrival"), percent(dropped / due)))
 }
 
 pub(super) fn own_verdict(_: Tool, claim: &Claim) -> Option<Found> {
@@ -88,7 +85,7 @@ pub(super) fn few(_: Tool, claim: &Claim) -> Option<Found> {
     let quoted = claim.quantiles.iter().any(|&(share, _)| share >= 0.99);
     quoted.then(|| {
         let evidence =
-            format!("{} responses are too few to quote p99", grouped(requests as f64, 0));
+            format!("too few to quote p99: {}", counted(requests as f64, "response"));
         (Severity::Note, evidence, None)
     })
 }

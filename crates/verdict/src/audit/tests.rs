@@ -214,11 +214,11 @@ fn counts_rates_and_outcomes() {
     let wanted = "50.00 % succeeded: 1,000/s were carried";
     assert_eq!(evidence(Tool::Hey, &half, "mostly_errors"), wanted);
     let dropping = Claim { dropped: 2_500, ..base.clone() };
-    let wanted = "2,500 arrivals, 20.00 %, were left out";
+    let wanted = "left out: 2,500 arrivals, 20.00 %";
     assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
     // Of arrivals that are ten requests each.
     let dropping = Claim { dropped: 100, arrivals: Some(900), ..base.clone() };
-    let wanted = "100 arrivals, 10.00 %, were left out";
+    let wanted = "left out: 100 arrivals, 10.00 %";
     assert_eq!(evidence(Tool::K6, &dropping, "arrivals_dropped"), wanted);
     for (connect_errors, severity) in [(1, Severity::Doubtful), (0, Severity::Note)] {
         let row = Claim { connect_errors, connections: Some(10.0), ..base.clone() };
@@ -226,7 +226,7 @@ fn counts_rates_and_outcomes() {
         assert_eq!(any, connect_errors > 0);
     }
     let unknown = Claim { connect_errors: 1, connections: None, ..base.clone() };
-    assert_eq!(evidence(Tool::Wrk, &unknown, "connects_failed"), "connecting failed 1 time");
+    assert_eq!(evidence(Tool::Wrk, &unknown, "connects_failed"), "connecting failed once");
     let many = Claim { connect_errors: 5, connections: Some(1000.0), ..base.clone() };
     assert!(found(Tool::Wrk, &many).contains(&("connects_failed", Severity::Note)));
     let nothing = Claim { mean_ns: None, qps: 0.0, requests: Some(0), ..base.clone() };

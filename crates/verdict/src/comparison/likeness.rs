@@ -3,7 +3,7 @@
 use model::{Run, Verdict};
 
 use super::responses;
-use crate::figures::share;
+use crate::figures::{counted, share};
 
 pub use super::responses::DIFFER;
 
@@ -50,9 +50,12 @@ fn verdict(run: &Run) -> String {
 }
 
 fn loads(a: &Run, b: &Run) -> Option<String> {
-    let load = |run: &Run| match run.plan.rate_per_s {
-        Some(rate) => format!("{rate}/s over {} connections", run.plan.connections),
-        None => format!("{} connections", run.plan.connections),
+    let load = |run: &Run| {
+        let connections = counted(run.plan.connections.into(), "connection");
+        match run.plan.rate_per_s {
+            Some(rate) => format!("{rate}/s over {connections}"),
+            None => connections,
+        }
     };
     if load(a) != load(b) {
         return Some(format!("their loads differ ({} against {})", load(a), load(b)));

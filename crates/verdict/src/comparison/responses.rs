@@ -12,7 +12,7 @@ use model::{CommonestResponse, Run};
 use super::likeness::beyond_chance;
 use crate::changes::LENGTHS_APART;
 use crate::error_words::{plain, reads_as_error};
-use crate::figures::{grouped, share};
+use crate::figures::{counted, share};
 use crate::validity::kind_in_words;
 
 /// How the sentence begins that says that responses are of other kinds.
@@ -58,7 +58,7 @@ fn is_same(a: &CommonestResponse, b: &CommonestResponse) -> bool {
 }
 
 fn in_words(response: &CommonestResponse) -> String {
-    format!("status {}, {} bytes", response.status, grouped(response.bytes as f64, 0))
+    format!("status {}, {}", response.status, counted(response.bytes as f64, "byte"))
 }
 
 fn against(a: &CommonestResponse, b: &CommonestResponse) -> String {

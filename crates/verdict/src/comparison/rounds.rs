@@ -1,6 +1,7 @@
 //! Judging by rounds: every run is one sample.
 
 use model::Run;
+use model::quote::counted;
 
 use super::measure::{Measure, measures, reading};
 use super::{CONFIDENCE, Comparison, Effect, LogRatio, POWER};
@@ -71,7 +72,7 @@ pub fn judge(names: [String; 2], rounds: &[[Run; 2]], margin: f64) -> Comparison
         let deviation = log.standard_error * (rounds.len() as f64).sqrt();
         Some((effect(measure, figures, log, margin, deviation), log))
     });
-    let by = format!("{} interleaved rounds", rounds.len());
+    let by = counted(rounds.len() as u64, "interleaved round");
     Comparison::new(names, margin, by, effects.collect(), too_few(rounds.len()))
 }
 
@@ -92,7 +93,7 @@ pub fn judge_against(
         // More rounds do not make the one baseline any surer.
         Some((effect, log))
     });
-    let by = format!("{} rounds against one earlier run", rounds.len());
+    let by = format!("{} against one earlier run", counted(rounds.len() as u64, "round"));
     let mut notes = too_few(rounds.len());
     notes.push(
         "the baseline is a single run, assumed to vary as much as the new rounds; any change of the \

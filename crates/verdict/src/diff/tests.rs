@@ -7,7 +7,7 @@ use fixture::sound::{closed, open};
 type Spoil = fn(&mut Curve);
 
 fn three() -> [Curve; 3] {
-    [published("before"), published("after"), published("native")]
+    [published("native"), published("before"), published("after")]
 }
 
 fn ours(name: &str) -> Curve {
@@ -26,37 +26,37 @@ fn ours(name: &str) -> Curve {
 fn the_published_comparison() {
     let diff = Diff::of(&three()).unwrap();
     assert_eq!(
-        diff.best_sentence(0).unwrap(),
+        diff.best_sentence(1).unwrap(),
         "before is 22.80 % of native, best against best: 147,834 at 3,000 connections against \
          648,381 at 25,000"
     );
-    assert!(diff.best_sentence(1).unwrap().contains("after is 85.34 % of native"));
-    assert_eq!(times(diff.best_ratio(2).unwrap()), "100.00 %");
+    assert!(diff.best_sentence(2).unwrap().contains("after is 85.34 % of native"));
+    assert_eq!(times(diff.best_ratio(0).unwrap()), "100.00 %");
     assert_eq!(diff.rows.len(), 14);
-    assert_eq!(times(diff.rows[0].qps_ratio(0).unwrap()), "134.89 %");
-    assert_eq!(times(diff.rows[0].mean_ratio(0).unwrap()), "58.72 %");
+    assert_eq!(times(diff.rows[0].qps_ratio(1).unwrap()), "134.89 %");
+    assert_eq!(times(diff.rows[0].mean_ratio(1).unwrap()), "58.72 %");
     assert_eq!(diff.partial_levels().count(), 0);
     let notes = diff.notes.join("\n");
-    assert!(notes.contains("the environment of before, after, native is not known"), "{notes}");
+    assert!(notes.contains("the environment of native, before, after is not known"), "{notes}");
     assert!(notes.contains("native: QPS x mean exceeds the connections"), "{notes}");
 }
 
 #[test]
 fn levels_of_one_side_are_kept() {
-    let [mut before, _, native] = three();
+    let [native, mut before, _] = three();
     before.rows.truncate(2);
     before.rows[1].level = 300.0;
-    let diff = Diff::of(&[before, native]).unwrap();
+    let diff = Diff::of(&[native, before]).unwrap();
     assert_eq!(diff.rows.len(), 15);
     assert_eq!(diff.rows[1].level, 300.0);
-    assert_eq!((diff.rows[1].qps_ratio(0), diff.rows[1].mean_ratio(0)), (None, None));
+    assert_eq!((diff.rows[1].qps_ratio(1), diff.rows[1].mean_ratio(1)), (None, None));
     assert_eq!(diff.partial_levels().next(), Some((300.0, vec!["before"])));
     assert_eq!(diff.partial_levels().nth(1), Some((500.0, vec!["native"])));
 }
 
 #[test]
 fn what_cannot_be_compared_is_refused() {
-    let [before, ..] = three();
+    let [_, before, _] = three();
     assert_eq!(Diff::of(&[]), Err(DiffError::TooFew));
     assert_eq!(Diff::of(std::slice::from_ref(&before)), Err(DiffError::TooFew));
     let rates = Curve::from_run("rates", &open());
@@ -121,7 +121,7 @@ fn other_contents_are_told_where_nothing_is_judged() {
 #[test]
 fn ratios_of_bounds_are_bounds() {
     for (ours_bound, theirs_bound, words) in
-        [(true, false, "a is at least 100.00 %"), (false, true, "a is at most 100.00 %")]
+        [(false, true, "b is at least 100.00 %"), (true, false, "b is at most 100.00 %")]
     {
         let (mut a, mut b) = (ours("a"), ours("b"));
         for (curve, bounded) in [(&mut a, ours_bound), (&mut b, theirs_bound)] {
@@ -129,12 +129,12 @@ fn ratios_of_bounds_are_bounds() {
                 curve.rows[0].verdict = Some(Verdict::LowerBound);
             }
         }
-        let sentence = Diff::of(&[a, b]).unwrap().best_sentence(0).unwrap();
+        let sentence = Diff::of(&[a, b]).unwrap().best_sentence(1).unwrap();
         assert!(sentence.starts_with(words), "{sentence}");
     }
     let mut dead = ours("a");
     dead.rows[0].qps = 0.0;
-    let diff = Diff::of(&[ours("b"), dead]).unwrap();
-    assert_eq!((diff.best_ratio(0), diff.best_sentence(0)), (None, None));
-    assert_eq!(diff.rows[0].qps_ratio(0), None);
+    let diff = Diff::of(&[dead, ours("b")]).unwrap();
+    assert_eq!((diff.best_ratio(1), diff.best_sentence(1)), (None, None));
+    assert_eq!(diff.rows[0].qps_ratio(1), None);
 }

@@ -6,7 +6,7 @@ use model::units::show_duration;
 
 use super::facts::{Facts, nginx_said};
 use super::{Cause, Outcome, proxy};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// Connections per request from which on keep-alive is off: a connection that serves two requests is none.
 const OFF: f64 = 0.5;
@@ -130,14 +130,14 @@ pub(super) fn dns(facts: &Facts<'_>) -> Outcome {
             let found = failed >= 1.0 && failed >= UNRESOLVED * requests && facts.some_failed();
             Some(found.then(|| {
                 let sentence = format!(
-                    "nginx cannot resolve the name of its upstream: {} requests failed for it.",
-                    grouped(failed, 0)
+                    "nginx cannot resolve the name of its upstream, for which {} failed.",
+                    counted(failed, "request")
                 );
                 Cause::new(High, &server.source.name, sentence)
                     .weighing(0.95)
                     .with(format!(
-                        "{} lines `could not be resolved` in its error log",
-                        grouped(failed, 0)
+                        "{} `could not be resolved` in its error log",
+                        counted(failed, "line")
                     ))
                     .with(format!("{} of the responses are 502", percent(facts.status_share(502))))
             }))

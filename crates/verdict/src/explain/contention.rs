@@ -7,7 +7,7 @@ use model::units::{SECOND, show_duration};
 use super::facts::{Facts, Server};
 use super::profile::{cost, largest, of_processor};
 use super::{Cause, Outcome, held_up};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// The share of the processor time in taking locks from which on they limit: servers without contention stay below 5 %.
 const TAKING: f64 = 0.15;
@@ -131,7 +131,7 @@ fn monitors(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
                 percent(server.used().unwrap_or(0.0))
             ))
             .fixed_by(
-                "Hold the monitor for less (no input and output inside), or split it (one for each key or shard).                  jcmd PID Thread.print names it: the address that most threads are `waiting to lock`."
+                "Hold the monitor for less (no input and output inside), or split it (one for each key or shard). jcmd PID Thread.print names it: the address that most threads are `waiting to lock`."
                     .to_owned(),
             )
     })
@@ -211,9 +211,9 @@ fn many_workers(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>>
     }
     let switches = server.source.mean("process.involuntary_switches").unwrap_or(0.0);
     let sentence = format!(
-        "The server has too many workers: {} of them wait for a processor at a time, on {} of them.",
-        grouped(queued, 0),
-        grouped(allowed, 0)
+        "The server has too many workers for its {}: {} of them wait at a time.",
+        counted(allowed, "processor"),
+        grouped(queued, 0)
     );
     let per_request = facts.requests_per_s().map_or(0.0, |per_s| switches / per_s);
     let switched = format!("{} involuntary switches for each request", grouped(per_request, 1));
@@ -230,14 +230,14 @@ fn wakes_in_vain(facts: &Facts<'_>, server: &Server<'_>) -> Option<Cause> {
     let in_flight = facts.in_flight()?;
     (wakes >= IN_VAIN.0 && waking >= IN_VAIN.1 * in_flight.max(1.0)).then(|| {
         let sentence = format!(
-            "The server has too many workers: {} of them wake up again and again, for {} requests on their way, and use \
-             up its processors.",
+            "The server has too many workers: {} of them wake up again and again, for {} on their way, and use up its \
+             processors.",
             grouped(waking, 0),
-            grouped(in_flight, 0)
+            counted(in_flight, "request")
         );
         Cause::new(Medium, &server.source.name, sentence)
             .weighing(0.8)
-            .with(format!("{} wake-ups for each request", grouped(wakes, 0)))
+            .with(format!("{} for each request", counted(wakes, "wake-up")))
             .fixed_by(
                 "Start one to two workers for each core, and let them wait for work (a blocking accept, epoll) instead of \
                  looking for it again and again. Risk: where requests wait for something else, few workers carry less."

@@ -8,7 +8,7 @@ use model::{Role, Run};
 use super::facts::{Facts, Server};
 use super::statement::{column_asked, mentions};
 use super::{Cause, Outcome};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// Rows from which on reading a whole table is dear.
 pub(super) const BIG: f64 = 10_000.0;
@@ -224,10 +224,10 @@ fn scanned(
     let grown = |stem: &str| source.growth(&format!("{stem}{{{table}}}"));
     if let (Some(scans), Some(lookups)) = (grown("db.seq_scans"), grown("db.index_scans")) {
         cause = cause.with(format!(
-            "{} sequential scans of {table} and {} by an index, for {} requests",
-            grouped(scans, 0),
+            "{} of {table} and {} by an index, for {}",
+            counted(scans, "sequential scan"),
             grouped(lookups, 0),
-            grouped(facts.run.totals.requests as f64, 0)
+            counted(facts.run.totals.requests as f64, "request")
         ));
     }
     if let Some(share) = share(facts, source) {
@@ -364,8 +364,8 @@ fn used_up(
     let (confidence, weight) = if sure { (High, 0.95) } else { (Low, 0.1) };
     let cause = Cause::new(confidence, &source.name, sentence).weighing(weight);
     let cause = match refused >= 1.0 {
-        true => cause.with(format!("it refused {} connections", grouped(refused, 0))),
-        false => cause.with(format!("{} requests failed", grouped(failed as f64, 0))),
+        true => cause.with(format!("it refused {}", counted(refused, "connection"))),
+        false => cause.with(format!("{} failed", counted(failed as f64, "request"))),
     };
     let idle = (!sure).then(|| "no request failed: the server may need no more of them".to_owned());
     cause.against(idle)
@@ -379,9 +379,9 @@ fn pool(facts: &Facts<'_>, source: &ObservedSource) -> Option<Cause> {
         return None;
     }
     let sentence = format!(
-        "The server's {} connections to the database are always at work, and {} requests wait for one.",
-        grouped(open, 0),
-        grouped(in_flight - open, 0)
+        "The server has {} to the database, always at work, and lets {} wait for one.",
+        counted(open, "connection"),
+        counted(in_flight - open, "request")
     );
     let cause = Cause::new(Medium, &source.name, sentence).weighing(0.6).with(format!(
         "{} of {} sessions at work on average, {} requests on their way",

@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, SECOND, show_duration};
 use super::database;
 use super::facts::{Facts, Server, nginx_said};
 use super::{Cause, Outcome};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// The share of users' time that must go into something for it to be the limit.
 const MOSTLY: f64 = 0.6;
@@ -49,13 +49,13 @@ fn behind_a_proxy(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause
     let found = timed_out >= 1.0 && timed_out >= TIMED_OUT * requests && facts.some_failed();
     Some(found.then(|| {
         let sentence = format!(
-            "What is behind nginx answers too slowly: {} requests timed out there.",
-            grouped(timed_out, 0)
+            "What is behind nginx answers too slowly: {} timed out there.",
+            counted(timed_out, "request")
         );
         let gateway = facts.status_share(504);
         Cause::new(High, &server.source.name, sentence)
             .weighing(0.9)
-            .with(format!("{} lines `upstream timed out` in its error log", grouped(timed_out, 0)))
+            .with(format!("{} `upstream timed out` in its error log", counted(timed_out, "line")))
             .with(format!("{} of the responses are 504", percent(gateway)))
     }))
 }

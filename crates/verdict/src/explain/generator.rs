@@ -5,7 +5,7 @@ use model::finding::Confidence::{High, Low, Medium};
 
 use super::facts::{self, Facts, own_cores};
 use super::{Cause, Outcome};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 use crate::validity::local_ports;
 
 /// What the generator's rules call its machine.
@@ -102,10 +102,10 @@ pub(super) fn ports(facts: &Facts<'_>) -> Outcome {
             grouped(most, 0)
         );
         let mut cause = Cause::new(High, PLACE, sentence).weighing(1.0).with(format!(
-            "{} attempts to connect found no free port; {} connections were opened for {} requests",
-            grouped(hits as f64, 0),
-            grouped(run.totals.connects as f64, 0),
-            grouped(run.totals.requests as f64, 0)
+            "{} to connect found no free port; {} in all, for {}",
+            counted(hits as f64, "attempt"),
+            counted(run.totals.connects as f64, "connection"),
+            counted(run.totals.requests as f64, "request")
         ));
         if let Some(waiting) = waiting {
             cause = cause.with(format!("up to {} ports in TIME_WAIT", grouped(waiting.max, 0)));

@@ -5,7 +5,7 @@ use model::{Finding, ReasonCode, Role};
 
 use super::facts::{Facts, busy};
 use super::server::room;
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, often, percent};
 
 /// When nothing is at its limit.
 pub(super) const NONE: &str = "Nothing that was watched was at its limit, and the load was carried: the rate offered \
@@ -67,16 +67,11 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
 
 /// What hardly more requests than connections show.
 fn burst(facts: &Facts<'_>, evidence: Vec<String>) -> Finding {
-    let (requests, connections) =
-        (facts.run.totals.attempts as f64, f64::from(facts.run.plan.connections));
-    let counted = |n: f64, what: &str| {
-        let s = if n == 1.0 { "" } else { "s" };
-        format!("{} {what}{s}", grouped(n, 0))
-    };
-    let (requests, connections) =
-        (counted(requests, "request"), counted(connections, "connection"));
+    let requests = counted(facts.run.totals.attempts as f64, "request");
+    let connections = counted(f64::from(facts.run.plan.connections), "connection");
+    let show = if facts.run.totals.attempts == 1 { "shows" } else { "show" };
     let sentence = format!(
-        "Each connection was used once or twice: {requests} on {connections} show how a burst is \
+        "Each connection was used once or twice: {requests} on {connections} {show} how a burst is \
          taken, and not what limits the server."
     );
     Finding {
@@ -107,7 +102,7 @@ fn none(facts: &Facts<'_>, mut evidence: Vec<String>) -> Finding {
             evidence.insert(
                 0,
                 format!(
-                    "{} of {} arrivals a second were sent and answered",
+                    "arrivals sent and answered: {} of {} a second",
                     grouped(run.rates.achieved_per_s, 0),
                     grouped(wanted, 0)
                 ),
@@ -161,7 +156,7 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
     let taken = facts.doubts(ReasonCode::ConnectionsExhausted).is_some();
     if run.plan.rate_per_s.is_some() && short && !taken {
         troubles.push(format!(
-            "{} of {} arrivals a second were sent",
+            "arrivals sent: {} of {} a second",
             grouped(run.rates.achieved_per_s, 0),
             grouped(run.rates.offered_per_s, 0)
         ));
@@ -176,7 +171,7 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
         ));
     }
     if !run.dips.is_empty() {
-        troubles.push(format!("the server departed from its trend {} times", run.dips.len()));
+        troubles.push(format!("the server departed from its trend {}", often(run.dips.len() as f64)));
     }
     troubles
         .extend(facts.missed.iter().map(|missed| format!("an objective was missed ({missed})")));

@@ -8,7 +8,7 @@ use model::units::{MILLISECOND, show_duration};
 
 use super::facts::{Facts, Server, nginx_said};
 use super::{Cause, Outcome, THE_TARGETS, held_up};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// Connections that a proxy opens for a request from which on it keeps none to its upstream, and their part of those that
 /// clients open meanwhile below which they may be clients' that failed.
@@ -250,20 +250,20 @@ pub(super) fn worker_connections(facts: &Facts<'_>) -> Outcome {
             };
             Some((dropped.max(said) >= 1.0 && facts.some_failed()).then(|| {
                 let sentence = format!(
-                    "nginx had no room for {} connections: its worker_connections are used up.",
-                    grouped(dropped.max(said), 0)
+                    "nginx had no room for {}: its worker_connections are used up.",
+                    counted(dropped.max(said), "connection")
                 );
                 let mut cause = Cause::new(High, &server.source.name, sentence).weighing(0.9);
                 if said >= 1.0 {
                     cause = cause.with(format!(
-                        "{} lines `worker_connections are not enough` in its error log",
-                        grouped(said, 0)
+                        "{} `worker_connections are not enough` in its error log",
+                        counted(said, "line")
                     ));
                 }
                 if dropped >= 1.0 {
                     cause = cause.with(format!(
-                        "{} connections were accepted and closed at once",
-                        grouped(dropped, 0)
+                        "accepted and closed at once: {}",
+                        counted(dropped, "connection")
                     ));
                 }
                 match server.source.figure("nginx.active") {

@@ -7,7 +7,7 @@ use model::{ReasonCode, Role, Silence};
 
 use super::facts::{self, Facts, Server, kernel_said, nginx_said};
 use super::{Cause, Outcome};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, often, percent};
 
 /// The share of its processors from which on a server is at its limit: the rest is lost to waiting for one another.
 const CPU: f64 = 0.9;
@@ -170,7 +170,7 @@ pub(super) fn files(facts: &Facts<'_>) -> Outcome {
             {
                 let sentence = "nginx has no open files left: its error log says so.".to_owned();
                 let said =
-                    format!("{} lines `Too many open files` in its error log", grouped(lines, 0));
+                    format!("{} `Too many open files` in its error log", counted(lines, "line"));
                 return Some(Some(
                     Cause::new(High, &server.source.name, sentence).weighing(1.0).with(said),
                 ));
@@ -187,10 +187,8 @@ pub(super) fn files(facts: &Facts<'_>) -> Outcome {
                     grouped(limit.max, 0)
                 );
                 let failed = facts.run.totals.errors.connect + facts.run.totals.errors.read;
-                let failed = format!(
-                    "{} attempts failed to connect or were cut off",
-                    grouped(failed as f64, 0)
-                );
+                let failed =
+                    format!("failed to connect or cut off: {}", counted(failed as f64, "attempt"));
                 Cause::new(High, &server.source.name, sentence).weighing(share).with(failed)
             }))
         },
@@ -266,9 +264,9 @@ fn tracked(name: &str, host: &ObservedSource) -> Option<Option<Cause>> {
         (false, false) => return table.map(|_| None),
     };
     let logged = (said >= 1.0).then(|| {
-        format!("the kernel log says that it is full, {} times at least", grouped(said, 0))
+        format!("the kernel log says that it is full, {} at least", often(said))
     });
-    let dropped = (drops >= 1.0).then(|| format!("{} packets dropped", grouped(drops, 0)));
+    let dropped = (drops >= 1.0).then(|| format!("{} dropped", counted(drops, "packet")));
     Some(Some([logged, entries, dropped].into_iter().flatten().fold(cause, Cause::with)))
 }
 
@@ -334,7 +332,7 @@ pub(super) fn memory(facts: &Facts<'_>) -> Outcome {
                 false => "The server's machine is short of memory and swaps.".to_owned(),
             };
             Cause::new(High, name, sentence).weighing(0.9).with(format!(
-                "{} pages a second swapped, {} processes killed",
+                "pages swapped a second: {}; processes killed: {}",
                 grouped(swapped, 0),
                 grouped(killed, 0)
             ))
@@ -392,8 +390,8 @@ pub(super) fn stall(facts: &Facts<'_>) -> Outcome {
     let longest = stood.iter().map(|silence| silence.duration_ns()).max().unwrap_or(0);
     let cause = found.then(|| {
         let sentence = format!(
-            "The server stands still at times: {} times nobody was served, for up to {}.",
-            stood.len(),
+            "The server stands still at times: nobody was served {}, for up to {}.",
+            often(stood.len() as f64),
             show_duration(longest)
         );
         let cause = Cause::new(Medium, "server", sentence).weighing(0.6 + share);

@@ -7,7 +7,7 @@ use model::units::SECOND;
 use super::facts::{Facts, Server};
 use super::server::each;
 use super::{Cause, Outcome, THE_TARGETS};
-use crate::figures::{grouped, percent};
+use crate::figures::{counted, grouped, percent};
 
 /// Connections that must wait to be accepted on average, and the share of its processors that a server may use
 /// meanwhile, for it to have too few workers.
@@ -45,8 +45,8 @@ fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let idle = is_idle(server, used) && busiest < UNREAD.1 && !one;
     Some((many && always && idle && facts.is_bound_by_responses()).then(|| {
         let sentence = format!(
-            "The server has too few workers: {} requests lie unread on its connections, and its processors are idle.",
-            grouped(unread.mean, 0)
+            "The server has too few workers: it leaves {} unread on its connections, and its processors are idle.",
+            counted(unread.mean, "request")
         );
         Cause::new(High, &server.source.name, sentence)
             .weighing(0.7)
@@ -79,8 +79,8 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
         let found = queue.mean >= WAITING.0 && is_idle(server, used);
         Some(found.then(|| {
             let sentence = format!(
-                "The server has too few workers: {} connections wait to be accepted, and its processors are idle.",
-                grouped(queue.mean, 0)
+                "The server has too few workers: it lets {} wait to be accepted, and its processors are idle.",
+                counted(queue.mean, "connection")
             );
             let cause = Cause::new(High, &server.source.name, sentence).weighing(0.7);
             cause

@@ -25,7 +25,7 @@ use model::{ErrorClass, ReasonCode, Run, Verdict};
 use super::figures::{Figures, Spread, Times};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
-use crate::figures::{grouped, percent, rate};
+use crate::figures::{counted, grouped, percent, rate};
 use crate::offered::SHORTFALL;
 use crate::validity::waits_for_connections;
 
@@ -174,13 +174,13 @@ fn left_out(figures: &Figures, bound: Bound) -> Option<String> {
     };
     let words = match dropped.saturating_mul(2) >= without {
         true => format!(
-            "{} arrivals were dropped unsent as the window ended: how long they would have waited is in no response time",
-            grouped(dropped as f64, 0)
+            "the window ended with {} unsent, whose wait is in no response time",
+            counted(dropped as f64, "arrival")
         ),
         false => format!(
-            "{} of {} attempts had no response, and are in no response time",
+            "{} of {} had no response, and no response time tells of that",
             grouped(without as f64, 0),
-            grouped(figures.attempts as f64, 0)
+            counted(figures.attempts as f64, "attempt")
         ),
     };
     (!met).then_some(words)

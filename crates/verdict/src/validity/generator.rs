@@ -6,7 +6,7 @@ use model::{Run, Verdict};
 
 use super::Finding;
 use super::machine::COUNTED_NS;
-use crate::figures::{grouped, percent, rate, share};
+use crate::figures::{counted, grouped, often, percent, rate, share};
 use crate::offered::{arrivals, at_cap, open_loop, sessions_hold, shortfall};
 
 /// A worker this busy has no time left to take responses up at once.
@@ -44,7 +44,7 @@ pub(super) fn limits(run: &Run) -> Option<Finding> {
         .totals
         .limits
         .iter()
-        .map(|(name, &n)| format!("{name} {} times ({})", grouped(n as f64, 0), meaning(run, name)))
+        .map(|(name, &n)| format!("{name} {} ({})", often(n as f64), meaning(run, name)))
         .collect();
     // A refused connection may be tried again for the same attempt, so hits bound failures.
     let failed = hits.min(run.totals.errors.total());
@@ -85,8 +85,8 @@ pub(super) fn saturated(run: &Run) -> Option<Finding> {
         _ => String::new(),
     };
     let of_workers = format!(
-        "{busy} of {} workers had no time left (busy {} of the window{waited})",
-        workers.len(),
+        "{busy} of {} had no time left (busy {} of the window{waited})",
+        counted(workers.len() as f64, "worker"),
         share(most.busy_ratio)
     );
     if open_loop(run) {
@@ -133,11 +133,11 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
         None => "connections were free",
     };
     let evidence = format!(
-        "{} of the {}/s offered were sent as {}/s: {} arrivals not sent {}, and {why}",
+        "{} of the {}/s offered were sent as {}/s: {} not sent {}, and {why}",
         share(run.rates.achieved_per_s / run.rates.offered_per_s),
         rate(run.rates.offered_per_s),
         rate(run.rates.achieved_per_s),
-        grouped(unsent, 0),
+        counted(unsent, "arrival"),
         in_time(run)
     );
     let verdict = if turned_away.is_some() { Verdict::Valid } else { Verdict::LowerBound };
@@ -154,9 +154,9 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
     }
     let held = match sessions_hold(run) {
         true => format!(
-            "sessions held {} of {} connections, which they keep while they think",
+            "sessions held {} of {}, kept while they think",
             grouped(f64::from(run.concurrency.open_max), 0),
-            grouped(f64::from(run.plan.connections), 0)
+            counted(f64::from(run.plan.connections), "connection")
         ),
         false => format!(
             "{} of {} requests were in flight",
@@ -218,10 +218,10 @@ fn users_held_back(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{users} users were held to {cap} requests at once (--max-inflight): the figures are those \
-         of {cap} users, not of {users}",
-        users = grouped(f64::from(users), 0),
-        cap = grouped(f64::from(cap), 0),
+        "{users} were held to {requests} at once (--max-inflight): the figures are those of {cap}, not of {users}",
+        users = counted(f64::from(users), "user"),
+        requests = counted(f64::from(cap), "request"),
+        cap = counted(f64::from(cap), "user"),
     );
     Some((Verdict::LowerBound, evidence))
 }

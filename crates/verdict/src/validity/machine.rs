@@ -5,7 +5,7 @@ use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{Machine, Run, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, percent, rate};
+use crate::figures::{counted, grouped, percent, rate};
 
 /// Share of the processors that neighbours, or other guests, may take.
 pub(super) const TAKEN: f64 = 0.05;
@@ -130,10 +130,10 @@ pub(super) fn near_ceiling(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{}/s is {} of this generator's ceiling with {} workers, {}/s",
+        "{}/s is {} of this generator's ceiling with {}, {}/s",
         rate(run.rates.requests_per_s),
         percent(ceiling.used_ratio),
-        run.plan.threads,
+        counted(f64::from(run.plan.threads), "worker"),
         rate(ceiling.requests_per_s)
     );
     Some((Verdict::Valid, evidence))

@@ -5,7 +5,7 @@ use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Machine, Run, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, percent};
+use crate::figures::{often, percent};
 
 /// Share of the window from which on a rule speaks.
 pub(super) const SHARE: f64 = 0.01;
@@ -51,9 +51,9 @@ pub(super) fn throttled(run: &Run) -> Option<Finding> {
     let gaps = quota(run, &machine);
     let verdict = gaps.verdict(run)?;
     let evidence = format!(
-        "the processor quota of the generator's cgroup held it back {} times, for {} of the window, \
+        "the processor quota of the generator's cgroup held it back {}, for {} of the window, \
          {} at a time",
-        grouped(gaps.count, 0),
+        often(gaps.count),
         percent(gaps.share),
         show_duration(gaps.longest_ns)
     );
@@ -105,8 +105,8 @@ fn as_a_whole(run: &Run) -> Option<Finding> {
     };
     let verdict = gaps.verdict(run).filter(|_| !by_quota(run, share))?;
     let evidence = format!(
-        "the generator stood still with all its threads {} times, for {} of the window, {} at a time",
-        grouped(gaps.count, 0),
+        "the generator stood still with all its threads {}, for {} of the window, {} at a time",
+        often(gaps.count),
         percent(gaps.share),
         show_duration(gaps.longest_ns)
     );
@@ -119,8 +119,8 @@ fn paged(run: &Run) -> Option<Finding> {
     let page_ins = run.generator.workers.iter().map(|worker| worker.page_ins).max()?;
     (seconds > 0.0 && page_ins as f64 >= PAGED * seconds.max(1.0)).then(|| {
         let evidence = format!(
-            "a worker waited {} times for a page of its memory to be read from disk",
-            grouped(page_ins as f64, 0)
+            "a worker waited {} for a page of its memory to be read from disk",
+            often(page_ins as f64)
         );
         (Verdict::LowerBound, evidence)
     })

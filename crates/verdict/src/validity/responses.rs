@@ -1,13 +1,12 @@
 //! Rules about responses.
 
 use model::kinds::{Changed, ResponseChange, ResponseKind};
-use model::quote::counted;
 use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
 use super::Finding;
 use crate::changes::is_substantial;
-use crate::figures::{grouped, rate, share};
+use crate::figures::{counted, grouped, rate, share};
 use crate::gone::gone;
 
 /// Share of responses that fail above which QPS says too much of what is carried.
@@ -168,10 +167,9 @@ pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "the server closed {} connections on {} responses, although keep-alive was requested; \
-         reconnecting took {} on average",
-        grouped(closes, 0),
-        grouped(responses, 0),
+        "the server closed {} on {}, although keep-alive was requested; reconnecting took {} on average",
+        counted(closes, "connection"),
+        counted(responses, "response"),
         show_duration(run.connect_ns.mean.saturating_add(run.tls_ns.mean))
     );
     Some((Verdict::Valid, evidence))
@@ -183,17 +181,17 @@ pub(super) const STRAY: f64 = 0.001;
 pub(super) fn surplus(run: &Run) -> Option<Finding> {
     let totals = &run.totals;
     let opened = totals.connects.max(u64::from(run.concurrency.open_max)) as f64;
-    let of = grouped(opened, 0);
+    let of = counted(opened, "connection");
     let (surplus, stray) = (totals.surplus_responses.unwrap_or(0), totals.unsolicited.unwrap_or(0));
     let evidence = if surplus > 0 {
         format!(
-            "on {} of {of} connections the server sent a response that no request was waiting for: responses before \
+            "on {} of {of} the server sent a response that no request was waiting for: responses before \
              it may have been taken for those to other requests, so that QPS and latencies may not be of what was sent",
             grouped(surplus as f64, 0)
         )
     } else if stray > 0 && stray as f64 >= STRAY * opened {
         format!(
-            "on {} of {of} connections the server sent bytes that no request was waiting for, so that the responses \
+            "on {} of {of} the server sent bytes that no request was waiting for, so that the responses \
              on them may not be what they seem",
             grouped(stray as f64, 0)
         )
@@ -259,7 +257,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     };
     let more = match others.len() {
         0 => String::new(),
-        n => format!("; the same holds for {}", counted(n as u64, "more endpoint")),
+        n => format!("; the same holds for {}", counted(n as f64, "more endpoint")),
     };
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
@@ -278,7 +276,7 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
     let of = of_endpoint(first);
     let more = match others.len() {
         0 => String::new(),
-        n => format!("; the same holds for {n} more endpoints"),
+        n => format!("; the same holds for {}", counted(n as f64, "more endpoint")),
     };
     let what = match first.how {
         Changed::Mixed => mixed(first),
@@ -316,7 +314,7 @@ fn of_endpoint(change: &ResponseChange) -> String {
 /// A kind of response in words.
 pub fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {
-        (least, most) if least == most => format!("{} bytes", grouped(most as f64, 0)),
+        (least, most) if least == most => counted(most as f64, "byte"),
         (least, most) => {
             format!("{} to {} bytes", grouped(least as f64, 0), grouped(most as f64, 0))
         }

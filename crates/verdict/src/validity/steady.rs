@@ -8,7 +8,7 @@ use model::{Dip, Run, Verdict};
 
 use super::Finding;
 use crate::dips::words as dip_in_words;
-use crate::figures::{percent, rate};
+use crate::figures::{often, percent, rate};
 use crate::gone::gone;
 use statistics::order::median;
 
@@ -73,20 +73,19 @@ pub fn stability(run: &Run) -> Stability {
         (0, None) if run.totals.duration_ns > LONGEST_NS => Stability::TooLong,
         (0, None) => Stability::Stable,
         (0, Some((_, evidence))) => Stability::Unstable(evidence),
-        (1, _) => Stability::Unstable("the server departed from its trend once".to_owned()),
-        (n, _) => Stability::Unstable(format!("the server departed from its trend {n} times")),
+        (n, _) => {
+            let often = often(n as f64);
+            Stability::Unstable(format!("the server departed from its trend {often}"))
+        }
     }
 }
 
 pub(super) fn dips(run: &Run) -> Option<Finding> {
     let longest = run.dips.iter().max_by_key(|dip| dip.duration_ns)?;
     let off: u64 = run.dips.iter().map(|dip| dip.duration_ns).fold(0, u64::saturating_add);
-    let often = match run.dips.len() {
-        1 => "once".to_owned(),
-        n => format!("{n} times"),
-    };
     let evidence = format!(
-        "the server departed from its trend {often}, for {} of {}; longest: {}",
+        "the server departed from its trend {}, for {} of {}; longest: {}",
+        often(run.dips.len() as f64),
         show_duration(off),
         show_duration(run.totals.duration_ns),
         dip_in_words(longest)

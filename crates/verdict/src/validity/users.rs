@@ -4,7 +4,7 @@ use model::units::{SECOND, show_duration};
 use model::{Nanos, Run, Users, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, percent, share};
+use crate::figures::{counted, grouped, percent, share};
 use crate::gone::gone;
 
 /// Shorter waits are ignored.
@@ -50,8 +50,8 @@ pub(super) fn behind_pace(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{} users that send every {} would have sent {} requests, and sent {}: responses took up to {}",
-        grouped(users, 0),
+        "{} with a request every {} would have sent {}, and sent {}: responses took up to {}",
+        counted(users, "user"),
         show_duration(pace_ns),
         grouped(meant, 0),
         grouped(run.totals.attempts as f64, 0),
@@ -66,12 +66,12 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     if unserved == 0 && left == 0 {
         return held(run, users).or_else(|| mute(run, users)).or_else(|| uneven(run, users));
     }
-    let of = grouped(users.wanting() as f64, 0);
+    let of = counted(users.wanting() as f64, "user");
     let mut parts = Vec::new();
     if unserved > 0 {
         let waited = shortest(&users.unserved_waits, unserved);
         parts.push(format!(
-            "{} of {of} users (connections) had no response at all, though they waited for {} or more",
+            "{} of {of} (connections) had no response at all in {} or more of waiting",
             grouped(unserved as f64, 0),
             show_duration(waited)
         ));
@@ -79,7 +79,7 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     if left > 0 {
         let waited = shortest(&users.left_waits, left);
         parts.push(format!(
-            "{} of {of} users were served at first and then had no response for the last {} or more",
+            "{} of {of} had responses at first, and none for the last {} or more",
             grouped(left as f64, 0),
             show_duration(waited)
         ));

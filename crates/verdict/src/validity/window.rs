@@ -5,7 +5,7 @@ use model::units::{SECOND, show_duration};
 use model::{PERCENTILES, Percentile, Run, Verdict};
 
 use super::Finding;
-use crate::figures::{grouped, rate};
+use crate::figures::{counted, grouped, rate};
 
 /// How far above the cap QPS x mean service may come out by rounding and sampling.
 pub(super) const TOLERANCE: f64 = 1.05;
@@ -30,12 +30,11 @@ pub(super) fn little(run: &Run) -> Option<Finding> {
         return None;
     }
     let evidence = format!(
-        "{} responses/s x {} mean service time is {} requests in flight, where {} connections x {} \
-         allow {}: impossible",
+        "{} responses/s x {} mean service time is {} requests in flight, where {} x {} allow {}: impossible",
         rate(run.rates.requests_per_s),
         show_duration(service.mean),
         grouped(in_flight, 1),
-        grouped(f64::from(run.plan.connections), 0),
+        counted(f64::from(run.plan.connections), "connection"),
         run.plan.pipeline,
         grouped(cap, 0)
     );
@@ -48,18 +47,15 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
     if timed == 0 {
         return None;
     }
-    let (attempts, are) = if timed == 1 { ("attempt", "is") } else { ("attempts", "are") };
-    let count = grouped(timed as f64, 0);
+    let are = if timed == 1 { "is" } else { "are" };
+    let attempts = counted(timed as f64, "attempt");
     if shows_no_rate(run) {
-        let connections = match run.plan.connections {
-            1 => "1 connection".to_owned(),
-            n => format!("{} connections", grouped(f64::from(n), 0)),
-        };
-        let few = format!("{count} {attempts} on {connections} {are} too few");
+        let connections = counted(f64::from(run.plan.connections), "connection");
+        let few = format!("{attempts} on {connections} {are} too few");
         return Some((Verdict::Valid, format!("{few} to quote QPS or a percentile")));
     }
     let evidence = format!(
-        "{count} {attempts} in {} {are} too few to quote {} or above: {} of them are above it",
+        "{attempts} in {} {are} too few to quote {} or above: {} of them are above it",
         show_duration(run.totals.duration_ns),
         percentile.name,
         grouped((timed as f64 * 10.0 / percentile.enough() as f64).floor(), 0)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use model::capacity::{CapacitySearch, Settings};
+use model::quote::counted;
 use verdict::capacity::{Next, Search};
 
 use super::files::{Files, SEARCH_JSON};
@@ -42,10 +43,10 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     let wanted = settings(&args, false)?;
     if (wanted.kind, wanted.connections) != (record.settings.kind, record.settings.connections) {
         return usage(format!(
-            "{} was searched over {} with {} connections: give the same --closed and -c",
+            "{} was searched over {} with {}: give the same --closed and -c",
             dir.display(),
             record.settings.kind.name(),
-            record.settings.connections
+            counted(record.settings.connections.into(), "connection")
         ));
     }
     let mut input = LoadInput::of(&url, &args.load)?;
@@ -87,9 +88,9 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         None => Files::new(dir)?,
     };
     same_load_as_before(dir, &runner, &record, &files)?;
-    let kept = format!("plimsoll: keeping {} steps of {}", record.steps.len(), dir.display());
+    let steps = counted(record.steps.len() as u64, "step");
     let live = Live::new(args.quiet, false);
-    live.say(&kept);
+    live.say(&format!("plimsoll: keeping {steps} of {}", dir.display()));
     if let Next::Done(_) = Search::of_record(&record).next() {
         live.say("plimsoll: it had come to its end: no step is to be run");
     }

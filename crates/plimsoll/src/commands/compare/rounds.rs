@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use model::quote::counted;
 use model::{Nanos, Run, Verdict};
 use verdict::{Seen, gone_for_good};
 
@@ -74,7 +75,8 @@ impl Rounds {
         let runs = self.of.saturating_mul(self.contestants.len() as u64);
         let each_ns = warmup_ns + self.shape.duration_ns.unwrap_or_default() + self.rest_ns;
         let total_ns = each_ns.saturating_mul(runs).saturating_sub(self.rest_ns);
-        self.series.live.announce(&format!("{} rounds, {runs} runs", self.of), total_ns);
+        let (rounds, runs) = (counted(self.of, "round"), counted(runs, "run"));
+        self.series.live.announce(&format!("{rounds}, {runs}"), total_ns);
     }
 
     /// Rounds made and asked for.

@@ -17,14 +17,14 @@ use crate::results::stored_run;
 /// Longest part of a file's name, in bytes, well below what file systems take.
 const LONGEST_NAME: usize = 160;
 
-/// What is compared, and where the first of it lies.
+/// What is compared, and where the second of it lies.
 #[derive(Debug)]
 pub struct Inputs {
     /// In the order named, under names that differ.
     pub curves: Vec<Curve>,
     /// The runs behind each curve by level; none of a table, whose environment is not known.
     pub runs: Vec<Vec<(f64, Run)>>,
-    /// The first file's folder.
+    /// The second file's folder; the first one's where it is alone.
     pub folder: PathBuf,
 }
 
@@ -40,7 +40,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
     for (curve, name) in curves.iter_mut().zip(names(&files, &given)) {
         curve.name = name;
     }
-    let folder = files.first().map_or_else(PathBuf::new, |file| folder_of(file));
+    let folder = files.get(1).or(files.first()).map_or_else(PathBuf::new, |file| folder_of(file));
     Ok(Inputs { curves, runs, folder })
 }
 
@@ -139,10 +139,7 @@ fn names(files: &[PathBuf], given: &[String]) -> Vec<String> {
     };
     let mut names: Vec<String> = files.iter().zip(&own).map(one).collect();
     let mut seen: HashMap<String, usize> = HashMap::new();
-    // The last is the old one, which is named first.
-    let mut in_order: Vec<&mut String> = names.iter_mut().collect();
-    in_order.rotate_right(1);
-    for name in in_order {
+    for name in &mut names {
         let times = seen.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 {
@@ -213,7 +210,7 @@ mod tests {
             (["/x/sweep.json", "/y/sweep.json"], ["old", "old"], ["x", "y"]),
             (["/x/sweep.json", "/y/old.dat"], ["old", "old"], ["x", "y-old"]),
             (["/x/run.json", "/y/a.dat"], ["run", "a"], ["x", "a"]),
-            (["/x/a.dat", "/x/a.dat"], ["a", "a"], ["x-a-2", "x-a"]),
+            (["/x/a.dat", "/x/a.dat"], ["a", "a"], ["x-a", "x-a-2"]),
         ] {
             assert_eq!(names(&files.map(PathBuf::from), &given.map(String::from)), wanted);
         }

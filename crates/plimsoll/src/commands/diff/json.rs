@@ -59,29 +59,27 @@ struct Cell<'a> {
 
 /// The document of a comparison.
 pub fn document<'a>(diff: &'a Diff, judgements: &'a [Vec<AtLevel>]) -> Document<'a> {
-    let shown = diff.shown();
-    let best = |&of: &usize| Best {
+    let best = |of: usize| Best {
         name: &diff.names[of],
         best: diff.best.get(of).and_then(Option::as_ref),
         best_qps_ratio: diff.best_ratio(of),
     };
-    let others = 0..diff.names.len().saturating_sub(1);
     Document {
         schema: "plimsoll.diff/1",
         kind: diff.kind,
-        curves: shown.iter().map(best).collect(),
-        levels: diff.rows.iter().map(|at| row(at, &shown)).collect(),
-        sentences: others.filter_map(|of| diff.best_sentence(of)).collect(),
+        curves: (0..diff.names.len()).map(best).collect(),
+        levels: diff.rows.iter().map(row).collect(),
+        sentences: (1..diff.names.len()).filter_map(|of| diff.best_sentence(of)).collect(),
         notes: &diff.notes,
         judgements,
     }
 }
 
-fn row<'a>(row: &'a DiffRow, shown: &[usize]) -> Row<'a> {
-    let cell = |&of: &usize| Cell {
+fn row(row: &DiffRow) -> Row<'_> {
+    let cell = |of: usize| Cell {
         figures: row.cells[of].as_ref(),
         qps_ratio: row.qps_ratio(of),
         mean_ratio: row.mean_ratio(of),
     };
-    Row { level: row.level, curves: shown.iter().map(cell).collect() }
+    Row { level: row.level, curves: (0..row.cells.len()).map(cell).collect() }
 }

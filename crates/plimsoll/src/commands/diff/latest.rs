@@ -28,8 +28,8 @@ impl Head {
     }
 }
 
-/// The newest sweep under `root` that has another of the same target before it, and that one; or the last two runs
-/// that were given no folder, where they are newer.
+/// The newest sweep under `root` that has another of the same target before it, and that other one; or the last two runs
+/// that were given no folder, where they are newer. The older of the two comes first.
 ///
 /// # Errors
 /// When there are neither two such sweeps nor two runs.
@@ -51,19 +51,19 @@ pub fn two(root: &Path) -> Result<[PathBuf; 2], Failure> {
     }
 }
 
-/// When the last run was started that was given no folder, where it is, and where the one before it is.
+/// When the last run was started that was given no folder, where the one before it is, and where it is.
 fn last_runs(root: &Path) -> Option<(String, [PathBuf; 2])> {
-    let pair = ["last", "previous"].map(|name| root.join(name));
+    let pair = ["previous", "last"].map(|name| root.join(name));
     let started_at = pair.each_ref().map(|dir| started_at(dir));
-    let [Some(last), Some(_)] = started_at else { return None };
+    let [Some(_), Some(last)] = started_at else { return None };
     Some((last, pair))
 }
 
-/// When the newer of the two was started, and both.
+/// When the newer of the two was started, and both, the older one first.
 fn pair(newest_first: &[(PathBuf, Head)]) -> Option<(&str, [PathBuf; 2])> {
     newest_first.iter().enumerate().find_map(|(at, (newer, head))| {
         let before = newest_first[at + 1..].iter().find(|(_, h)| h.target() == head.target())?;
-        Some((head.started_at.as_str(), [newer.clone(), before.0.clone()]))
+        Some((head.started_at.as_str(), [before.0.clone(), newer.clone()]))
     })
 }
 
@@ -102,13 +102,13 @@ mod tests {
             named("old", "http://a/"),
             named("older", "http://a/"),
         ];
-        assert_eq!(pair(&sweeps), Some(("", ["new".into(), "old".into()])));
+        assert_eq!(pair(&sweeps), Some(("", ["old".into(), "new".into()])));
         assert_eq!(pair(&sweeps[..3]), None);
         let built_in = [
             held("second", "http://127.0.0.1:2/queue", "plimsoll sweep"),
             held("first", "http://127.0.0.1:1/queue", "plimsoll sweep -q"),
         ];
-        assert_eq!(pair(&built_in), Some(("", ["second".into(), "first".into()])));
+        assert_eq!(pair(&built_in), Some(("", ["first".into(), "second".into()])));
         let others = [
             held("built in", "http://127.0.0.1:2/queue", "plimsoll sweep -H Referer:http://a/"),
             named("orders", "orders.toml"),
@@ -117,8 +117,8 @@ mod tests {
             named("local, too", "localhost:8080"),
             named("orders, too", "orders.toml"),
         ];
-        assert_eq!(pair(&others), Some(("", ["built in".into(), "built in, too".into()])));
-        assert_eq!(pair(&others[1..]), Some(("", ["orders".into(), "orders, too".into()])));
+        assert_eq!(pair(&others), Some(("", ["built in, too".into(), "built in".into()])));
+        assert_eq!(pair(&others[1..]), Some(("", ["orders, too".into(), "orders".into()])));
         assert_eq!(pair(&others[1..4]), None);
     }
 
@@ -132,7 +132,7 @@ mod tests {
         put("last", RUN_JSON, r#"{"started_at":"2026-02-02"}"#);
         assert!(two(root.path()).is_err());
         put("previous", RUN_JSON, r#"{"started_at":"2026-02-01"}"#);
-        let runs = ["last", "previous"].map(|name| root.path().join(name));
+        let runs = ["previous", "last"].map(|name| root.path().join(name));
         assert_eq!(two(root.path()).unwrap(), runs);
         for (name, date) in [("api/1", "2026-01-01"), ("api/2", "2026-03-01")] {
             let text =
@@ -141,7 +141,7 @@ mod tests {
         }
         assert_eq!(
             two(root.path()).unwrap(),
-            ["api/2", "api/1"].map(|name| root.path().join(name))
+            ["api/1", "api/2"].map(|name| root.path().join(name))
         );
     }
 

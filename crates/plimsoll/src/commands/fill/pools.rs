@@ -6,6 +6,7 @@ use std::path::Path;
 
 use fill::{Database, Error, PoolColumn, Schema};
 use import::workload::{Document, MOST_BYTES};
+use model::quote::counted;
 use model::random::{GOLDEN, mixed};
 
 use crate::args::FillArgs;
@@ -66,7 +67,8 @@ pub fn write(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> f
         write_file(&file, &fill::pools::write(name, &values))
             .map_err(|error| Error::Database(format!("{}: {error}", file.display())))?;
         if !args.quiet {
-            eprintln!("plimsoll: {} values in {}", values.len(), file.display());
+            let values = counted(values.len() as u64, "value");
+            eprintln!("plimsoll: {values} in {}", file.display());
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use gate::keys::Store;
 use gate::policy::PROBLEMS;
 use gate::usage::{Period, Sum, read};
 use model::gated::{GateUsage, GateUsageRow, USAGE_SCHEMA};
-use model::quote::plain;
+use model::quote::{counted, plain};
 use model::units::{SECOND, show_duration};
 use report::grid::{Grid, Lean};
 use report::text::{Style, paragraph};
@@ -130,7 +130,8 @@ fn shown(document: &GateUsage, style: Style) -> String {
     }
     let mut text = grid.print_headed(style);
     if document.rows.len() > ROWS {
-        text += &format!("{} more rows: --format json has all\n", document.rows.len() - ROWS);
+        let more = counted((document.rows.len() - ROWS) as u64, "more row");
+        text += &format!("{more}: --format json has all\n");
     }
     let mut why: BTreeMap<&str, u64> = BTreeMap::new();
     for (problem, n) in document.rows.iter().flat_map(|row| &row.refused) {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::quote::counted;
 use model::{LevelKind, Sweep};
 use verdict::{Step, gone_for_good};
 
@@ -69,8 +70,8 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         Some(lock) => SweepFiles::of_locked(dir, &sweep.name, lock)?,
         None => SweepFiles::of_sweep(dir, &sweep.name)?,
     };
-    let kept = format!("plimsoll: keeping {} levels of {}", sweep.levels.len(), dir.display());
-    Live::new(args.quiet, false).say(&kept);
+    let levels = counted(sweep.levels.len() as u64, "level");
+    Live::new(args.quiet, false).say(&format!("plimsoll: keeping {levels} of {}", dir.display()));
     cursors::go_on(dir, &runner.prepared.input)?;
     carry_out(&runner, ladder, sweep, &files, None)
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::Run;
+use model::quote::counted;
 use model::tuning::{Station, Tuning};
 use model::units::exact_duration;
 
@@ -14,7 +15,7 @@ use crate::fetch;
 use crate::load::address::Destination;
 use crate::profiles::repeat;
 use crate::secrets::mask_url;
-use crate::terminal::live::Live;
+use crate::terminal::live::{Live, waiting};
 
 /// How long a server is waited for that is asked once: as long as a run waits for a response.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,9 +35,8 @@ impl Runs<'_> {
     /// Says how long so many runs take.
     pub fn announce(&self, runs: u64) {
         let each = self.tuning.duration_ns.saturating_add(self.tuning.warmup_ns);
-        let s = if runs == 1 { "" } else { "s" };
         let live = Live::new(self.quiet, false);
-        live.announce(&format!("{runs} run{s}"), each.saturating_mul(runs));
+        live.announce(&counted(runs, "run"), each.saturating_mul(runs));
     }
 
     /// A station that was measured once, and before that profiled if it says where its profile is.
@@ -122,15 +122,21 @@ impl Runs<'_> {
     }
 }
 
-/// Asks each server once, so that none is loaded for a comparison with one that is not there.
+/// Asks each server once, so that none is loaded for a comparison with one that is not there; a slow one is named unless
+/// `quiet`.
 ///
 /// # Errors
 /// When one does not respond.
-pub fn must_answer<'u>(urls: impl IntoIterator<Item = &'u str>) -> Result<(), Failure> {
+pub fn must_answer<'u>(
+    urls: impl IntoIterator<Item = &'u str>,
+    quiet: bool,
+) -> Result<(), Failure> {
     for url in urls.into_iter().filter(|url| !Path::new(url).is_file()) {
         let to = Destination::parse(url)?;
-        if let Err(why) = fetch::get(&to, &[], PATIENCE) {
-            return cannot_run(format!("{}: {why}. No server was loaded", mask_url(url)));
+        let url = mask_url(url);
+        let what = format!("waiting for the response from {url}, up to {}s", PATIENCE.as_secs());
+        if let Err(why) = waiting(quiet, &what, || fetch::get(&to, &[], PATIENCE)) {
+            return cannot_run(format!("{url}: {why}. No server was loaded"));
         }
     }
     Ok(())

@@ -154,7 +154,9 @@ fn published_figures_read_as_their_author_meant() {
          By 1,000,000 connections it has \
          fallen to 3.23 % of that."
     );
-    let both = diff(&[("before", &BEFORE), ("native", &NATIVE)]).chart();
+    let both = diff(&[("native", &NATIVE), ("before", &BEFORE)]).chart();
+    let named = both.keys.iter().map(|key| key.label.as_str());
+    assert_eq!(named.collect::<Vec<_>>(), ["native", "before"], "the old one first");
     assert!(both.subtitle().contains("22.80 %"), "{}", both.subtitle());
     let rate = success(&[("", &NATIVE)]).chart();
     assert_eq!(

@@ -39,7 +39,7 @@ fn a_quota_that_bites_is_named_in_either_loop() {
                 |run| held_back(run, 0.006, 60),
                 Verdict::LowerBound,
                 ReasonCode::Throttled,
-                "held it back 1 times",
+                "held it back once",
             ),
         ]);
     }

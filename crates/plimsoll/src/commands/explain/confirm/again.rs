@@ -110,7 +110,7 @@ impl Again {
         let dir = self.folder(words);
         make_folder(&dir)?;
         let sources = args.observe.sources(input.sources())?;
-        let mut prepared = prepare(input, &args.load)?;
+        let mut prepared = prepare(input, &args.load, args.quiet)?;
         prepared.follows_profile = true;
         let (launch, _) = prepared.level(shape, false, &self.stop)?;
         let abort_on = watch(&args.abort, shape.rate_per_s.is_some())?;

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use model::quote::counted;
 use model::scans::Planned;
 use model::secret::MASK;
 use model::{Finding, Run};
@@ -57,7 +58,8 @@ impl Asked {
     /// In words, with what to type.
     pub fn ask(&self) -> Result<Vec<Planned>, String> {
         let read_from = self.source.read_from();
-        eprintln!("plimsoll: EXPLAIN of {} statements at {read_from}", self.statements.len());
+        let statements = counted(self.statements.len() as u64, "statement");
+        eprintln!("plimsoll: EXPLAIN of {statements} at {read_from}");
         observe::plans::plans(&self.source.kind, &self.statements)
             .map_err(|why| format!("{read_from}: {why}; {}", how(&self.place)))
     }
