@@ -22,6 +22,8 @@ use distinct::Distinct;
 use link::{Deal, Link};
 use plain::Plain;
 
+pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
+
 /// How often a row is made anew that violates a condition.
 const MOST_ATTEMPTS: u64 = 100;
 

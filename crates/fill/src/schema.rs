@@ -314,8 +314,10 @@ pub enum Type {
     Uuid,
     /// JSON.
     Json,
-    /// An address of the internet protocol.
+    /// An address of the internet protocol; where both versions may stand, one of version 4 does.
     Inet,
+    /// An address of its version 6.
+    Inet6,
     /// Any other type.
     Other,
 }

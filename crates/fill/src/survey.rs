@@ -10,6 +10,7 @@ mod triggers;
 mod unindexed;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
 use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
@@ -18,7 +19,7 @@ use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSIO
 use crate::learn::{FEW, Form, Learned, Sample, number_of};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
-use crate::rows::Rows;
+use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows};
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
@@ -228,6 +229,15 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 facts.columns[column].trailing = trailing;
                 facts.columns[column].taken = taken.into_iter().collect();
             }
+            Type::Inet => {
+                let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let mut highest = None;
+                database.query(&sql, &mut |row| {
+                    highest = highest.max(row[0].and_then(private_address));
+                    Ok(())
+                })?;
+                facts.columns[column].highest = highest;
+            }
             Type::Bool | Type::Enum(_) => {
                 let sql = format!("SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let found = all(database, &sql)?;
@@ -241,6 +251,13 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         facts.first_rowid = last.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0) + 1;
     }
     Ok(())
+}
+
+/// The number of an address of the block that unique ones are taken from; a network's is that of its address.
+fn private_address(text: &str) -> Option<i64> {
+    let address: Ipv4Addr = text.split('/').next()?.parse().ok()?;
+    let number = address.to_bits();
+    (FIRST_PRIVATE..=LAST_PRIVATE).contains(&number).then_some(number.into())
 }
 
 /// The highest number at the end of a text, or before its `@`; of up to 15 digits, as ours are.

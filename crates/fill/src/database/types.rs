@@ -91,7 +91,8 @@ pub fn mysql(name: &str) -> Type {
         }
         "json" => Type::Json,
         "uuid" => Type::Uuid,
-        "inet6" | "inet4" => Type::Inet,
+        "inet4" => Type::Inet,
+        "inet6" => Type::Inet6,
         "enum" => Type::Enum(quoted(name)),
         "set" => match quoted(name) {
             values if values.is_empty() => Type::Other,
@@ -165,6 +166,8 @@ mod tests {
             mysql("enum('a','it''s','b,c')"),
             Type::Enum(vec!["a".into(), "it's".into(), "b,c".into()])
         );
+        assert_eq!(mysql("inet4"), Type::Inet);
+        assert_eq!(mysql("inet6"), Type::Inet6);
         assert_eq!(mysql("datetime(6)"), Type::Moment { micros: true });
         assert_eq!(sqlite("VARCHAR(20)"), Type::Text { most: Some(20) });
         assert_eq!(sqlite("INTEGER"), integer(8, true));

@@ -107,8 +107,9 @@ fn unique_values_of_every_type_are_unique() {
         Type::Float,
         Type::Bytes { most: Some(4) },
         Type::Inet,
+        Type::Inet6,
     ];
-    let names = ["id", "email", "email2", "code", "a", "b", "c", "d", "e", "f", "g", "h"];
+    let names = ["id", "email", "email2", "code", "a", "b", "c", "d", "e", "f", "g", "h", "i"];
     let columns = names.iter().zip(kinds).map(|(name, kind)| column(name, kind)).collect();
     let uniques: Vec<Vec<usize>> = (0..names.len()).map(|at| vec![at]).collect();
     let uniques: Vec<&[usize]> = uniques.iter().map(Vec::as_slice).collect();

@@ -22,6 +22,10 @@ use crate::times::{DAY, SECOND};
 use crate::value::Value;
 use crate::words::Words;
 
+/// The block of private addresses that unique ones are taken from, 10.0.0.0/8 (RFC 1918): as numbers.
+pub const FIRST_PRIVATE: u32 = 10 << 24;
+pub const LAST_PRIVATE: u32 = (11 << 24) - 1;
+
 /// A table whose columns are being decided on.
 pub struct Board<'a> {
     pub table: &'a Table,
@@ -181,7 +185,7 @@ impl Board<'_> {
             Type::Int { .. } => Some(3),
             Type::Moment { .. } => Some(4),
             Type::Decimal { .. } | Type::Float | Type::Bytes { .. } => Some(5),
-            Type::Inet | Type::Date => Some(6),
+            Type::Inet | Type::Inet6 | Type::Date => Some(6),
             Type::Time => Some(7),
             Type::Text { .. } => Some(8),
             Type::Bool | Type::Enum(_) | Type::Json | Type::Other => None,
@@ -369,11 +373,12 @@ impl Board<'_> {
                 let width = most.filter(|_| fixed).map_or(0, |most| most as usize);
                 (Form::Bytes { length, width }, start)
             }
-            // 10.0.0.0/8: private addresses.
             Type::Inet => {
-                room(f64::from(1 << 24), &of.type_name)?;
-                (Form::Inet, 10 << 24)
+                let start = above.max(i128::from(FIRST_PRIVATE));
+                room((i128::from(LAST_PRIVATE) - start + 1) as f64, "10.0.0.0/8")?;
+                (Form::Inet, start)
             }
+            Type::Inet6 => (Form::Inet6, self.namespace(column, 60)),
             _ => self.text(column, facts, left, &room)?,
         };
         Ok(Distinct { wanted, start, order, form })

@@ -4,3 +4,4 @@ mod bytes;
 mod engine;
 mod partial;
 mod taken_back;
+mod types;
