@@ -128,8 +128,11 @@ impl Table {
         format!("{}.{}", self.name, plain(&self.columns[column].name, 64))
     }
 
-    /// `orders (user_id, day)`, for messages.
+    /// `orders (user_id, day)`, for messages; of no columns `orders`.
     pub fn places(&self, columns: &[usize]) -> String {
+        if columns.is_empty() {
+            return self.name.to_string();
+        }
         let names: Vec<String> =
             columns.iter().map(|&column| plain(&self.columns[column].name, 64)).collect();
         format!("{} ({})", self.name, names.join(", "))

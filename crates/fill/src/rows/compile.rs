@@ -55,7 +55,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     if of.add == 0 {
         return Ok(made);
     }
-    let conditions = Conditions::of(table);
+    let conditions = Conditions::of(table)?;
     let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
     for (maker, column) in makers.iter_mut().zip(&table.columns) {
         if column.generated {
@@ -101,7 +101,7 @@ struct Conditions {
 }
 
 impl Conditions {
-    fn of(table: &Table) -> Self {
+    fn of(table: &Table) -> Result<Self> {
         let mut limits: Vec<Limits> = table.columns.iter().map(Limits::of).collect();
         let mut after = vec![None; table.columns.len()];
         let mut checks = Vec::new();
@@ -114,6 +114,11 @@ impl Conditions {
                 }
             };
             let condition = check::read(&rule.text, &column);
+            let named = table.columns_of(rule);
+            if named.is_empty() && check::holds(&condition, &[]) == Some(false) {
+                let why = format!("{}: its condition {} allows no row", table.name, rule.rule);
+                return unsatisfiable(why);
+            }
             let (bounds, _) = check::bounds(&condition);
             for (column, bound) in bounds {
                 limits[column].add(&table.columns[column].kind, &bound);
@@ -124,11 +129,10 @@ impl Conditions {
                     }
                 }
             }
-            let place = table.places(&table.columns_of(rule));
-            checks.push((format!("{} of {place}", rule.rule), condition));
+            checks.push((format!("{} of {}", rule.rule, table.places(&named)), condition));
         }
         break_circles(&mut after);
-        Self { limits, after, checks }
+        Ok(Self { limits, after, checks })
     }
 
     /// Pairs of columns that must not be equal.

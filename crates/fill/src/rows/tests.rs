@@ -224,6 +224,9 @@ fn conditions_hold_and_impossible_ones_are_named() {
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap();
     let why = rows.row(0, 0, &mut Vec::new()).unwrap_err().to_string();
     assert!(why.contains("things") && why.contains("odd"), "{why}");
+    schema.tables[0].checks.push(check("nothing", "0"));
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap_err().to_string();
+    assert_eq!(why, "things: its condition nothing allows no row");
 }
 
 #[test]

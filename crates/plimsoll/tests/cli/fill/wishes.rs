@@ -311,6 +311,11 @@ fn what_cannot_be_satisfied_is_named_before_anything_is_written() {
             "a=5",
             &["CHECK", "x GLOB", "nothing was written"],
         ),
+        (
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, CHECK (0))",
+            "a=5",
+            &["a: its condition CHECK (0) allows no row"],
+        ),
         (SHOP, "user=5", &["no table `user`", "did you mean `users`"]),
     ] {
         let engine = Engine::sqlite(sql);
