@@ -183,7 +183,7 @@ mod tests {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: None,
         };
         let mut tables =
             vec![table("users", &["id", "name"]), table("category", &["slug", "uuid"])];

@@ -108,8 +108,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// SQLite's hidden row number can be written under this name.
     pub rowid: Option<&'static str>,
-    /// Writes can be rolled back.
-    pub transactional: bool,
+    /// Why no rows can be added to it, and what helps.
+    pub unfit: Option<&'static str>,
 }
 
 impl Table {

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 
 use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
 use crate::learn::{FEW, Form, Learned, Sample, number_of};
 use crate::plan::{self, Size, Wish};
@@ -81,12 +81,9 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
     let (order, deferred) = plan::order(schema, &sizes)?;
     for &at in &order {
         let table = &schema.tables[at];
-        if !table.transactional {
-            return Err(Error::Schema(format!(
-                "{}: its storage engine has no transactions, so that an interrupted fill could not be taken up or \
-                 undone: ALTER TABLE ... ENGINE = InnoDB, or leave it out",
-                table.name
-            )));
+        if let Some(why) = table.unfit {
+            let name = &table.name;
+            return unsatisfiable(format!("{name}: {why}; or leave it out (--rows {name}=0)"));
         }
     }
     let mut tables = Vec::new();

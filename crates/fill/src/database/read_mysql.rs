@@ -9,8 +9,8 @@ use crate::schema::{
 };
 
 const TABLES: &str = "
-SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
-WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME NOT LIKE 'plimsoll\\_fill%'
+SELECT TABLE_NAME, ENGINE, TABLE_TYPE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE 'plimsoll\\_fill%'
 ORDER BY TABLE_NAME";
 
 const COLUMNS: &str = "
@@ -45,7 +45,6 @@ WHERE c.CONSTRAINT_SCHEMA = DATABASE() ORDER BY t.TABLE_NAME, c.CONSTRAINT_NAME"
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables: Vec<Table> = Vec::new();
     for row in all(database, TABLES)? {
-        let engine = text(&row, 1);
         tables.push(Table {
             name: Name { schema: None, table: text(&row, 0) },
             columns: Vec::new(),
@@ -55,7 +54,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: engine.eq_ignore_ascii_case("innodb"),
+            unfit: unfit(&text(&row, 1), &text(&row, 2)),
         });
     }
     let places: BTreeMap<String, usize> =
@@ -101,6 +100,20 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         }
     }
     Ok(Schema { dialect: Dialect::Mysql, tables })
+}
+
+/// Why no rows can be added to a table of this engine and type.
+fn unfit(engine: &str, table_type: &str) -> Option<&'static str> {
+    if table_type == "SYSTEM VERSIONED" {
+        return Some(
+            "it keeps the history of its rows, in which those of a fill would stay after --clean: ALTER TABLE ... DROP \
+             SYSTEM VERSIONING",
+        );
+    }
+    (!engine.eq_ignore_ascii_case("innodb")).then_some(
+        "its storage engine has no transactions, so that an interrupted fill could not be taken up or undone: ALTER \
+         TABLE ... ENGINE = InnoDB",
+    )
 }
 
 /// Rules of uniqueness: of columns, and apart from them those of expressions.

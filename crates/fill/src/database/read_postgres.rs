@@ -8,9 +8,11 @@ use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
 };
 
-/// Tables that rows can be written to: ordinary and partitioned ones, but no partitions.
+/// Ordinary and partitioned tables, but no partitions; and why rows cannot be added to one.
 const TABLES: &str = "
-SELECT c.oid, CASE WHEN n.nspname = current_schema() THEN NULL ELSE n.nspname END, c.relname
+SELECT c.oid, CASE WHEN n.nspname = current_schema() THEN NULL ELSE n.nspname END, c.relname,
+  CASE WHEN row_security_active(c.oid) THEN 'hidden'
+       WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits h WHERE h.inhparent = c.oid) THEN 'inherited' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
@@ -68,7 +70,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: unfit(&text(&row, 3)),
         });
     }
     let mut numbers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); tables.len()];
@@ -121,6 +123,20 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         tables[at].checks.push(Check { rule: text(&row, 2), text: text_of, value });
     }
     Ok(Schema { dialect: Dialect::Postgres, tables })
+}
+
+fn unfit(why: &str) -> Option<&'static str> {
+    match why {
+        "hidden" => Some(
+            "row level security hides rows of it from this user, and refuses COPY: connect as its owner, or as one who \
+             may BYPASSRLS",
+        ),
+        "inherited" => Some(
+            "other tables inherit from it, so that a DELETE from it removes rows of theirs too, which --clean must not: \
+             ALTER TABLE ... NO INHERIT, or fill those",
+        ),
+        _ => None,
+    }
 }
 
 fn text(row: &Row, at: usize) -> String {

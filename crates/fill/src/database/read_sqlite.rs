@@ -83,7 +83,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         references: Vec::new(),
         checks: checks(sql),
         rowid: free.filter(|_| !without_rowid),
-        transactional: true,
+        unfit: None,
     })
 }
 

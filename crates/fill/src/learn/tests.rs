@@ -22,7 +22,7 @@ fn table(kinds: &[Type]) -> Table {
         references: Vec::new(),
         checks: Vec::new(),
         rowid: None,
-        transactional: true,
+        unfit: None,
     }
 }
 

@@ -36,7 +36,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
             references,
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: None,
         }
     };
     Schema { dialect: Dialect::Sqlite, tables: tables.iter().map(table).collect() }

@@ -40,7 +40,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         references: Vec::new(),
         checks: Vec::new(),
         rowid: None,
-        transactional: true,
+        unfit: None,
     }
 }
 

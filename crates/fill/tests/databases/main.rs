@@ -5,3 +5,4 @@ mod engine;
 mod partial;
 mod taken_back;
 mod types;
+mod unfit;
