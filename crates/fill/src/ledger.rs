@@ -100,7 +100,8 @@ pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
         if facts.version != VERSION {
             let version = facts.version;
             return Err(Error::Database(format!(
-                "the table {FACTS} holds a fill of version {version}, and this program knows {VERSION}: --clean by the program that made it"
+                "the table {FACTS} holds a fill of version {version}, and this program knows {VERSION}: --clean it by the \
+                 program that made it"
             )));
         }
         let mut done = vec![0; facts.steps().len()];
