@@ -23,19 +23,20 @@ pub fn explained(
     (before, refused): (&[Of<'_>], Of<'_>),
     error: Error,
 ) -> Error {
-    let Error::Database(mut why) = error else { return error };
     let table = &schema.tables[refused.0];
-    let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
-        return Error::Database(why);
-    };
-    let columns = table.columns_of(check);
-    why += &format!("; the condition is on {}", table.places(&columns));
-    if schema.dialect != Dialect::Postgres
-        && let Some(row) = culprit(database, schema, rows, before, refused)
-    {
-        why += &format!("; the row is {}", shown(table, rows, refused.0, row));
-    }
-    Error::Database(why)
+    error.reworded(|mut why| {
+        let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
+            return why;
+        };
+        let columns = table.columns_of(check);
+        why += &format!("; the condition is on {}", table.places(&columns));
+        if schema.dialect != Dialect::Postgres
+            && let Some(row) = culprit(database, schema, rows, before, refused)
+        {
+            why += &format!("; the row is {}", shown(table, rows, refused.0, row));
+        }
+        why
+    })
 }
 
 /// Whether what a database says is about this condition. SQLite says the text of one without a name, MariaDB the

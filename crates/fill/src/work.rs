@@ -94,7 +94,7 @@ pub fn try_out(
         }
     };
     outcome.map_err(|error| match error {
-        Error::Database(why) => {
+        Error::Rule(why) | Error::Database(why) => {
             Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
         }
         other => other,

@@ -19,6 +19,12 @@ const WAITING: usize = 4;
 /// Bytes of one INSERT at most, if the server's limit is not lower.
 const LARGEST_INSERT: u64 = 1 << 20;
 
+/// Beginnings of the SQL states with which rows are refused: by their values, by rules, by SIGNAL.
+const RULES: [&str; 3] = ["22", "23", "45"];
+/// Refusals of rows whose state is a general one: values that do not fit, none for a column without default, no
+/// partition, a condition of MySQL's.
+const UNCLASSED_RULES: [u16; 5] = [1265, 1366, 1364, 1526, 3819];
+
 /// Where LOAD DATA gets its chunks from.
 type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 
@@ -127,7 +133,7 @@ impl Mysql {
             return Ok(());
         }
         let name = &target.table.name;
-        Err(Error::Database(format!("{name}: {written} of {rows} rows arrived")))
+        Err(Error::Rule(format!("{name}: {written} of {rows} rows arrived")))
     }
 }
 
@@ -161,10 +167,15 @@ fn load_statement(target: &Target<'_>) -> String {
 }
 
 fn wrong(error: &mysql::Error) -> Error {
-    Error::Database(match error {
-        mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
-        other => bare(&other.to_string()).to_owned(),
-    })
+    let mysql::Error::MySqlError(said) = error else {
+        return Error::Database(bare(&error.to_string()).to_owned());
+    };
+    let text = format!("{} [{}]", said.message, said.code);
+    let by_rule = RULES.iter().any(|rule| said.state.starts_with(rule));
+    match by_rule || UNCLASSED_RULES.contains(&said.code) {
+        true => Error::Rule(text),
+        false => Error::Database(text),
+    }
 }
 
 /// The client's words without the names of its types around them: `IoError { CodecError { broken pipe } }`.

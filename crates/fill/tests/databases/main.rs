@@ -3,6 +3,7 @@
 mod bytes;
 mod engine;
 mod partial;
+mod refused;
 mod taken_back;
 mod types;
 mod unfit;

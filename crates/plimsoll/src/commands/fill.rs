@@ -157,6 +157,11 @@ fn run(
         Error::Database(why) => Error::Database(format!(
             "{why}\nplimsoll: what was done before stays: --resume continues, --clean undoes it"
         )),
+        // The same rows would come again.
+        Error::Rule(why) => Error::Rule(format!(
+            "{why}\nplimsoll: what was done before stays: --clean undoes it. --resume would write the same rows: it \
+             helps only where a row of somebody else is in their way, and removed first"
+        )),
         other => other,
     })?;
     let rows = fill.facts.rows_added();
