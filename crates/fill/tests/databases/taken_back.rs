@@ -96,6 +96,35 @@ fn a_trigger_that_changes_the_key_is_found_before_anything_stays() {
 }
 
 #[test]
+fn a_trigger_that_keeps_rows_is_found_before_anything_stays() {
+    // Who refers to a row without having a key stays in the trial.
+    let tables = "CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE notes (thing BIGINT NOT NULL REFERENCES things(id), what VARCHAR(9));
+CREATE TABLE parts (id BIGINT PRIMARY KEY, thing BIGINT NOT NULL REFERENCES things(id));\n";
+    let maria = format!(
+        "{tables}DELIMITER //\nCREATE TRIGGER t BEFORE DELETE ON parts FOR EACH ROW SIGNAL SQLSTATE '45000' \
+         SET MESSAGE_TEXT = 'kept'//"
+    );
+    let postgres = format!(
+        "{tables}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';\n\
+         CREATE TRIGGER t BEFORE DELETE ON parts FOR EACH ROW EXECUTE FUNCTION f();\n"
+    );
+    let sqlite = format!(
+        "{tables}CREATE TRIGGER t BEFORE DELETE ON parts BEGIN SELECT RAISE(ABORT, 'kept'); END;\n"
+    );
+    let engines =
+        [Engine::mariadb(&maria), Engine::postgres(&postgres), Some(Engine::sqlite(&sqlite))];
+    for engine in engines.into_iter().flatten() {
+        let why = engine.fill(&[("parts", 300), ("things", 9)]).expect_err("it cannot be undone");
+        let why = why.to_string();
+        assert!(why.starts_with("parts") && why.contains("--clean could not take them"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM things"), 0);
+        engine.fill(&[("things", 50), ("notes", 300)]).expect("no trigger is there");
+        assert_eq!(engine.clean().expect("it goes"), 350);
+    }
+}
+
+#[test]
 fn a_fill_whose_rows_are_not_found_is_not_forgotten_at_once() {
     let engine = Engine::sqlite("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT);\n");
     engine.fill(&[("things", 300)]).expect("a fill");

@@ -64,6 +64,37 @@ fn a_refused_fill_leaves_counters_alone() {
     assert_eq!(engine.dump(), before);
 }
 
+#[test]
+fn what_one_row_in_a_hundred_breaks_is_found_before_anything_stays() {
+    const RARE: &str = "CREATE TABLE a (id INTEGER PRIMARY KEY, p INTEGER NOT NULL, \
+        CONSTRAINT rare CHECK (CASE WHEN p > 985 THEN 0 ELSE 1 END = 1))";
+    let engines = [Some(Engine::sqlite(RARE)), Engine::postgres(RARE), Engine::mariadb(RARE, true)];
+    for engine in engines.into_iter().flatten() {
+        let before = engine.dump();
+        let refused = engine.fill("--rows a=5000").ends(1);
+        for words in ["rare", "a (p)", "nothing was written"] {
+            assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+        }
+        assert_eq!(engine.dump(), before);
+    }
+}
+
+#[test]
+fn what_is_looked_at_when_a_transaction_ends_is_tried_too() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE a (id int PRIMARY KEY); \
+         CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''never''; END'; \
+         CREATE CONSTRAINT TRIGGER t AFTER INSERT ON a DEFERRABLE INITIALLY DEFERRED FOR EACH ROW \
+         EXECUTE FUNCTION f()",
+    ) else {
+        return;
+    };
+    let refused = engine.fill("--rows a=5").ends(1);
+    for words in ["never", "nothing was written"] {
+        assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+    }
+}
+
 /// Row 2500 is refused, which is not among those that are tried.
 fn midway(engine: &Engine) {
     let before = engine.dump();
