@@ -6,6 +6,7 @@
 
 mod check;
 mod clean;
+mod computed;
 mod database;
 mod draw;
 mod error;

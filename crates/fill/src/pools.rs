@@ -171,7 +171,7 @@ mod tests {
             type_name: String::new(),
             nullable: false,
             default: None,
-            generated: false,
+            generated: None,
             counted: false,
         };
         let table = |name: &str, columns: &[&str]| Table {

@@ -5,7 +5,7 @@
 use crate::database::Database;
 use crate::error::Error;
 use crate::rows::Rows;
-use crate::schema::{Check, Dialect, Schema, Table};
+use crate::schema::{Check, Dialect, Schema, Table, Unique};
 use crate::work::write;
 
 /// Rows that are written again, one by one.
@@ -25,6 +25,9 @@ pub fn explained(
 ) -> Error {
     let table = &schema.tables[refused.0];
     error.reworded(|mut why| {
+        if let Some(unique) = table.rules().find(|unique| is_broken(unique, &why)) {
+            return why + &format!("; the rule is on {}", table.places(&unique.columns));
+        }
         let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
             return why;
         };
@@ -56,6 +59,14 @@ fn is_meant(check: &Check, said: &str) -> bool {
         .iter()
         .any(|words| said.contains(words)),
     }
+}
+
+/// Whether a server says that rows break this rule of uniqueness. SQLite names the columns.
+fn is_broken(unique: &Unique, said: &str) -> bool {
+    let rule = &unique.rule;
+    let words =
+        [format!("(rule {rule} of "), format!("for key '{rule}'"), format!(".{rule}'")];
+    words.iter().any(|words| said.contains(words))
 }
 
 /// The first row that is refused by itself.

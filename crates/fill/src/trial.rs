@@ -144,9 +144,8 @@ fn are_removed(
         }
         if removed != numbers.len() as u64 {
             return unsatisfiable(format!(
-                "{}: of {} rows that were tried {removed} could be deleted by the key with which they were written, \
-                 nothing stays written: a trigger changes the key or keeps rows, so that --clean could not take them \
-                 back",
+                "{}: {removed} of {} that were tried could be deleted by the key with which they were written, nothing \
+                 stays written: a trigger changes the key or keeps rows, so that --clean could not take them back",
                 of.places(&key.columns),
                 numbers.len()
             ));

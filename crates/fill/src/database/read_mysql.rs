@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Database, all, types};
+use crate::computed;
 use crate::error::Result;
 use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
@@ -99,6 +100,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             None => tables[at].checks.push(Check { rule, text: condition, value: None }),
         }
     }
+    tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Mysql, tables })
 }
 
@@ -153,6 +155,8 @@ fn text(row: &[Option<String>], at: usize) -> String {
 
 fn column(row: &[Option<String>]) -> Column {
     let extra = text(row, 5).to_ascii_lowercase();
+    let generated = extra.contains("generated") && !extra.contains("default_generated")
+        || ["virtual", "persistent", "stored"].iter().any(|word| extra.contains(word));
     let default = row[4].clone().filter(|default| default != "NULL");
     Column {
         name: text(row, 1),
@@ -160,10 +164,7 @@ fn column(row: &[Option<String>]) -> Column {
         type_name: text(row, 2),
         nullable: text(row, 3) == "YES",
         default,
-        generated: extra.contains("generated") && !extra.contains("default_generated")
-            || extra.contains("virtual")
-            || extra.contains("persistent")
-            || extra.contains("stored"),
+        generated: generated.then(|| text(row, 6)),
         counted: extra.contains("auto_increment"),
     }
 }

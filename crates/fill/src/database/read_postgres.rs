@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Database, all, types};
+use crate::computed;
 use crate::error::Result;
 use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
@@ -122,6 +123,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         let text_of = condition(&text(&row, 3));
         tables[at].checks.push(Check { rule: text(&row, 2), text: text_of, value });
     }
+    tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Postgres, tables })
 }
 
@@ -146,7 +148,7 @@ fn text(row: &Row, at: usize) -> String {
 fn column(row: &Row) -> Column {
     let type_name = text(row, 3);
     let default = row[7].clone();
-    let generated = !text(row, 6).is_empty();
+    let generated = (!text(row, 6).is_empty()).then(|| text(row, 7));
     let kind = match &row[8] {
         Some(labels) => Type::Enum(labels.split('\u{1}').map(str::to_owned).collect()),
         None => types::postgres(&type_name),

@@ -10,7 +10,7 @@ fn table(kinds: &[Type]) -> Table {
         type_name: String::new(),
         nullable: true,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     };
     Table {

@@ -11,7 +11,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
         type_name: String::new(),
         nullable,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     };
     let table = |(name, references): &(&str, &[(usize, bool)])| {

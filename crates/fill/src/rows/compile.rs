@@ -58,7 +58,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     let conditions = Conditions::of(table)?;
     let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
     for (maker, column) in makers.iter_mut().zip(&table.columns) {
-        if column.generated {
+        if column.generated.is_some() {
             *maker = Some(Maker::Skipped);
         }
     }
@@ -108,10 +108,7 @@ impl Conditions {
         for rule in &table.checks {
             let column = |name: &str| match rule.value {
                 Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
-                _ => {
-                    let same = |of: &crate::schema::Column| of.name.eq_ignore_ascii_case(name);
-                    table.column(name).or_else(|| table.columns.iter().position(same))
-                }
+                _ => table.column_meant(name),
             };
             let condition = check::read(&rule.text, &column);
             let named = table.columns_of(rule);
@@ -264,20 +261,28 @@ fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> R
     let (of, parent) = (&facts.tables[at], &facts.tables[reference.table]);
     let nullable = reference.columns.iter().any(|&column| table.columns[column].nullable);
     let own = reference.table == at;
+    // What the database computes of new rows is not known before they are written.
+    let target = &schema.tables[reference.table];
+    let computed = reference.targets.iter().any(|&at| target.columns[at].generated.is_some());
     let keys = parent.parents.iter().position(|keys| keys.columns == reference.targets);
     let old = parent.keys_of(&reference.targets).len() as u64;
-    let new = if own { 0 } else { parent.add };
+    let new = if own || computed { 0 } else { parent.add };
     let counts = of.links.get(number).cloned().unwrap_or_default();
     let known = of.rows >= FEW as u64;
-    let deal = if own {
+    let deal = if own && !computed {
         Deal::Earlier { one: false, own: !nullable }
     } else if old + new == 0 {
         if !nullable {
+            let why = match computed {
+                true => "whose values the database computes: they are not known before they are written",
+                false => "which has none and gets none",
+            };
+            let columns: &[usize] = if computed { &reference.targets } else { &[] };
             return unsatisfiable(format!(
-                "{}: the foreign key {} needs rows in {}, which has none and gets none",
+                "{}: the foreign key {} needs rows in {}, {why}",
                 table.places(&reference.columns),
                 reference.rule,
-                schema.tables[reference.table].name
+                target.places(columns)
             ));
         }
         Deal::Nobody
@@ -425,7 +430,7 @@ fn later_than_made(table: &Table, number: usize, kind: Kind, known: bool) -> Opt
     let made = |(_, column): &(usize, &crate::schema::Column)| {
         kind_of(&table.name.table, &column.name) == Kind::Created
             && column.kind == table.columns[number].kind
-            && !column.generated
+            && column.generated.is_none()
     };
     table.columns.iter().enumerate().find(made).map(|(at, _)| (at, false))
 }

@@ -13,7 +13,7 @@ fn column(name: &str, kind: Type) -> Column {
         type_name: "type".to_owned(),
         nullable: false,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     }
 }
