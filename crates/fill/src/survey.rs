@@ -236,7 +236,8 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 facts.columns[column].highest = highest;
             }
             Type::Bool | Type::Enum(_) => {
-                let sql = format!("SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let shown = selected(dialect, table, &[column]);
+                let sql = format!("SELECT DISTINCT {shown} FROM {name} WHERE {key} IS NOT NULL");
                 let found = all(database, &sql)?;
                 facts.columns[column].taken = found.into_iter().flatten().flatten().collect();
             }

@@ -149,9 +149,9 @@ fn load_statement(target: &Target<'_>) -> String {
             }
             Type::Bool => {
                 list.push(format!("@b{at}"));
-                // TINYINT(1) holds other numbers too.
+                // TINYINT(1) holds other numbers too, and to BIT(1) a text is its bytes.
                 sets.push(format!(
-                    "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} END"
+                    "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} + 0 END"
                 ));
             }
             _ => list.push(name),

@@ -19,7 +19,7 @@ SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA,
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
 
 const INDEXES: &str = "
-SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS
+SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
 ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
 
@@ -135,6 +135,10 @@ fn uniques(
         if column.is_none() {
             computed.insert((at, rule.clone()));
         }
+        let prefix = row[3].as_deref().and_then(|length| length.parse().ok());
+        if let (Some(column), Some(prefix)) = (column, prefix) {
+            shorten(&mut table.columns[column].kind, prefix);
+        }
         match table.uniques.last_mut() {
             Some(unique) if unique.rule == rule => unique.columns.extend(column),
             _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
@@ -147,6 +151,13 @@ fn uniques(
         table.partial.retain(|unique| !unique.columns.is_empty());
     }
     Ok(())
+}
+
+/// Texts of which the first characters have to differ are made no longer than those.
+fn shorten(kind: &mut Type, prefix: u32) {
+    if let Type::Text { most } = kind {
+        *most = Some(most.map_or(prefix, |most| most.min(prefix)));
+    }
 }
 
 fn text(row: &[Option<String>], at: usize) -> String {

@@ -71,6 +71,7 @@ pub fn mysql(name: &str) -> Type {
     let length = |of: u32| Some(arguments.first().copied().unwrap_or(of));
     match bare.as_str() {
         "tinyint" if small.starts_with("tinyint(1)") => Type::Bool,
+        "bit" if small == "bit(1)" => Type::Bool,
         "tinyint" => integer(1, signed),
         "smallint" => integer(2, signed),
         "mediumint" => integer(3, signed),
@@ -162,6 +163,8 @@ mod tests {
         assert_eq!(postgres("integer[]"), Type::Other);
         assert_eq!(mysql("int(10) unsigned"), Type::Int { min: 0, max: u32::MAX.into() });
         assert_eq!(mysql("tinyint(1)"), Type::Bool);
+        assert_eq!(mysql("bit(1)"), Type::Bool);
+        assert_eq!(mysql("bit(8)"), Type::Other);
         assert_eq!(
             mysql("enum('a','it''s','b,c')"),
             Type::Enum(vec!["a".into(), "it's".into(), "b,c".into()])
