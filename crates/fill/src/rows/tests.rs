@@ -247,6 +247,16 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
 }
 
 #[test]
+fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
+    let mut span = column("span", Type::Other);
+    span.nullable = true;
+    let of = table("bookings", vec![column("id", int()), span], &[&[0], &[1]]);
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+    assert!(made(&rows, 0, 50).iter().all(|row| row[1] == Value::Null));
+}
+
+#[test]
 fn keys_that_share_a_tenant_agree_in_it() {
     let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
     let of_tenant = |name: &str| {

@@ -74,7 +74,7 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
 impl Board<'_> {
     fn is_met(&self, unique: &Unique) -> bool {
         let one = |column: &usize| match &self.makers[*column] {
-            Some(Maker::Distinct(_) | Maker::Skipped) => true,
+            Some(Maker::Distinct(_) | Maker::Null) => true,
             Some(Maker::Part { link, .. }) => {
                 matches!(self.links[*link].deal, Deal::One { .. } | Deal::Earlier { one: true, .. })
                     && self.holds(unique, *link)
@@ -121,6 +121,10 @@ impl Board<'_> {
             self.makers[column] = Some(maker);
             return Ok(());
         }
+        if let Some(&column) = open.iter().find(|&&column| self.may_be_null(column)) {
+            self.makers[column] = Some(Maker::Null);
+            return Ok(());
+        }
         match (&links[..], &open[..], dealt) {
             ([], [column], _) if unique.columns.len() == 1 => {
                 let free = self.free_values(*column);
@@ -143,6 +147,12 @@ impl Board<'_> {
             ([first, second, ..], [], _) => self.pair(*first, *second, unique),
             _ => self.refuse(unique, "no way is known to make each of its values once"),
         }
+    }
+
+    /// Whether a column of which no values can be made up is left NULL: no NULL is the same as another one.
+    fn may_be_null(&self, column: usize) -> bool {
+        let kind = &self.table.columns[column].kind;
+        matches!(kind, Type::Json | Type::Other) && !self.limits[column].filled
     }
 
     fn is_whole(&self, unique: &Unique, link: usize) -> bool {
