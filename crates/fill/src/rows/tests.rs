@@ -238,6 +238,7 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
         (kinds, 3, "codes_0"),
         (Type::Bool, 3, "codes_0"),
         (Type::Other, 1, "codes_0"),
+        (Type::Date, 2_000_000, "type has room for"),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
         let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };

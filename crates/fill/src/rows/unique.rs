@@ -26,6 +26,10 @@ use crate::words::Words;
 pub const FIRST_PRIVATE: u32 = 10 << 24;
 pub const LAST_PRIVATE: u32 = (11 << 24) - 1;
 
+/// The days that all databases know, as days since 1970: 1000-01-01 and 9999-12-31.
+const FIRST_DAY: i64 = -354_285;
+const LAST_DAY: i64 = 2_932_896;
+
 /// A table whose columns are being decided on.
 pub struct Board<'a> {
     pub table: &'a Table,
@@ -359,7 +363,12 @@ impl Board<'_> {
             }
             Type::Float => (Form::Float, above),
             Type::Date => {
-                let start = facts.highest.map_or(self.until / DAY - left as i64, |day| day + 1);
+                let last = self.until / DAY;
+                let (start, days) = match facts.highest {
+                    Some(day) => (day + 1, LAST_DAY - day),
+                    None => (last.saturating_sub_unsigned(left), last - FIRST_DAY),
+                };
+                room(days as f64, &of.type_name)?;
                 (Form::Date, start.into())
             }
             Type::Moment { .. } => {

@@ -129,6 +129,16 @@ fn a_dry_run_shows_rows_and_writes_none() {
 }
 
 #[test]
+fn a_dry_run_shows_references_that_close_a_circle() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);\n\
+         CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a)",
+    );
+    let plan = engine.fill("--rows a=5 --rows b=5 --dry-run").ok().stdout;
+    assert!(plan.contains("\nb\n") && !plan.contains("NULL"), "{plan}");
+}
+
+#[test]
 fn what_looks_like_production_needs_its_name() {
     let engine = Engine::sqlite(SHOP);
     let prod = engine.folder.path().join("shop-prod.db");
