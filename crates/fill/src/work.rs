@@ -54,13 +54,14 @@ pub fn write(
 /// Does what is left of a fill.
 ///
 /// # Errors
-/// When the database refuses, or `watch` ends it; what was done before stays, and can be continued or undone.
+/// When one of its tables has changed since it began, the database refuses, or `watch` ends it; what was done before stays, and can be continued or undone.
 pub fn fill(
     database: &mut dyn Database,
     schema: &Schema,
     fill: &mut Fill,
     watch: &mut Watch<'_>,
 ) -> Result<()> {
+    let schema = &fill.numbered(schema)?;
     let rows = Rows::compile(schema, &fill.facts)?;
     advance_counters(database, schema, &fill.facts, &rows)?;
     let steps = fill.facts.steps();

@@ -194,3 +194,26 @@ fn what_a_stopped_program_left_is_dropped() {
         assert!(!fill::ledger::drop_empty(database).expect("nothing is left"));
     }
 }
+
+#[test]
+fn tables_that_have_come_since_are_no_obstacle() {
+    let sql = "CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE posts (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, FOREIGN KEY (user_id) REFERENCES users(id));\n";
+    let since = "CREATE TABLE also (id BIGINT PRIMARY KEY, user_id BIGINT,
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE);
+INSERT INTO also VALUES (1, 7);\n";
+    let engines = [Some(Engine::sqlite(sql)), Engine::postgres(sql), Engine::mariadb(sql)];
+    for engine in engines.into_iter().flatten() {
+        engine.fill(&[("users", 50), ("posts", 200)]).expect("a fill");
+        engine.run(since);
+        let why = engine.clean().expect_err("another's row would go with ours").to_string();
+        assert!(why.contains("also (user_id)"), "{why}");
+        engine.run("DELETE FROM also");
+        assert_eq!(engine.clean().expect("the posts are gone already"), 50);
+        engine.fill(&[("users", 50)]).expect("a fill");
+        engine.run("ALTER TABLE users ADD COLUMN more INT");
+        let why = engine.clean().expect_err("it is another table").to_string();
+        assert!(why.contains("the tables have changed since the fill"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM users"), 50);
+    }
+}
