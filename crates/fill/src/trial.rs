@@ -10,14 +10,17 @@ use crate::found::{LIST, any_of, by_values};
 use crate::refusal::{self, Of};
 use crate::rows::Rows;
 use crate::schema::{Dialect, Schema};
+use crate::survey::{SlowRemoval, slow_removals};
 use crate::work::write;
 
 /// Rows of each table that are tried: enough for a rule that is broken here and there.
 const TRIED: u64 = 1000;
 /// Rows that are tried in all, with the parents that those need.
 const MOST_TRIED: usize = 20_000;
-/// Rows of each table that are removed again too. Where a foreign key has no index, each of them may take seconds.
+/// Rows of each table that are removed again too.
 const REMOVED: u64 = 1;
+/// Where so few would make `clean` slow, as a foreign key without an index does, none is removed.
+const QUICK: u64 = 10;
 
 /// Writes the first rows of every table, with the parents that they need, and takes them back.
 ///
@@ -30,8 +33,17 @@ pub fn try_out(
     rows: &Rows,
 ) -> Result<()> {
     let (few, many) = (chosen(facts, rows, REMOVED), chosen(facts, rows, TRIED));
-    let outcome = tried(database, schema, rows, &few, are_removed);
-    let outcome = outcome.and_then(|()| tried(database, schema, rows, &many, are_found));
+    let slow = slow_removals(database, schema, facts, &vec![QUICK; schema.tables.len()])?;
+    let parent = |of: &SlowRemoval| schema.tables[of.table].references[of.reference].table;
+    let stay: BTreeSet<usize> = slow.iter().map(parent).collect();
+    let outcome = tried(database, schema, rows, &few, |database, tried| {
+        are_removed(database, schema, rows, tried, stay)
+    });
+    let outcome = outcome.and_then(|()| {
+        tried(database, schema, rows, &many, |database, tried| {
+            are_found(database, schema, rows, tried)
+        })
+    });
     if outcome.is_err() {
         put_counters_back(database, schema, facts)?;
     }
@@ -85,16 +97,13 @@ fn with_parents(
     Some(found)
 }
 
-/// What is asked of rows that were written.
-type Look = fn(&mut dyn Database, &Schema, &Rows, &[Of<'_>]) -> Result<()>;
-
 /// Writes rows in a transaction that is rolled back, and looks at them before that.
 fn tried(
     database: &mut dyn Database,
     schema: &Schema,
     rows: &Rows,
     chosen: &[(usize, Vec<u64>)],
-    look: Look,
+    look: impl FnOnce(&mut dyn Database, &[Of<'_>]) -> Result<()>,
 ) -> Result<()> {
     let chosen: Vec<Of<'_>> = chosen.iter().map(|(table, rows)| (*table, &**rows)).collect();
     database.execute("BEGIN")?;
@@ -102,7 +111,7 @@ fn tried(
         write(database, schema, rows, table, numbers).err().map(|error| (at, error))
     });
     let looked = match refused {
-        None => look(database, schema, rows, &chosen),
+        None => look(database, &chosen),
         Some(_) => Ok(()),
     };
     // What failed may have ended the transaction already.
@@ -115,15 +124,15 @@ fn tried(
     }
 }
 
-/// Whether rows can be taken back as `clean` does it: by the keys that they were written with. Of tables without a key
-/// that is not tried, nor of those to which they refer.
+/// Whether rows can be taken back as `clean` does it: by the keys that they were written with. Those of tables in `stay`
+/// and of tables without a key are left, and those to which they refer.
 fn are_removed(
     database: &mut dyn Database,
     schema: &Schema,
     rows: &Rows,
     tried: &[Of<'_>],
+    mut stay: BTreeSet<usize>,
 ) -> Result<()> {
-    let mut stay = BTreeSet::new();
     for &(table, numbers) in tried.iter().rev() {
         let of = &schema.tables[table];
         let Some(key) = of.key().filter(|_| !stay.contains(&table)) else {
