@@ -228,7 +228,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
             }
             Type::Inet => {
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
-                let mut highest = None;
+                let mut highest: Option<i64> = None;
                 database.query(&sql, &mut |row| {
                     highest = highest.max(row[0].and_then(private_address));
                     Ok(())
