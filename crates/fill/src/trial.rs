@@ -73,8 +73,11 @@ fn chosen(facts: &Facts, rows: &Rows, each: u64) -> Vec<(usize, Vec<u64>)> {
             found.is_some()
         });
     }
-    let order = facts.order.iter();
-    order.map(|table| (*table, chosen.remove(table).into_iter().flatten().collect())).collect()
+    let mut of = |table: usize| {
+        let rows: Vec<u64> = chosen.remove(&table)?.into_iter().collect();
+        Some((table, rows))
+    };
+    facts.order.iter().filter_map(|table| of(*table)).collect()
 }
 
 /// A row and those that it refers to, but none of `known`; nothing where they are more than `most`, as in a long chain.

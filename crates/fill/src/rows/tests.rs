@@ -248,6 +248,16 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
 }
 
 #[test]
+fn what_is_unsigned_is_not_below_zero() {
+    let mut share = column("share", Type::Decimal { precision: 5, scale: 5 });
+    share.type_name = "decimal(5,5) unsigned".to_owned();
+    let schema =
+        Schema { dialect: Dialect::Mysql, tables: vec![table("shares", vec![share], &[])] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500)])).unwrap();
+    assert!(made(&rows, 0, 500).iter().all(|row| row[0].number().unwrap() >= 0.0));
+}
+
+#[test]
 fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
     let mut span = column("span", Type::Other);
     span.nullable = true;
