@@ -240,7 +240,8 @@ fn links(
         if open.is_empty() {
             continue;
         }
-        let mut link = link(schema, facts, at, number, key_of(&[key, 1 << 32 | number as u64]))?;
+        let key = key_of(&[key, 1 << 32 | number as u64]);
+        let mut link = link(schema, facts, (at, number), &open, key)?;
         let parts = reference.columns.iter().copied().enumerate();
         if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
             let shared = parts.clone().filter(|(_, column)| !open.contains(column));
@@ -255,11 +256,19 @@ fn links(
     Ok(links)
 }
 
-fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> Result<Link> {
+/// A foreign key, of which these columns are open: no other one decides them.
+fn link(
+    schema: &Schema,
+    facts: &Facts,
+    (at, number): (usize, usize),
+    open: &[usize],
+    key: u64,
+) -> Result<Link> {
     let table = &schema.tables[at];
     let reference = &table.references[number];
     let (of, parent) = (&facts.tables[at], &facts.tables[reference.table]);
-    let nullable = reference.columns.iter().any(|&column| table.columns[column].nullable);
+    // Without a parent all of them are NULL.
+    let nullable = open.iter().all(|&column| table.columns[column].nullable);
     let own = reference.table == at;
     // What the database computes of new rows is not known before they are written.
     let target = &schema.tables[reference.table];

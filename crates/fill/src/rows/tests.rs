@@ -248,6 +248,19 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
 }
 
 #[test]
+fn a_reference_of_which_a_column_may_not_be_null_has_a_parent() {
+    let parents = table("orders", vec![column("a", int()), column("b", int())], &[&[0, 1]]);
+    let mut children = table("notes", vec![column("a", int()), column("b", int())], &[]);
+    children.columns[1].nullable = true;
+    children.references.push(reference(&[0, 1], 0, &[0, 1]));
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![parents, children] };
+    let mut facts = facts(&schema, &[(0, 50), (100, 200)]);
+    facts.tables[1].links[0].nulls = 0.5;
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    assert!(made(&rows, 1, 200).iter().all(|row| !row.contains(&Value::Null)));
+}
+
+#[test]
 fn what_is_unsigned_is_not_below_zero() {
     let mut share = column("share", Type::Decimal { precision: 5, scale: 5 });
     share.type_name = "decimal(5,5) unsigned".to_owned();
