@@ -25,6 +25,9 @@ const RULES: [&str; 3] = ["22", "23", "45"];
 /// partition, a condition of MySQL's.
 const UNCLASSED_RULES: [u16; 5] = [1265, 1366, 1364, 1526, 3819];
 
+/// What tells a server from others.
+const WHO: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@server_id)";
+
 /// Where LOAD DATA gets its chunks from.
 type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 
@@ -32,6 +35,8 @@ type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 pub struct Mysql {
     connection: Conn,
     opts: Opts,
+    /// What [`WHO`] says of the server.
+    server: Option<String>,
     /// Whether LOAD DATA LOCAL works; not known before it was tried.
     local: Option<bool>,
     chunks: Chunks,
@@ -50,6 +55,7 @@ impl Mysql {
         ] {
             connection.query_drop(sql).map_err(|error| wrong(&error))?;
         }
+        let server = connection.query_first(WHO).map_err(|error| wrong(&error))?;
         let (chunks, failed) = (Chunks::default(), Arc::<Mutex<Option<Error>>>::default());
         let (source, fault) = (chunks.clone(), failed.clone());
         connection.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, writer| {
@@ -67,7 +73,7 @@ impl Mysql {
             }
             Ok(())
         })));
-        Ok(Self { connection, opts: opts.clone(), local: None, chunks, failed })
+        Ok(Self { connection, opts: opts.clone(), server, local: None, chunks, failed })
     }
 
     /// Whether all rows arrived as they were sent: LOAD DATA LOCAL turns errors into warnings, and leaves out or
@@ -192,11 +198,15 @@ impl Database for Mysql {
         Dialect::Mysql
     }
 
-    /// By a connection of its own, with the rights of the same user.
+    /// By a connection of its own, with the rights of the same user. One address may lead to several servers, each of
+    /// which has such a number: of another one nothing is ended.
     fn canceller(&self) -> Canceller {
         let (opts, id) = (self.opts.clone(), self.connection.connection_id());
+        let server = self.server.clone();
         Box::new(move || {
-            if let Ok(mut other) = Conn::new(opts.clone()) {
+            if let Ok(mut other) = Conn::new(opts.clone())
+                && other.query_first(WHO).is_ok_and(|who: Option<String>| who == server)
+            {
                 let _ = other.query_drop(format!("KILL QUERY {id}"));
             }
         })
