@@ -287,6 +287,18 @@ pub struct Column {
     pub counted: bool,
 }
 
+impl Column {
+    /// Whether texts that differ in the case of letters alone are the same, as MySQL and MariaDB have it unless they are
+    /// told otherwise.
+    pub fn folds(&self, dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::Mysql => matches!(self.kind, Type::Text { .. }),
+            Dialect::Postgres => self.type_name == "citext",
+            Dialect::Sqlite => false,
+        }
+    }
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {

@@ -4,6 +4,7 @@ mod bytes;
 mod computed;
 mod engine;
 mod partial;
+mod pools;
 mod refused;
 mod taken_back;
 mod types;
