@@ -64,8 +64,7 @@ fn is_meant(check: &Check, said: &str) -> bool {
 /// Whether a server says that rows break this rule of uniqueness. SQLite names the columns.
 fn is_broken(unique: &Unique, said: &str) -> bool {
     let rule = &unique.rule;
-    let words =
-        [format!("(rule {rule} of "), format!("for key '{rule}'"), format!(".{rule}'")];
+    let words = [format!("(rule {rule} of "), format!("for key '{rule}'"), format!(".{rule}'")];
     words.iter().any(|words| said.contains(words))
 }
 

@@ -33,9 +33,8 @@ fn keeps(tokens: &[Token], column: &Column<'_>) -> Option<usize> {
 
 /// The column that the only part keeps apart that is no literal.
 fn only(parts: &[&[Token]], column: &Column<'_>) -> Option<usize> {
-    let is_literal = |part: &&&[Token]| {
-        matches!(bare(part), [] | [Token::Text(_) | Token::Number(_)])
-    };
+    let is_literal =
+        |part: &&&[Token]| matches!(bare(part), [] | [Token::Text(_) | Token::Number(_)]);
     let mut others = parts.iter().filter(|part| !is_literal(part));
     let first = others.next()?;
     if others.next().is_some() { None } else { keeps(first, column) }

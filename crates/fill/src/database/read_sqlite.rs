@@ -270,7 +270,16 @@ mod tests {
         let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(texts, ["(a > 0)", "(length(b) < 5 AND b <> ')')", "((a) IN (1, 2))"]);
         assert_eq!(found[1].0, "short");
-        for odd in ["CREATE TABLE t (a CHECK (", "a as (", "as", "check", "check(((", "'", "/*", "é check(é)"] {
+        for odd in [
+            "CREATE TABLE t (a CHECK (",
+            "a as (",
+            "as",
+            "check",
+            "check(((",
+            "'",
+            "/*",
+            "é check(é)",
+        ] {
             bracketed(odd);
         }
     }

@@ -283,7 +283,9 @@ fn link(
     } else if old + new == 0 {
         if !nullable {
             let why = match computed {
-                true => "whose values the database computes: they are not known before they are written",
+                true => {
+                    "whose values the database computes: they are not known before they are written"
+                }
                 false => "which has none and gets none",
             };
             let columns: &[usize] = if computed { &reference.targets } else { &[] };

@@ -138,8 +138,12 @@ mod tests {
             assert_eq!(as_kept(kind, value), kept);
         }
         let pool = [("9", 3.0), ("007", 2.0), ("7", 2.0)].map(|(value, n)| (value.to_owned(), n));
-        assert_eq!(merged(&int, false, pool.iter()), [("7".to_owned(), 4.0), ("9".to_owned(), 3.0)]);
-        let pool = [("Shoes", 3.0), ("hats", 4.0), ("shoes", 2.0)].map(|(of, n)| (of.to_owned(), n));
+        assert_eq!(
+            merged(&int, false, pool.iter()),
+            [("7".to_owned(), 4.0), ("9".to_owned(), 3.0)]
+        );
+        let pool =
+            [("Shoes", 3.0), ("hats", 4.0), ("shoes", 2.0)].map(|(of, n)| (of.to_owned(), n));
         let folded = [("Shoes".to_owned(), 5.0), ("hats".to_owned(), 4.0)];
         assert_eq!(merged(&text, true, pool.iter()), folded);
         assert_eq!(merged(&text, false, pool.iter()).len(), 3);

@@ -15,7 +15,8 @@ fn filled(engine: &Engine) -> i64 {
     let change = |request: &mut fill::Request| request.pools.push((pool, (0, 0)));
     engine.fill_with(&[("categories", 20)], change).expect("a fill");
     assert_eq!(engine.number("SELECT count(*) FROM categories"), 20);
-    let found = engine.number("SELECT count(*) FROM categories WHERE lower(slug) IN ('shoes', 'hats')");
+    let found =
+        engine.number("SELECT count(*) FROM categories WHERE lower(slug) IN ('shoes', 'hats')");
     assert_eq!(engine.clean().expect("it goes"), 19);
     found
 }

@@ -21,7 +21,8 @@ CREATE TABLE visits (id BIGINT PRIMARY KEY, host UUID NOT NULL, via INET6 NOT NU
     };
     fill_twice(&engine, &[("hosts", 300), ("visits", 900)], &[("hosts", 600), ("visits", 2000)]);
     let of = |column: &str, pattern: &str| {
-        let sql = format!("SELECT count(*) FROM hosts WHERE CAST({column} AS CHAR) LIKE '{pattern}'");
+        let sql =
+            format!("SELECT count(*) FROM hosts WHERE CAST({column} AS CHAR) LIKE '{pattern}'");
         engine.number(&sql)
     };
     for (column, pattern) in [
