@@ -10,7 +10,6 @@ use crate::ledger::{self, Fill};
 use crate::pace::Pace;
 use crate::rows::Rows;
 use crate::schema::{Dialect, OnDelete, Reference, Schema, Table};
-use crate::survey::digest;
 use crate::work::{Progress, Watch, last_number};
 
 /// How to go on where Ctrl-C ended the removal of a fill.
@@ -19,7 +18,7 @@ pub const INTERRUPTED: &str = "--clean again removes the rest";
 /// Undoes a fill, the last one first; the rows that were there and are gone.
 ///
 /// # Errors
-/// When the schema has changed since, the database refuses (others may refer to the rows), or `watch` ends it; it can
+/// When one of its tables has changed since, the database refuses (others may refer to the rows), or `watch` ends it; it can
 /// be repeated. Where rows were not found, and may be there under another key, the fill is forgotten the next time.
 pub fn clean(
     database: &mut dyn Database,
@@ -27,13 +26,7 @@ pub fn clean(
     fill: &mut Fill,
     watch: &mut Watch<'_>,
 ) -> Result<u64> {
-    if digest(schema) != fill.facts.schema {
-        return Err(Error::Schema(
-            "the schema has changed since the fill, so that its rows cannot be told apart any more; restore it, or \
-             remove them by hand and drop the tables plimsoll_fill and plimsoll_fill_step"
-                .to_owned(),
-        ));
-    }
+    let schema = &fill.numbered(schema)?;
     let rows = Rows::compile(schema, &fill.facts)?;
     let steps = fill.facts.steps();
     let all: u64 = fill.done.iter().sum();
@@ -206,7 +199,7 @@ fn remove(
             return Err(Error::Database(format!(
                 "{}: {others} of the fill's places in this table, which has no key, hold rows that are not as they were \
                  written: VACUUM has moved them, or others have changed or replaced them. Remove by hand what is the \
-                 fill's, and drop the tables plimsoll_fill and plimsoll_fill_step",
+                 fill's, and drop the tables plimsoll_fill*",
                 of.name
             )));
         }

@@ -195,6 +195,8 @@ pub fn selected(dialect: Dialect, table: &Table, columns: &[usize]) -> String {
         let name = dialect.quoted(&of.name);
         match (&of.kind, dialect) {
             (Type::Bytes { .. }, Dialect::Mysql) => format!("CONCAT(CHAR(92), 'x', HEX({name}))"),
+            // BIT(1) is shown as a byte.
+            (Type::Bool, Dialect::Mysql) => format!("{name} + 0"),
             (Type::Bytes { .. }, Dialect::Sqlite) => {
                 format!(
                     "CASE typeof({name}) WHEN 'blob' THEN char(92) || 'x' || hex({name}) ELSE {name} END"

@@ -17,6 +17,8 @@ pub enum Error {
     Schema(String),
     /// The database may be in use, and its name was not given.
     Refused(String),
+    /// A rule of the database, or a trigger, refused rows: it would refuse them again.
+    Rule(String),
     /// The database, or the way to it, failed.
     Database(String),
     /// Ctrl-C, with how to go on.
@@ -30,6 +32,7 @@ impl fmt::Display for Error {
             | Self::Unreadable(text)
             | Self::Schema(text)
             | Self::Refused(text)
+            | Self::Rule(text)
             | Self::Database(text) => f.write_str(&visible(text, &[])),
             Self::Interrupted(how_to_go_on) => write!(f, "interrupted; {how_to_go_on}"),
         }
@@ -39,8 +42,14 @@ impl fmt::Display for Error {
 impl Error {
     /// What the database says of this table.
     pub fn at(self, table: &Name) -> Self {
+        self.reworded(|why| format!("{table}: {why}"))
+    }
+
+    /// What the database says, in other words.
+    pub fn reworded(self, words: impl FnOnce(String) -> String) -> Self {
         match self {
-            Self::Database(why) => Self::Database(format!("{table}: {why}")),
+            Self::Database(why) => Self::Database(words(why)),
+            Self::Rule(why) => Self::Rule(words(why)),
             other => other,
         }
     }

@@ -7,7 +7,7 @@ use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,11 +20,11 @@ pub struct Facts {
     pub locale: String,
     /// The latest time that is made, in microseconds since 1970.
     pub until: i64,
-    /// What stands for the schema: a fill is not continued after it has changed.
+    /// What stands for the tables: a fill is not continued after one has changed.
     pub schema: u64,
     /// Rows in a batch.
     pub batch: u64,
-    /// One for each table of the schema, in its order.
+    /// One for each table of the schema, in its order; those that have come since have no name here.
     pub tables: Vec<TableFacts>,
     /// The tables that rows are added to, parents first.
     pub order: Vec<usize>,
@@ -96,11 +96,6 @@ pub struct ParentKeys {
 }
 
 impl Facts {
-    /// What stands for the schema.
-    pub fn schema_digest(&self) -> u64 {
-        self.schema
-    }
-
     /// The tables that rows are added to, in order.
     pub fn filled(&self) -> &[usize] {
         &self.order

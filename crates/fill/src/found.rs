@@ -66,15 +66,6 @@ pub fn by_key(
         [column] => rows.counts_from(table, column).map(|counts| (column, counts)),
         _ => None,
     };
-    // MySQL looks at references row by row: a row goes before the earlier one that it refers to.
-    let refers_to_own = of.references.iter().any(|reference| reference.table == table);
-    let one_by_one = dialect == Dialect::Mysql && refers_to_own;
-    let in_this_order = |key: &[usize], chunk: &[u64]| {
-        let places = chunk.iter().enumerate().map(|(place, &row)| {
-            format!(" WHEN {} THEN {place}", equals(schema, rows, table, key, row))
-        });
-        format!(" ORDER BY CASE{} END", places.collect::<String>())
-    };
     let mut lots = Vec::new();
     let mut listed = numbers.clone();
     if let Some((column, (first_row, start))) = counted {
@@ -85,17 +76,45 @@ pub fn by_key(
             let (low, high) = (value(from), value(numbers.end - 1));
             lots.push(Lot {
                 condition: format!("{column} >= {low} AND {column} <= {high}"),
-                ending: if one_by_one { format!(" ORDER BY {column} DESC") } else { String::new() },
+                ending: match is_ordered(schema, table) {
+                    true => format!(" ORDER BY {column} DESC"),
+                    false => String::new(),
+                },
             });
         }
         listed = numbers.start..from.min(numbers.end);
     }
     let listed: Vec<u64> = listed.rev().collect();
-    lots.extend(listed.chunks(LIST).map(|chunk| Lot {
-        condition: any_of(schema, rows, table, &key.columns, chunk),
-        ending: if one_by_one { in_this_order(&key.columns, chunk) } else { String::new() },
-    }));
+    lots.extend(by_values(schema, rows, table, key, &listed));
     lots
+}
+
+/// Finds rows of a table by the values of its key, in this order.
+pub fn by_values(
+    schema: &Schema,
+    rows: &Rows,
+    table: usize,
+    key: &Unique,
+    numbers: &[u64],
+) -> Vec<Lot> {
+    let in_this_order = |chunk: &[u64]| {
+        let places = chunk.iter().enumerate().map(|(place, &row)| {
+            format!(" WHEN {} THEN {place}", equals(schema, rows, table, &key.columns, row))
+        });
+        format!(" ORDER BY CASE{} END", places.collect::<String>())
+    };
+    let lot = |chunk: &[u64]| Lot {
+        condition: any_of(schema, rows, table, &key.columns, chunk),
+        ending: if is_ordered(schema, table) { in_this_order(chunk) } else { String::new() },
+    };
+    numbers.chunks(LIST).map(lot).collect()
+}
+
+/// Whether rows have to go one by one: MySQL looks at references row by row, so that a row goes before the earlier one
+/// that it refers to.
+fn is_ordered(schema: &Schema, table: usize) -> bool {
+    let mut references = schema.tables[table].references.iter();
+    schema.dialect == Dialect::Mysql && references.any(|reference| reference.table == table)
 }
 
 /// Finds rows of a table without a key by SQLite's hidden row number and by all that was written: the number is another

@@ -54,6 +54,8 @@ pub enum Kind {
     Language,
     /// Address of the internet protocol.
     Ip,
+    /// Address of its version 6.
+    Ip6,
     /// UUID.
     Uuid,
     /// Colour, hexadecimal.

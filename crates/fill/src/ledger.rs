@@ -4,9 +4,10 @@
 //! of its batch, so that after a kill the two agree: no row is missing and none comes twice. `clean` drops them.
 
 use crate::database::{Database, all, number};
-use crate::error::{Error, Result};
-use crate::facts::{Facts, VERSION};
-use crate::schema::Dialect;
+use crate::error::{Error, Result, unsatisfiable};
+use crate::facts::{Facts, TableFacts, VERSION};
+use crate::schema::{Dialect, Name, Schema, Table};
+use crate::survey::digest;
 
 /// The facts, in pieces.
 const FACTS: &str = "plimsoll_fill";
@@ -36,6 +37,36 @@ impl Fill {
 }
 
 impl Fill {
+    /// The schema as this fill numbers it: its tables in its order, and behind them those that have come since, of which
+    /// its facts know nothing.
+    ///
+    /// # Errors
+    /// When one of its tables has changed or is gone.
+    pub fn numbered(&mut self, now: &Schema) -> Result<Schema> {
+        let named = self.facts.tables.iter().map_while(|of| of.name.as_ref());
+        let place = |name: &Name| now.tables.iter().position(|table| table.name == *name);
+        let known: Vec<Option<usize>> = named.map(place).collect();
+        let mut order: Vec<usize> = known.iter().flatten().copied().collect();
+        let is_new = |at: &usize| !known.contains(&Some(*at));
+        order.extend((0..now.tables.len()).filter(is_new));
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(to, &from)| places[from] = to);
+        let moved = |&from: &usize| {
+            let mut table = now.tables[from].clone();
+            table.references.iter_mut().for_each(|of| of.table = places[of.table]);
+            table
+        };
+        let tables: Vec<Table> = order.iter().map(moved).collect();
+        if known.contains(&None) || digest(&tables[..known.len()]) != self.facts.schema {
+            return unsatisfiable(
+                "the tables have changed since the fill, so that its rows cannot be told apart any more; put the schema \
+                 back as it was, or remove the rows by hand and drop the tables plimsoll_fill*",
+            );
+        }
+        self.facts.tables.resize(tables.len(), TableFacts::default());
+        Ok(Schema { dialect: now.dialect, tables })
+    }
+
     /// Rows that it has added.
     pub fn rows_done(&self) -> u64 {
         self.done.iter().take(self.facts.order.len()).sum()
@@ -100,7 +131,8 @@ pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
         if facts.version != VERSION {
             let version = facts.version;
             return Err(Error::Database(format!(
-                "the table {FACTS} holds a fill of version {version}; this program knows {VERSION}"
+                "the table {FACTS} holds a fill of version {version}, and this program knows {VERSION}: --clean it by the \
+                 program that made it"
             )));
         }
         let mut done = vec![0; facts.steps().len()];

@@ -1,11 +1,12 @@
 //! Fills a database with rows that look right: PostgreSQL, MySQL and MariaDB, SQLite.
 //!
 //! [`survey()`] asks a database what is there and makes [`Facts`]; [`Rows`] makes rows of schema and facts, purely;
-//! [`work`] writes them in batches and [`clean()`] removes them again. Which fills there are is kept in the database
+//! [`try_out`] tries some of them, [`work`] writes them in batches and [`clean()`] removes them again. Which fills there are is kept in the database
 //! (`ledger`). Does not own the command line nor what is printed (`plimsoll`).
 
 mod check;
 mod clean;
+mod computed;
 mod database;
 mod draw;
 mod error;
@@ -24,6 +25,7 @@ mod schema;
 mod spread;
 mod survey;
 mod times;
+mod trial;
 mod value;
 mod words;
 pub mod work;
@@ -38,8 +40,9 @@ pub use plan::{Size, Wish};
 pub use pools::PoolColumn;
 pub use rows::Rows;
 pub use schema::{Dialect, Schema, Table};
-pub use survey::{Request, SlowRemoval, Survey, digest, slow_removals, survey};
+pub use survey::{Request, SlowRemoval, Survey, slow_removals, survey};
 pub use times::parse_date;
+pub use trial::try_out;
 pub use value::Value;
 pub use words::LOCALES;
-pub use work::{INTERRUPTED, Progress, fill, try_out};
+pub use work::{INTERRUPTED, Progress, fill};

@@ -54,7 +54,10 @@ pub fn sizes(schema: &Schema, counts: &[u64], wanted: &[u64], wish: &Wish) -> Re
         if !sizes[at].asked {
             factors[at] = *factor;
             let total = (counts[at] as f64 * factor).round() as u64;
-            let why = format!("grows {} times", times(*factor));
+            let why = match total > counts[at] {
+                true => format!("grows {} times", times(*factor)),
+                false => "has as many already".to_owned(),
+            };
             sizes[at] = Size { add: total.saturating_sub(counts[at]), asked: true, why };
         }
     }

@@ -171,7 +171,7 @@ mod tests {
             type_name: String::new(),
             nullable: false,
             default: None,
-            generated: false,
+            generated: None,
             counted: false,
         };
         let table = |name: &str, columns: &[&str]| Table {
@@ -183,7 +183,7 @@ mod tests {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: None,
         };
         let mut tables =
             vec![table("users", &["id", "name"]), table("category", &["slug", "uuid"])];

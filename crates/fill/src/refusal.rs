@@ -5,7 +5,7 @@
 use crate::database::Database;
 use crate::error::Error;
 use crate::rows::Rows;
-use crate::schema::{Check, Dialect, Schema, Table};
+use crate::schema::{Check, Dialect, Schema, Table, Unique};
 use crate::work::write;
 
 /// Rows that are written again, one by one.
@@ -23,19 +23,23 @@ pub fn explained(
     (before, refused): (&[Of<'_>], Of<'_>),
     error: Error,
 ) -> Error {
-    let Error::Database(mut why) = error else { return error };
     let table = &schema.tables[refused.0];
-    let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
-        return Error::Database(why);
-    };
-    let columns = table.columns_of(check);
-    why += &format!("; the condition is on {}", table.places(&columns));
-    if schema.dialect != Dialect::Postgres
-        && let Some(row) = culprit(database, schema, rows, before, refused)
-    {
-        why += &format!("; the row is {}", shown(table, rows, refused.0, row));
-    }
-    Error::Database(why)
+    error.reworded(|mut why| {
+        if let Some(unique) = table.rules().find(|unique| is_broken(unique, &why)) {
+            return why + &format!("; the rule is on {}", table.places(&unique.columns));
+        }
+        let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
+            return why;
+        };
+        let columns = table.columns_of(check);
+        why += &format!("; the condition is on {}", table.places(&columns));
+        if schema.dialect != Dialect::Postgres
+            && let Some(row) = culprit(database, schema, rows, before, refused)
+        {
+            why += &format!("; the row is {}", shown(table, rows, refused.0, row));
+        }
+        why
+    })
 }
 
 /// Whether what a database says is about this condition. SQLite says the text of one without a name, MariaDB the
@@ -55,6 +59,13 @@ fn is_meant(check: &Check, said: &str) -> bool {
         .iter()
         .any(|words| said.contains(words)),
     }
+}
+
+/// Whether a server says that rows break this rule of uniqueness. SQLite names the columns.
+fn is_broken(unique: &Unique, said: &str) -> bool {
+    let rule = &unique.rule;
+    let words = [format!("(rule {rule} of "), format!("for key '{rule}'"), format!(".{rule}'")];
+    words.iter().any(|words| said.contains(words))
 }
 
 /// The first row that is refused by itself.

@@ -22,6 +22,11 @@ use distinct::Distinct;
 use link::{Deal, Link};
 use plain::Plain;
 
+pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
+
+/// Parents that are sorted by the columns that another link decides, 4 bytes each; those beyond get no children.
+const MOST_MATCHED: u64 = 50_000_000;
+
 /// How often a row is made anew that violates a condition.
 const MOST_ATTEMPTS: u64 = 100;
 
@@ -289,7 +294,7 @@ impl Rows {
                 let link = &self.tables[table].links[at];
                 let Deal::Matching(matching) = &link.deal else { continue };
                 let mut found = std::collections::HashMap::<Vec<String>, Vec<u32>>::new();
-                for parent in 0..link.old + link.new {
+                for parent in 0..(link.old + link.new).min(MOST_MATCHED) {
                     let value = |&(_, part): &(usize, usize)| self.key(link, parent, part).text();
                     let values = matching.shared.iter().map(value).collect();
                     found.entry(values).or_default().push(parent as u32);

@@ -108,8 +108,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// SQLite's hidden row number can be written under this name.
     pub rowid: Option<&'static str>,
-    /// Writes can be rolled back.
-    pub transactional: bool,
+    /// Why no rows can be added to it, and what helps.
+    pub unfit: Option<&'static str>,
 }
 
 impl Table {
@@ -123,13 +123,22 @@ impl Table {
         self.columns.iter().position(|column| column.name == name)
     }
 
+    /// The column that an expression means by this name, of which the case of letters may differ.
+    pub fn column_meant(&self, name: &str) -> Option<usize> {
+        let same = |column: &Column| column.name.eq_ignore_ascii_case(name);
+        self.column(name).or_else(|| self.columns.iter().position(same))
+    }
+
     /// `users.email`, for messages.
     pub fn place(&self, column: usize) -> String {
         format!("{}.{}", self.name, plain(&self.columns[column].name, 64))
     }
 
-    /// `orders (user_id, day)`, for messages.
+    /// `orders (user_id, day)`, for messages; of no columns `orders`.
     pub fn places(&self, columns: &[usize]) -> String {
+        if columns.is_empty() {
+            return self.name.to_string();
+        }
         let names: Vec<String> =
             columns.iter().map(|&column| plain(&self.columns[column].name, 64)).collect();
         format!("{} ({})", self.name, names.join(", "))
@@ -137,17 +146,24 @@ impl Table {
 
     /// The columns that a condition names.
     pub fn columns_of(&self, check: &Check) -> Vec<usize> {
+        let mut columns = self.named_in(&check.text);
+        columns.extend(check.value.filter(|value| !columns.contains(value)));
+        columns.sort_unstable();
+        columns
+    }
+
+    /// The columns that an expression names.
+    pub fn named_in(&self, text: &str) -> Vec<usize> {
         // What is between quotes is data, in all three databases.
-        let code: Vec<&str> = check.text.split('\'').step_by(2).collect();
+        let code: Vec<&str> = text.split('\'').step_by(2).collect();
         let named = |at: &usize| {
             let name = self.columns[*at].name.as_str();
             let is_word = |c: char| c.is_alphanumeric() || c == '_';
             let plain = name.chars().all(is_word);
-            check.value == Some(*at)
-                || code.iter().any(|part| match plain {
-                    true => part.split(|c| !is_word(c)).any(|word| word.eq_ignore_ascii_case(name)),
-                    false => part.contains(name),
-                })
+            code.iter().any(|part| match plain {
+                true => part.split(|c| !is_word(c)).any(|word| word.eq_ignore_ascii_case(name)),
+                false => part.contains(name),
+            })
         };
         (0..self.columns.len()).filter(named).collect()
     }
@@ -169,15 +185,18 @@ impl Table {
     /// The columns by which a row is told from all others, none of which may be NULL or is computed.
     pub fn key(&self) -> Option<&Unique> {
         let usable = |unique: &&Unique| {
-            let written =
-                |&column: &usize| !self.columns[column].nullable && !self.columns[column].generated;
+            let written = |&column: &usize| {
+                let of = &self.columns[column];
+                !of.nullable && of.generated.is_none()
+            };
             unique.columns.iter().all(written) && !unique.columns.is_empty()
         };
         self.uniques.iter().find(usable)
     }
 }
 
-/// Columns whose values together occur once.
+/// Columns whose values together occur once. A generated column is never among them, but those that it is computed of
+/// (`computed`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unique {
     /// The name of the constraint or index.
@@ -262,10 +281,22 @@ pub struct Column {
     pub nullable: bool,
     /// The expression of its default, as the database prints it.
     pub default: Option<String>,
-    /// The database computes it: nothing may be written.
-    pub generated: bool,
+    /// The expression by which the database computes it: nothing may be written.
+    pub generated: Option<String>,
     /// Numbers come from a sequence, identity or auto_increment.
     pub counted: bool,
+}
+
+impl Column {
+    /// Whether texts that differ in the case of letters alone are the same, as MySQL and MariaDB have it unless they are
+    /// told otherwise.
+    pub fn folds(&self, dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::Mysql => matches!(self.kind, Type::Text { .. }),
+            Dialect::Postgres => self.type_name == "citext",
+            Dialect::Sqlite => false,
+        }
+    }
 }
 
 /// What a column holds.
@@ -314,8 +345,10 @@ pub enum Type {
     Uuid,
     /// JSON.
     Json,
-    /// An address of the internet protocol.
+    /// An address of the internet protocol; where both versions may stand, one of version 4 does.
     Inet,
+    /// An address of its version 6.
+    Inet6,
     /// Any other type.
     Other,
 }

@@ -10,15 +10,16 @@ mod triggers;
 mod unindexed;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 
 use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
-use crate::error::{Error, Result};
+use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
 use crate::learn::{FEW, Form, Learned, Sample, number_of};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
-use crate::rows::Rows;
+use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows};
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
@@ -80,12 +81,9 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
     let (order, deferred) = plan::order(schema, &sizes)?;
     for &at in &order {
         let table = &schema.tables[at];
-        if !table.transactional {
-            return Err(Error::Schema(format!(
-                "{}: its storage engine has no transactions, so that an interrupted fill could not be taken up or \
-                 undone: ALTER TABLE ... ENGINE = InnoDB, or leave it out",
-                table.name
-            )));
+        if let Some(why) = table.unfit {
+            let name = &table.name;
+            return unsatisfiable(format!("{name}: {why}; or leave it out (--rows {name}=0)"));
         }
     }
     let mut tables = Vec::new();
@@ -119,7 +117,7 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
         seed: request.seed,
         locale: request.locale.clone(),
         until: request.until,
-        schema: digest(schema),
+        schema: digest(&schema.tables),
         batch: request.batch,
         tables,
         order,
@@ -129,9 +127,9 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
     Ok(Survey { facts, sizes, counts, triggers: triggers::find(database, schema)? })
 }
 
-/// What stands for a schema.
-pub fn digest(schema: &Schema) -> u64 {
-    key_of_text(&format!("{:?}", schema.tables))
+/// What stands for the tables of a schema.
+pub fn digest(tables: &[Table]) -> u64 {
+    key_of_text(&format!("{tables:?}"))
 }
 
 fn learn(
@@ -228,8 +226,18 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 facts.columns[column].trailing = trailing;
                 facts.columns[column].taken = taken.into_iter().collect();
             }
+            Type::Inet => {
+                let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let mut highest: Option<i64> = None;
+                database.query(&sql, &mut |row| {
+                    highest = highest.max(row[0].and_then(private_address));
+                    Ok(())
+                })?;
+                facts.columns[column].highest = highest;
+            }
             Type::Bool | Type::Enum(_) => {
-                let sql = format!("SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL");
+                let shown = selected(dialect, table, &[column]);
+                let sql = format!("SELECT DISTINCT {shown} FROM {name} WHERE {key} IS NOT NULL");
                 let found = all(database, &sql)?;
                 facts.columns[column].taken = found.into_iter().flatten().flatten().collect();
             }
@@ -241,6 +249,13 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         facts.first_rowid = last.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0) + 1;
     }
     Ok(())
+}
+
+/// The number of an address of the block that unique ones are taken from; a network's is that of its address.
+fn private_address(text: &str) -> Option<i64> {
+    let address: Ipv4Addr = text.split('/').next()?.parse().ok()?;
+    let number = address.to_bits();
+    (FIRST_PRIVATE..=LAST_PRIVATE).contains(&number).then_some(number.into())
 }
 
 /// The highest number at the end of a text, or before its `@`; of up to 15 digits, as ours are.

@@ -4,6 +4,7 @@
 //! English.
 
 use std::fmt::Write as _;
+use std::net::Ipv6Addr;
 
 use fake::locales::{AR_SA, DE_DE, Data, EN, FR_FR, IT_IT, JA_JP, PT_BR, ZH_CN, ZH_TW};
 
@@ -142,6 +143,11 @@ impl Words {
                 // Addresses for documentation and tests (RFC 2544, 198.18.0.0/15).
                 let (block, host) = (18 + draws.below(2), draws.below(65_536));
                 let _ = write!(out, "198.{block}.{}.{}", host / 256, host % 256);
+            }
+            Kind::Ip6 => {
+                // Addresses for documentation (RFC 3849, 2001:db8::/32).
+                let host = u128::from(draws.bits()) << 32 | u128::from(draws.bits() >> 32);
+                let _ = write!(out, "{}", Ipv6Addr::from_bits(0x2001_0db8 << 96 | host));
             }
             Kind::Colour => {
                 out.push('#');

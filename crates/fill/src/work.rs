@@ -1,22 +1,17 @@
 //! Carrying out a fill: rows in batches, references that close cycles, counters; each step taken up where it ended.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use crate::database::{Database, Target, literal, number};
-use crate::error::{Error, Result, unsatisfiable};
+use crate::database::{Database, Target, literal};
+use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::found::{LIST, any_of, equals};
+use crate::found::{LIST, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::pace::Pace;
-use crate::refusal::{self, Of};
+use crate::refusal;
 use crate::rows::Rows;
 use crate::schema::{Dialect, Name, Schema};
 
-/// Rows of each table that are tried first.
-const TRIED: u64 = 20;
-/// Rows that are tried in all, with the parents that those need.
-const MOST_TRIED: usize = 20_000;
 /// How to go on where Ctrl-C ended a fill.
 pub const INTERRUPTED: &str = "--resume continues, --clean undoes";
 
@@ -39,113 +34,6 @@ pub struct Progress<'a> {
 /// statement that was ended by [`Database::canceller`] is not looked into.
 pub type Watch<'a> = dyn FnMut(&Progress<'_>) -> bool + 'a;
 
-/// Writes the first rows of every table, with the parents that they need, and takes them back: a rule that cannot be
-/// met is named before anything stays.
-///
-/// # Errors
-/// What the database says.
-pub fn try_out(
-    database: &mut dyn Database,
-    schema: &Schema,
-    facts: &Facts,
-    rows: &Rows,
-) -> Result<()> {
-    let mut tried = BTreeMap::<usize, BTreeSet<u64>>::new();
-    let mut count = 0;
-    for &table in &facts.order {
-        let mut waiting: Vec<(usize, u64)> =
-            (0..facts.tables[table].add.min(TRIED)).map(|row| (table, row)).collect();
-        while let Some((table, row)) = waiting.pop() {
-            if count < MOST_TRIED && tried.entry(table).or_default().insert(row) {
-                count += 1;
-                waiting.extend(rows.new_parents(table, row));
-            }
-        }
-    }
-    if count >= MOST_TRIED {
-        // A long chain of rows that refer to each other: the first batch will show.
-        return Ok(());
-    }
-    database.execute("BEGIN")?;
-    let tried: Vec<(usize, Vec<u64>)> = facts
-        .order
-        .iter()
-        .map(|table| (*table, tried.remove(table).into_iter().flatten().collect()))
-        .collect();
-    let tried: Vec<Of<'_>> = tried.iter().map(|(table, numbers)| (*table, &**numbers)).collect();
-    let mut each = tried.iter().enumerate();
-    let refused = each.find_map(|(at, &(table, numbers))| {
-        write(database, schema, rows, table, numbers).err().map(|error| (at, error))
-    });
-    let found = match refused {
-        None => are_found(database, schema, rows, &tried),
-        Some(_) => Ok(()),
-    };
-    // What failed may have ended the transaction already.
-    let back = database.execute("ROLLBACK");
-    let outcome = match refused {
-        None if found.is_err() => put_counters_back(database, schema, facts).and(found),
-        None => Ok(()),
-        Some((at, error)) => {
-            let of = (&tried[..at], tried[at]);
-            let error = refusal::explained(database, schema, rows, of, error);
-            put_counters_back(database, schema, facts)?;
-            Err(error)
-        }
-    };
-    outcome.map_err(|error| match error {
-        Error::Database(why) => {
-            Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
-        }
-        other => other,
-    })?;
-    back.map(|_| ())
-}
-
-/// Whether rows have the keys afterwards that they were written with: by these they are taken back.
-fn are_found(
-    database: &mut dyn Database,
-    schema: &Schema,
-    rows: &Rows,
-    tried: &[Of<'_>],
-) -> Result<()> {
-    for &(table, numbers) in tried {
-        let of = &schema.tables[table];
-        let Some(key) = of.key() else { continue };
-        let mut there = 0;
-        for chunk in numbers.chunks(LIST) {
-            let found = any_of(schema, rows, table, &key.columns, chunk);
-            let name = of.name.sql(schema.dialect);
-            there += number(database, &format!("SELECT count(*) FROM {name} WHERE {found}"))?;
-        }
-        if there != numbers.len() as u64 {
-            return unsatisfiable(format!(
-                "{}: of {} rows that were tried {there} have the key with which they were written, nothing stays \
-                 written: a trigger changes it, so that --clean could not tell the rows from others",
-                of.places(&key.columns),
-                numbers.len()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// InnoDB counts on for rows that were rolled back; in the other databases the rows' own numbers move no counter.
-fn put_counters_back(database: &mut dyn Database, schema: &Schema, facts: &Facts) -> Result<()> {
-    if schema.dialect != Dialect::Mysql {
-        return Ok(());
-    }
-    for &table in &facts.order {
-        for (column, of) in facts.tables[table].columns.iter().enumerate() {
-            let Some(before) = of.counter else { continue };
-            if database.counter(&schema.tables[table], column)? != Some(before) {
-                database.set_counter(&schema.tables[table], column, before)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Writes rows of a table, inside of a transaction.
 ///
 /// # Errors
@@ -166,13 +54,14 @@ pub fn write(
 /// Does what is left of a fill.
 ///
 /// # Errors
-/// When the database refuses, or `watch` ends it; what was done before stays, and can be continued or undone.
+/// When one of its tables has changed since it began, the database refuses, or `watch` ends it; what was done before stays, and can be continued or undone.
 pub fn fill(
     database: &mut dyn Database,
     schema: &Schema,
     fill: &mut Fill,
     watch: &mut Watch<'_>,
 ) -> Result<()> {
+    let schema = &fill.numbered(schema)?;
     let rows = Rows::compile(schema, &fill.facts)?;
     advance_counters(database, schema, &fill.facts, &rows)?;
     let steps = fill.facts.steps();

@@ -7,6 +7,7 @@ mod bounded;
 mod tls;
 
 use std::collections::BTreeSet;
+use std::error::Error as _;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use model::secret::{escaped_address, mask_address};
+use model::secret::{NO_PORT, escaped_address, mask_address};
 use mysql::{Opts, OptsBuilder};
 use percent_encoding::percent_decode_str;
 use postgres::config::{Host, SslMode};
@@ -218,13 +219,16 @@ fn postgres(url: &str, environment: Environment<'_>) -> std::result::Result<Addr
     let usual = environment.home.map(|home| home.join(".postgresql/root.crt"));
     let root = root.or_else(|| set("PGSSLROOTCERT")).map(PathBuf::from);
     let root = root.or_else(|| usual.filter(|file| file.is_file()));
-    let mut config = Config::from_str(&url).map_err(|_| WRONG)?;
+    let mut config = Config::from_str(&url).map_err(|error| match error.source() {
+        Some(source) if source.to_string().contains("`port`") => NO_PORT.to_owned(),
+        _ => WRONG.to_owned(),
+    })?;
     // A socket in the file system has no use for TLS.
     let remote = |host: &Host| matches!(host, Host::Tcp(_));
     let local = !config.get_hosts().is_empty() && !config.get_hosts().iter().any(remote);
     let tls = if local { None } else { tls::postgres(mode, root.as_deref())? };
     config.ssl_mode(tls.as_ref().map_or(SslMode::Disable, |(mode, _)| *mode));
-    let config = complete_postgres(config, environment);
+    let config = complete_postgres(config, environment)?;
     Ok(Address::Postgres(Box::new(Postgres { config, tls: tls.map(|(_, tls)| tls) })))
 }
 
@@ -266,13 +270,17 @@ fn without_options<const N: usize>(
     (format!("{path}{mark}{}", kept.join("&")), values)
 }
 
-fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Config {
+fn complete_postgres(
+    mut config: Config,
+    environment: Environment<'_>,
+) -> std::result::Result<Config, String> {
     let set = |name: &str| (environment.variable)(name).filter(|value| !value.is_empty());
     if config.get_hosts().is_empty() {
         config.host(set("PGHOST").as_deref().unwrap_or("localhost"));
     }
     if config.get_ports().is_empty() {
-        let port = set("PGPORT").and_then(|port| port.parse().ok());
+        let port = set("PGPORT").map(|port| port.parse::<u16>());
+        let port = port.transpose().map_err(|_| format!("PGPORT: {NO_PORT}"))?;
         config.port(port.unwrap_or(5432));
     }
     if config.get_user().is_none() {
@@ -297,7 +305,7 @@ fn complete_postgres(mut config: Config, environment: Environment<'_>) -> Config
             config.password(password);
         }
     }
-    config
+    Ok(config)
 }
 
 /// `stored` is the text of `.my.cnf`.

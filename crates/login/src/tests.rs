@@ -84,12 +84,17 @@ fn what_is_not_supported_is_said() {
         ("postgres://h/shop?sslmode=verify-full&sslcert=own.pem", "sslcert"),
         ("mysql://h/shop?ssl-mode=ON", "VERIFY_IDENTITY"),
         ("mysql://h/shop?ssl-ca=/no/such/ca.pem", "/no/such/ca.pem"),
+        ("postgres://ann:pw@h:99999/shop", "its port is not between 1 and 65535"),
+        ("postgres://h/shop?port=99999", "its port is not between 1 and 65535"),
+        ("mysql://h:65536/shop", "its port is not between 1 and 65535"),
         ("sqlite:/no/such/file.db", "no such file"),
         ("shop.db", "sqlite:FILE"),
     ] {
         let why = parse(url, &[], None).unwrap_err().to_string();
         assert!(why.contains(word), "{url}: {why}");
     }
+    let why = parse("postgres://h/shop", &[("PGPORT", "99999")], None).unwrap_err().to_string();
+    assert!(why.contains("PGPORT: its port"), "{why}");
 }
 
 /// The mode of PostgreSQL's client, or what the options of MySQL's are: with and without a check.

@@ -9,7 +9,7 @@ mod command;
 mod place;
 mod text;
 
-pub use address::{escaped_address, mask_address};
+pub use address::{NO_PORT, escaped_address, mask_address};
 pub use command::{mask_said, mask_shell};
 pub use place::{Neighbour, is_secret_parameter, parts_of_login};
 pub use text::{mask_text, secrets_in};

@@ -67,6 +67,36 @@ fn conditions_are_judged_in_three_valued_logic() {
 }
 
 #[test]
+fn what_is_computed_of_other_values_is_another_value() {
+    for (expression, wanted) in [
+        ("lower((s)::text)", Some(2)),
+        ("((s)::text || '@x'::text)", Some(2)),
+        ("(a + 1)", Some(0)),
+        ("(10 - a)", Some(0)),
+        ("sha2(lower(`s`),256)", Some(2)),
+        ("concat(_utf8mb4'x',`s`)", Some(2)),
+        ("upper(trim(s)) || '-' || 'x'", Some(2)),
+        ("\"order\"", Some(4)),
+        // These may be the same of different values, or are not known.
+        ("\"left\"(s, 3)", None),
+        ("left(`s`,3)", None),
+        ("(t)::date", None),
+        ("(s)::character varying(3)", None),
+        ("(a * 0)", None),
+        ("(a % 10) + 1", None),
+        ("(a + b)", None),
+        ("(s || t)", None),
+        ("(doc ->> 'id')", None),
+        ("'x'", None),
+        ("()", None),
+        ("", None),
+        ("(a) + (", None),
+    ] {
+        assert_eq!(kept_apart(expression, &column), wanted, "{expression}");
+    }
+}
+
+#[test]
 fn no_condition_is_too_deep_or_too_odd() {
     let deep = "(".repeat(100_000) + "a" + &")".repeat(100_000);
     assert_eq!(read_one(&deep), Expr::Unknown);

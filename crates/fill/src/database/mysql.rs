@@ -19,6 +19,15 @@ const WAITING: usize = 4;
 /// Bytes of one INSERT at most, if the server's limit is not lower.
 const LARGEST_INSERT: u64 = 1 << 20;
 
+/// Beginnings of the SQL states with which rows are refused: by their values, by rules, by SIGNAL.
+const RULES: [&str; 3] = ["22", "23", "45"];
+/// Refusals of rows whose state is a general one: values that do not fit, none for a column without default, no
+/// partition, a condition of MySQL's.
+const UNCLASSED_RULES: [u16; 5] = [1265, 1366, 1364, 1526, 3819];
+
+/// What tells a server from others.
+const WHO: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@server_id)";
+
 /// Where LOAD DATA gets its chunks from.
 type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 
@@ -26,6 +35,8 @@ type Chunks = Arc<Mutex<Option<Receiver<Result<String>>>>>;
 pub struct Mysql {
     connection: Conn,
     opts: Opts,
+    /// What [`WHO`] says of the server.
+    server: Option<String>,
     /// Whether LOAD DATA LOCAL works; not known before it was tried.
     local: Option<bool>,
     chunks: Chunks,
@@ -44,6 +55,7 @@ impl Mysql {
         ] {
             connection.query_drop(sql).map_err(|error| wrong(&error))?;
         }
+        let server = connection.query_first(WHO).map_err(|error| wrong(&error))?;
         let (chunks, failed) = (Chunks::default(), Arc::<Mutex<Option<Error>>>::default());
         let (source, fault) = (chunks.clone(), failed.clone());
         connection.set_local_infile_handler(Some(LocalInfileHandler::new(move |_, writer| {
@@ -61,7 +73,7 @@ impl Mysql {
             }
             Ok(())
         })));
-        Ok(Self { connection, opts: opts.clone(), local: None, chunks, failed })
+        Ok(Self { connection, opts: opts.clone(), server, local: None, chunks, failed })
     }
 
     /// Whether all rows arrived as they were sent: LOAD DATA LOCAL turns errors into warnings, and leaves out or
@@ -127,7 +139,7 @@ impl Mysql {
             return Ok(());
         }
         let name = &target.table.name;
-        Err(Error::Database(format!("{name}: {written} of {rows} rows arrived")))
+        Err(Error::Rule(format!("{name}: {written} of {rows} rows arrived")))
     }
 }
 
@@ -143,9 +155,9 @@ fn load_statement(target: &Target<'_>) -> String {
             }
             Type::Bool => {
                 list.push(format!("@b{at}"));
-                // TINYINT(1) holds other numbers too.
+                // TINYINT(1) holds other numbers too, and to BIT(1) a text is its bytes.
                 sets.push(format!(
-                    "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} END"
+                    "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} + 0 END"
                 ));
             }
             _ => list.push(name),
@@ -161,10 +173,15 @@ fn load_statement(target: &Target<'_>) -> String {
 }
 
 fn wrong(error: &mysql::Error) -> Error {
-    Error::Database(match error {
-        mysql::Error::MySqlError(said) => format!("{} [{}]", said.message, said.code),
-        other => bare(&other.to_string()).to_owned(),
-    })
+    let mysql::Error::MySqlError(said) = error else {
+        return Error::Database(bare(&error.to_string()).to_owned());
+    };
+    let text = format!("{} [{}]", said.message, said.code);
+    let by_rule = RULES.iter().any(|rule| said.state.starts_with(rule));
+    match by_rule || UNCLASSED_RULES.contains(&said.code) {
+        true => Error::Rule(text),
+        false => Error::Database(text),
+    }
 }
 
 /// The client's words without the names of its types around them: `IoError { CodecError { broken pipe } }`.
@@ -181,11 +198,15 @@ impl Database for Mysql {
         Dialect::Mysql
     }
 
-    /// By a connection of its own, with the rights of the same user.
+    /// By a connection of its own, with the rights of the same user. One address may lead to several servers, each of
+    /// which has such a number: of another one nothing is ended.
     fn canceller(&self) -> Canceller {
         let (opts, id) = (self.opts.clone(), self.connection.connection_id());
+        let server = self.server.clone();
         Box::new(move || {
-            if let Ok(mut other) = Conn::new(opts.clone()) {
+            if let Ok(mut other) = Conn::new(opts.clone())
+                && other.query_first(WHO).is_ok_and(|who: Option<String>| who == server)
+            {
                 let _ = other.query_drop(format!("KILL QUERY {id}"));
             }
         })

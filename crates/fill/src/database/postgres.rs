@@ -27,6 +27,10 @@ const WRITERS: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = cur
 const CHANGES: &str = "SELECT coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) FROM pg_stat_user_tables \
     WHERE relname NOT LIKE 'plimsoll_fill%'";
 
+/// Beginnings of the codes with which rows are refused (its documentation, appendix A): by their values, by rules, by a
+/// view's condition, by RAISE.
+const RULES: [&str; 4] = ["22", "23", "44", "P0001"];
+
 /// A connection to PostgreSQL.
 pub struct Postgres {
     client: Client,
@@ -62,7 +66,12 @@ fn database_error(error: &postgres::Error) -> Error {
     for more in [said.detail(), said.hint(), said.where_()].into_iter().flatten() {
         text += &format!("; {more}");
     }
-    Error::Database(format!("{text} [{}]", said.code().code()))
+    let code = said.code().code();
+    let text = format!("{text} [{code}]");
+    match RULES.iter().any(|rule| code.starts_with(rule)) {
+        true => Error::Rule(text),
+        false => Error::Database(text),
+    }
 }
 
 fn io_error(error: &std::io::Error) -> Error {
@@ -134,7 +143,7 @@ impl Database for Postgres {
         if written == rows.len() as u64 {
             return Ok(());
         }
-        Err(Error::Database(format!(
+        Err(Error::Rule(format!(
             "{}: {written} of {} rows arrived; a trigger or rule may drop them",
             target.table.name,
             rows.len()

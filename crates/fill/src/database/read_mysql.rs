@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Database, all, types};
+use crate::computed;
 use crate::error::Result;
 use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
 };
 
 const TABLES: &str = "
-SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES
-WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME NOT LIKE 'plimsoll\\_fill%'
+SELECT TABLE_NAME, ENGINE, TABLE_TYPE FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT LIKE 'plimsoll\\_fill%'
 ORDER BY TABLE_NAME";
 
 const COLUMNS: &str = "
@@ -18,7 +19,7 @@ SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA,
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
 
 const INDEXES: &str = "
-SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS
+SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
 WHERE TABLE_SCHEMA = DATABASE() AND NON_UNIQUE = 0
 ORDER BY TABLE_NAME, INDEX_NAME <> 'PRIMARY', INDEX_NAME, SEQ_IN_INDEX";
 
@@ -45,7 +46,6 @@ WHERE c.CONSTRAINT_SCHEMA = DATABASE() ORDER BY t.TABLE_NAME, c.CONSTRAINT_NAME"
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables: Vec<Table> = Vec::new();
     for row in all(database, TABLES)? {
-        let engine = text(&row, 1);
         tables.push(Table {
             name: Name { schema: None, table: text(&row, 0) },
             columns: Vec::new(),
@@ -55,7 +55,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: engine.eq_ignore_ascii_case("innodb"),
+            unfit: unfit(&text(&row, 1), &text(&row, 2)),
         });
     }
     let places: BTreeMap<String, usize> =
@@ -100,7 +100,22 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             None => tables[at].checks.push(Check { rule, text: condition, value: None }),
         }
     }
+    tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Mysql, tables })
+}
+
+/// Why no rows can be added to a table of this engine and type.
+fn unfit(engine: &str, table_type: &str) -> Option<&'static str> {
+    if table_type == "SYSTEM VERSIONED" {
+        return Some(
+            "it keeps the history of its rows, in which those of a fill would stay after --clean: ALTER TABLE ... DROP \
+             SYSTEM VERSIONING",
+        );
+    }
+    (!engine.eq_ignore_ascii_case("innodb")).then_some(
+        "its storage engine has no transactions, so that an interrupted fill could not be taken up or undone: ALTER \
+         TABLE ... ENGINE = InnoDB",
+    )
 }
 
 /// Rules of uniqueness: of columns, and apart from them those of expressions.
@@ -120,6 +135,10 @@ fn uniques(
         if column.is_none() {
             computed.insert((at, rule.clone()));
         }
+        let prefix = row[3].as_deref().and_then(|length| length.parse().ok());
+        if let (Some(column), Some(prefix)) = (column, prefix) {
+            shorten(&mut table.columns[column].kind, prefix);
+        }
         match table.uniques.last_mut() {
             Some(unique) if unique.rule == rule => unique.columns.extend(column),
             _ => table.uniques.push(Unique { rule, columns: column.into_iter().collect() }),
@@ -134,12 +153,21 @@ fn uniques(
     Ok(())
 }
 
+/// Texts of which the first characters have to differ are made no longer than those.
+fn shorten(kind: &mut Type, prefix: u32) {
+    if let Type::Text { most } = kind {
+        *most = Some(most.map_or(prefix, |most| most.min(prefix)));
+    }
+}
+
 fn text(row: &[Option<String>], at: usize) -> String {
     row[at].clone().unwrap_or_default()
 }
 
 fn column(row: &[Option<String>]) -> Column {
     let extra = text(row, 5).to_ascii_lowercase();
+    let generated = extra.contains("generated") && !extra.contains("default_generated")
+        || ["virtual", "persistent", "stored"].iter().any(|word| extra.contains(word));
     let default = row[4].clone().filter(|default| default != "NULL");
     Column {
         name: text(row, 1),
@@ -147,10 +175,7 @@ fn column(row: &[Option<String>]) -> Column {
         type_name: text(row, 2),
         nullable: text(row, 3) == "YES",
         default,
-        generated: extra.contains("generated") && !extra.contains("default_generated")
-            || extra.contains("virtual")
-            || extra.contains("persistent")
-            || extra.contains("stored"),
+        generated: generated.then(|| text(row, 6)),
         counted: extra.contains("auto_increment"),
     }
 }

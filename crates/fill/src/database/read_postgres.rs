@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::{Database, all, types};
+use crate::computed;
 use crate::error::Result;
 use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
 };
 
-/// Tables that rows can be written to: ordinary and partitioned ones, but no partitions.
+/// Ordinary and partitioned tables, but no partitions; and why rows cannot be added to one.
 const TABLES: &str = "
-SELECT c.oid, CASE WHEN n.nspname = current_schema() THEN NULL ELSE n.nspname END, c.relname
+SELECT c.oid, CASE WHEN n.nspname = current_schema() THEN NULL ELSE n.nspname END, c.relname,
+  CASE WHEN row_security_active(c.oid) THEN 'hidden'
+       WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits h WHERE h.inhparent = c.oid) THEN 'inherited' END
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
@@ -68,7 +71,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             references: Vec::new(),
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: unfit(&text(&row, 3)),
         });
     }
     let mut numbers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); tables.len()];
@@ -120,7 +123,22 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         let text_of = condition(&text(&row, 3));
         tables[at].checks.push(Check { rule: text(&row, 2), text: text_of, value });
     }
+    tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Postgres, tables })
+}
+
+fn unfit(why: &str) -> Option<&'static str> {
+    match why {
+        "hidden" => Some(
+            "row level security hides rows of it from this user, and refuses COPY: connect as its owner, or as one who \
+             may BYPASSRLS",
+        ),
+        "inherited" => Some(
+            "other tables inherit from it, so that a DELETE from it removes rows of theirs too, which --clean must not: \
+             ALTER TABLE ... NO INHERIT, or fill those",
+        ),
+        _ => None,
+    }
 }
 
 fn text(row: &Row, at: usize) -> String {
@@ -130,7 +148,7 @@ fn text(row: &Row, at: usize) -> String {
 fn column(row: &Row) -> Column {
     let type_name = text(row, 3);
     let default = row[7].clone();
-    let generated = !text(row, 6).is_empty();
+    let generated = (!text(row, 6).is_empty()).then(|| text(row, 7));
     let kind = match &row[8] {
         Some(labels) => Type::Enum(labels.split('\u{1}').map(str::to_owned).collect()),
         None => types::postgres(&type_name),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::read_postgres::named;
 use super::{Database, all, one, types};
+use crate::computed;
 use crate::error::Result;
 use crate::schema::{Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Unique};
 
@@ -22,6 +23,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         let references = references(database, &tables, at)?;
         tables[at].references = references;
     }
+    tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Sqlite, tables })
 }
 
@@ -34,6 +36,8 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         ),
     )?;
     let small = sql.to_ascii_lowercase();
+    let Bracketed { checks, generated } = bracketed(sql);
+    let mut generated = generated.into_iter();
     let (mut columns, mut primary) = (Vec::new(), Vec::new());
     for row in &info {
         let cell = |at: usize| row[at].clone().unwrap_or_default();
@@ -47,7 +51,8 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
             type_name: cell(1),
             nullable: cell(2) == "0",
             default: row[3].clone(),
-            generated: matches!(cell(5).as_str(), "2" | "3"),
+            generated: matches!(cell(5).as_str(), "2" | "3")
+                .then(|| generated.next().unwrap_or_default()),
             counted: false,
         });
     }
@@ -81,9 +86,9 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         partial,
         has_primary,
         references: Vec::new(),
-        checks: checks(sql),
+        checks,
         rowid: free.filter(|_| !without_rowid),
-        transactional: true,
+        unfit: None,
     })
 }
 
@@ -164,9 +169,18 @@ fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Resul
     Ok(found.into_values().filter(whole).collect())
 }
 
-/// The conditions in a CREATE statement: what stands in brackets behind CHECK, outside of quotes and comments.
-fn checks(sql: &str) -> Vec<Check> {
-    let mut found = Vec::new();
+/// What stands in brackets behind a keyword.
+#[derive(Debug, Default)]
+struct Bracketed {
+    /// Behind CHECK.
+    checks: Vec<Check>,
+    /// Behind AS: the expressions of generated columns, in order.
+    generated: Vec<String>,
+}
+
+/// What a CREATE statement has in brackets outside of quotes and comments.
+fn bracketed(sql: &str) -> Bracketed {
+    let mut found = Bracketed::default();
     let bytes = sql.as_bytes();
     let (mut at, mut last_name) = (0, None);
     while at < bytes.len() {
@@ -193,7 +207,12 @@ fn checks(sql: &str) -> Vec<Check> {
             let end = closing(bytes, open);
             let text = sql[open..end].to_owned();
             let rule = last_name.take().unwrap_or_else(|| format!("CHECK {text}"));
-            found.push(Check { rule, text, value: None });
+            found.checks.push(Check { rule, text, value: None });
+            at = end;
+        } else if word.eq_ignore_ascii_case("as") && sql[at..].trim_start().starts_with('(') {
+            let open = sql.len() - sql[at..].trim_start().len();
+            let end = closing(bytes, open);
+            found.generated.push(sql[open..end].to_owned());
             at = end;
         }
     }
@@ -242,14 +261,26 @@ mod tests {
     fn conditions_are_found_in_create_statements() {
         let sql = "CREATE TABLE \"check (\" (a INT CHECK (a > 0), -- check (no)\n \
                    b TEXT DEFAULT 'check (no)' CONSTRAINT short CHECK(length(b) < 5 AND b <> ')'), \
-                   check_it INT /* check (no) */, CHECK ((a) IN (1, 2)))";
+                   check_it INT /* check (no) */, c TEXT GENERATED ALWAYS AS (upper(b)) STORED, \
+                   d AS(cast(a AS TEXT) || ')'), CHECK ((a) IN (1, 2)))";
+        let Bracketed { checks, generated } = bracketed(sql);
+        assert_eq!(generated, ["(upper(b))", "(cast(a AS TEXT) || ')')"]);
         let found: Vec<(String, String)> =
-            checks(sql).into_iter().map(|check| (check.rule, check.text)).collect();
+            checks.into_iter().map(|check| (check.rule, check.text)).collect();
         let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(texts, ["(a > 0)", "(length(b) < 5 AND b <> ')')", "((a) IN (1, 2))"]);
         assert_eq!(found[1].0, "short");
-        for odd in ["CREATE TABLE t (a CHECK (", "check", "check(((", "'", "/*", "é check(é)"] {
-            checks(odd);
+        for odd in [
+            "CREATE TABLE t (a CHECK (",
+            "a as (",
+            "as",
+            "check",
+            "check(((",
+            "'",
+            "/*",
+            "é check(é)",
+        ] {
+            bracketed(odd);
         }
     }
 

@@ -32,9 +32,13 @@ impl Sqlite {
 }
 
 fn wrong(error: &rusqlite::Error) -> Error {
-    let full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
-    let more = if full { FULL } else { "" };
-    Error::Database(format!("{error}{more}"))
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
+            Error::Rule(error.to_string())
+        }
+        Some(ErrorCode::DiskFull) => Error::Database(format!("{error}{FULL}")),
+        _ => Error::Database(error.to_string()),
+    }
 }
 
 /// SQLite writes the old pages down before it changes them, so that deleting needs room too.
@@ -109,7 +113,7 @@ impl Database for Sqlite {
                 .map_err(|error| wrong(&error).at(&target.table.name))?;
             if inserted != 1 {
                 let name = &target.table.name;
-                return Err(Error::Database(format!("{name}: a trigger drops rows")));
+                return Err(Error::Rule(format!("{name}: a trigger drops rows")));
             }
         }
         Ok(())

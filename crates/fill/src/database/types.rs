@@ -71,6 +71,7 @@ pub fn mysql(name: &str) -> Type {
     let length = |of: u32| Some(arguments.first().copied().unwrap_or(of));
     match bare.as_str() {
         "tinyint" if small.starts_with("tinyint(1)") => Type::Bool,
+        "bit" if small == "bit(1)" => Type::Bool,
         "tinyint" => integer(1, signed),
         "smallint" => integer(2, signed),
         "mediumint" => integer(3, signed),
@@ -91,7 +92,8 @@ pub fn mysql(name: &str) -> Type {
         }
         "json" => Type::Json,
         "uuid" => Type::Uuid,
-        "inet6" | "inet4" => Type::Inet,
+        "inet4" => Type::Inet,
+        "inet6" => Type::Inet6,
         "enum" => Type::Enum(quoted(name)),
         "set" => match quoted(name) {
             values if values.is_empty() => Type::Other,
@@ -161,10 +163,14 @@ mod tests {
         assert_eq!(postgres("integer[]"), Type::Other);
         assert_eq!(mysql("int(10) unsigned"), Type::Int { min: 0, max: u32::MAX.into() });
         assert_eq!(mysql("tinyint(1)"), Type::Bool);
+        assert_eq!(mysql("bit(1)"), Type::Bool);
+        assert_eq!(mysql("bit(8)"), Type::Other);
         assert_eq!(
             mysql("enum('a','it''s','b,c')"),
             Type::Enum(vec!["a".into(), "it's".into(), "b,c".into()])
         );
+        assert_eq!(mysql("inet4"), Type::Inet);
+        assert_eq!(mysql("inet6"), Type::Inet6);
         assert_eq!(mysql("datetime(6)"), Type::Moment { micros: true });
         assert_eq!(sqlite("VARCHAR(20)"), Type::Text { most: Some(20) });
         assert_eq!(sqlite("INTEGER"), integer(8, true));

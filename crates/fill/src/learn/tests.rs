@@ -10,7 +10,7 @@ fn table(kinds: &[Type]) -> Table {
         type_name: String::new(),
         nullable: true,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     };
     Table {
@@ -22,7 +22,7 @@ fn table(kinds: &[Type]) -> Table {
         references: Vec::new(),
         checks: Vec::new(),
         rowid: None,
-        transactional: true,
+        unfit: None,
     }
 }
 

@@ -11,7 +11,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
         type_name: String::new(),
         nullable,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     };
     let table = |(name, references): &(&str, &[(usize, bool)])| {
@@ -36,7 +36,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
             references,
             checks: Vec::new(),
             rowid: None,
-            transactional: true,
+            unfit: None,
         }
     };
     Schema { dialect: Dialect::Sqlite, tables: tables.iter().map(table).collect() }
@@ -64,6 +64,9 @@ fn what_refers_to_a_table_grows_with_it() {
     assert_eq!(adds(&sizes(&shop, &counts, &[0; 5], &only).unwrap()), [900, 0, 0, 0, 0]);
     let growth = Wish { growth: Some(("users".into(), 18.75)), ..Wish::default() };
     assert_eq!(adds(&sizes(&shop, &counts, &[0; 5], &growth).unwrap())[..2], [1775, 5325]);
+    let fewer = Wish { growth: Some(("users".into(), 0.5)), ..Wish::default() };
+    let found = sizes(&shop, &counts, &[0; 5], &fewer).unwrap();
+    assert_eq!((found[0].add, found[0].why.as_str()), (0, "has as many already"));
     let typo = Wish { rows: vec![("user".into(), 10)], ..Wish::default() };
     let why = sizes(&shop, &counts, &[0; 5], &typo).unwrap_err().to_string();
     assert!(why.contains("did you mean `users`"), "{why}");

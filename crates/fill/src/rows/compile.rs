@@ -55,10 +55,10 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     if of.add == 0 {
         return Ok(made);
     }
-    let conditions = Conditions::of(table);
+    let conditions = Conditions::of(table)?;
     let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
     for (maker, column) in makers.iter_mut().zip(&table.columns) {
-        if column.generated {
+        if column.generated.is_some() {
             *maker = Some(Maker::Skipped);
         }
     }
@@ -101,19 +101,21 @@ struct Conditions {
 }
 
 impl Conditions {
-    fn of(table: &Table) -> Self {
+    fn of(table: &Table) -> Result<Self> {
         let mut limits: Vec<Limits> = table.columns.iter().map(Limits::of).collect();
         let mut after = vec![None; table.columns.len()];
         let mut checks = Vec::new();
         for rule in &table.checks {
             let column = |name: &str| match rule.value {
                 Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
-                _ => {
-                    let same = |of: &crate::schema::Column| of.name.eq_ignore_ascii_case(name);
-                    table.column(name).or_else(|| table.columns.iter().position(same))
-                }
+                _ => table.column_meant(name),
             };
             let condition = check::read(&rule.text, &column);
+            let named = table.columns_of(rule);
+            if named.is_empty() && check::holds(&condition, &[]) == Some(false) {
+                let why = format!("{}: its condition {} allows no row", table.name, rule.rule);
+                return unsatisfiable(why);
+            }
             let (bounds, _) = check::bounds(&condition);
             for (column, bound) in bounds {
                 limits[column].add(&table.columns[column].kind, &bound);
@@ -124,11 +126,10 @@ impl Conditions {
                     }
                 }
             }
-            let place = table.places(&table.columns_of(rule));
-            checks.push((format!("{} of {place}", rule.rule), condition));
+            checks.push((format!("{} of {}", rule.rule, table.places(&named)), condition));
         }
         break_circles(&mut after);
-        Self { limits, after, checks }
+        Ok(Self { limits, after, checks })
     }
 
     /// Pairs of columns that must not be equal.
@@ -239,7 +240,8 @@ fn links(
         if open.is_empty() {
             continue;
         }
-        let mut link = link(schema, facts, at, number, key_of(&[key, 1 << 32 | number as u64]))?;
+        let key = key_of(&[key, 1 << 32 | number as u64]);
+        let mut link = link(schema, facts, (at, number), &open, key)?;
         let parts = reference.columns.iter().copied().enumerate();
         if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
             let shared = parts.clone().filter(|(_, column)| !open.contains(column));
@@ -254,26 +256,44 @@ fn links(
     Ok(links)
 }
 
-fn link(schema: &Schema, facts: &Facts, at: usize, number: usize, key: u64) -> Result<Link> {
+/// A foreign key, of which these columns are open: no other one decides them.
+fn link(
+    schema: &Schema,
+    facts: &Facts,
+    (at, number): (usize, usize),
+    open: &[usize],
+    key: u64,
+) -> Result<Link> {
     let table = &schema.tables[at];
     let reference = &table.references[number];
     let (of, parent) = (&facts.tables[at], &facts.tables[reference.table]);
-    let nullable = reference.columns.iter().any(|&column| table.columns[column].nullable);
+    // Without a parent all of them are NULL.
+    let nullable = open.iter().all(|&column| table.columns[column].nullable);
     let own = reference.table == at;
+    // What the database computes of new rows is not known before they are written.
+    let target = &schema.tables[reference.table];
+    let computed = reference.targets.iter().any(|&at| target.columns[at].generated.is_some());
     let keys = parent.parents.iter().position(|keys| keys.columns == reference.targets);
     let old = parent.keys_of(&reference.targets).len() as u64;
-    let new = if own { 0 } else { parent.add };
+    let new = if own || computed { 0 } else { parent.add };
     let counts = of.links.get(number).cloned().unwrap_or_default();
     let known = of.rows >= FEW as u64;
-    let deal = if own {
+    let deal = if own && !computed {
         Deal::Earlier { one: false, own: !nullable }
     } else if old + new == 0 {
         if !nullable {
+            let why = match computed {
+                true => {
+                    "whose values the database computes: they are not known before they are written"
+                }
+                false => "which has none and gets none",
+            };
+            let columns: &[usize] = if computed { &reference.targets } else { &[] };
             return unsatisfiable(format!(
-                "{}: the foreign key {} needs rows in {}, which has none and gets none",
+                "{}: the foreign key {} needs rows in {}, {why}",
                 table.places(&reference.columns),
                 reference.rule,
-                schema.tables[reference.table].name
+                target.places(columns)
             ));
         }
         Deal::Nobody
@@ -421,7 +441,7 @@ fn later_than_made(table: &Table, number: usize, kind: Kind, known: bool) -> Opt
     let made = |(_, column): &(usize, &crate::schema::Column)| {
         kind_of(&table.name.table, &column.name) == Kind::Created
             && column.kind == table.columns[number].kind
-            && !column.generated
+            && column.generated.is_none()
     };
     table.columns.iter().enumerate().find(made).map(|(at, _)| (at, false))
 }

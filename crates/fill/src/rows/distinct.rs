@@ -1,6 +1,7 @@
 //! Values that no other row has: each is made of a number of its own, above all that were there before.
 
 use std::fmt::Write as _;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::random::{Draws, Permutation, mixed};
 
@@ -47,8 +48,10 @@ pub enum Form {
     Uuid,
     /// Eight bytes at most that tell, and zeros up to a width that is prescribed.
     Bytes { length: usize, width: usize },
-    /// An address.
+    /// An address of version 4.
     Inet,
+    /// A unique local address of version 6 (RFC 4193).
+    Inet6,
     /// One of these.
     OneOf(Vec<Value>),
 }
@@ -100,10 +103,12 @@ impl Distinct {
                 bytes.resize(bytes.len().max(*width), 0);
                 Value::Bytes(bytes)
             }
-            Form::Inet => {
-                let host = number as u32;
-                let [a, b, c, d] = host.to_be_bytes();
-                Value::Text(format!("{a}.{b}.{c}.{d}"))
+            Form::Inet => Value::Text(Ipv4Addr::from_bits(number as u32).to_string()),
+            Form::Inet6 => {
+                // 60 bits of network that tell, and 60 of a host.
+                let network = 0xfd << 120 | u128::from(spread_60(number as u64)) << 60;
+                let host = u128::from(mixed(key) >> 4);
+                Value::Text(Ipv6Addr::from_bits(network | host).to_string())
             }
             Form::OneOf(values) => values[place as usize % values.len()].clone(),
         }

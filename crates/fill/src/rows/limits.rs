@@ -42,6 +42,10 @@ impl Limits {
             }
             _ => (None, None),
         };
+        let range = match column.type_name.to_ascii_lowercase().contains("unsigned") {
+            true => (Some(range.0.map_or(0.0, |low| low.max(0.0))), range.1),
+            false => range,
+        };
         let longest = match &column.kind {
             Type::Text { most } | Type::Bytes { most } => most.map(|most| most as usize),
             _ => None,

@@ -291,6 +291,8 @@ impl Plain {
             (Type::Json, _) => text.push_str("{}"),
             (Type::Other, _) => return Value::Null,
             (Type::Uuid, _) => uuid(draws.bits(), draws.bits(), &mut text),
+            (Type::Inet, _) => words.write(Kind::Ip, &mut draws, &mut text),
+            (Type::Inet6, _) => words.write(Kind::Ip6, &mut draws, &mut text),
             (Type::Bytes { .. }, _) => {
                 let mut bytes = Vec::new();
                 while (bytes.len() as f64) < length.clamp(1.0, 4096.0) {
@@ -362,6 +364,7 @@ impl Plain {
             Type::Time => Value::Time(draws.below(86_400) as i64 * SECOND),
             Type::Uuid => self.text(Kind::Uuid, draws, words),
             Type::Inet => self.text(Kind::Ip, draws, words),
+            Type::Inet6 => self.text(Kind::Ip6, draws, words),
             Type::Json => Value::Text("{}".to_owned()),
             Type::Bytes { .. } => self.cut_bytes(draws.bits().to_be_bytes().to_vec()),
             Type::Text { .. } => self.text(self.kind, draws, words),

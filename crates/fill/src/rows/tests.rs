@@ -13,7 +13,7 @@ fn column(name: &str, kind: Type) -> Column {
         type_name: "type".to_owned(),
         nullable: false,
         default: None,
-        generated: false,
+        generated: None,
         counted: false,
     }
 }
@@ -40,7 +40,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         references: Vec::new(),
         checks: Vec::new(),
         rowid: None,
-        transactional: true,
+        unfit: None,
     }
 }
 
@@ -107,8 +107,9 @@ fn unique_values_of_every_type_are_unique() {
         Type::Float,
         Type::Bytes { most: Some(4) },
         Type::Inet,
+        Type::Inet6,
     ];
-    let names = ["id", "email", "email2", "code", "a", "b", "c", "d", "e", "f", "g", "h"];
+    let names = ["id", "email", "email2", "code", "a", "b", "c", "d", "e", "f", "g", "h", "i"];
     let columns = names.iter().zip(kinds).map(|(name, kind)| column(name, kind)).collect();
     let uniques: Vec<Vec<usize>> = (0..names.len()).map(|at| vec![at]).collect();
     let uniques: Vec<&[usize]> = uniques.iter().map(Vec::as_slice).collect();
@@ -223,6 +224,9 @@ fn conditions_hold_and_impossible_ones_are_named() {
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap();
     let why = rows.row(0, 0, &mut Vec::new()).unwrap_err().to_string();
     assert!(why.contains("things") && why.contains("odd"), "{why}");
+    schema.tables[0].checks.push(check("nothing", "0"));
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap_err().to_string();
+    assert_eq!(why, "things: its condition nothing allows no row");
 }
 
 #[test]
@@ -234,12 +238,46 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
         (kinds, 3, "codes_0"),
         (Type::Bool, 3, "codes_0"),
         (Type::Other, 1, "codes_0"),
+        (Type::Date, 2_000_000, "type has room for"),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
         let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
         let why = Rows::compile(&schema, &facts(&schema, &[(0, add)])).unwrap_err().to_string();
         assert!(why.contains(word), "{kind:?}: {why}");
     }
+}
+
+#[test]
+fn a_reference_of_which_a_column_may_not_be_null_has_a_parent() {
+    let parents = table("orders", vec![column("a", int()), column("b", int())], &[&[0, 1]]);
+    let mut children = table("notes", vec![column("a", int()), column("b", int())], &[]);
+    children.columns[1].nullable = true;
+    children.references.push(reference(&[0, 1], 0, &[0, 1]));
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![parents, children] };
+    let mut facts = facts(&schema, &[(0, 50), (100, 200)]);
+    facts.tables[1].links[0].nulls = 0.5;
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    assert!(made(&rows, 1, 200).iter().all(|row| !row.contains(&Value::Null)));
+}
+
+#[test]
+fn what_is_unsigned_is_not_below_zero() {
+    let mut share = column("share", Type::Decimal { precision: 5, scale: 5 });
+    share.type_name = "decimal(5,5) unsigned".to_owned();
+    let schema =
+        Schema { dialect: Dialect::Mysql, tables: vec![table("shares", vec![share], &[])] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500)])).unwrap();
+    assert!(made(&rows, 0, 500).iter().all(|row| row[0].number().unwrap() >= 0.0));
+}
+
+#[test]
+fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
+    let mut span = column("span", Type::Other);
+    span.nullable = true;
+    let of = table("bookings", vec![column("id", int()), span], &[&[0], &[1]]);
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+    assert!(made(&rows, 0, 50).iter().all(|row| row[1] == Value::Null));
 }
 
 #[test]

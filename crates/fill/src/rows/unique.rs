@@ -22,6 +22,14 @@ use crate::times::{DAY, SECOND};
 use crate::value::Value;
 use crate::words::Words;
 
+/// The block of private addresses that unique ones are taken from, 10.0.0.0/8 (RFC 1918): as numbers.
+pub const FIRST_PRIVATE: u32 = 10 << 24;
+pub const LAST_PRIVATE: u32 = (11 << 24) - 1;
+
+/// The days that all databases know, as days since 1970: 1000-01-01 and 9999-12-31.
+const FIRST_DAY: i64 = -354_285;
+const LAST_DAY: i64 = 2_932_896;
+
 /// A table whose columns are being decided on.
 pub struct Board<'a> {
     pub table: &'a Table,
@@ -70,7 +78,7 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
 impl Board<'_> {
     fn is_met(&self, unique: &Unique) -> bool {
         let one = |column: &usize| match &self.makers[*column] {
-            Some(Maker::Distinct(_) | Maker::Skipped) => true,
+            Some(Maker::Distinct(_) | Maker::Null) => true,
             Some(Maker::Part { link, .. }) => {
                 matches!(self.links[*link].deal, Deal::One { .. } | Deal::Earlier { one: true, .. })
                     && self.holds(unique, *link)
@@ -117,6 +125,10 @@ impl Board<'_> {
             self.makers[column] = Some(maker);
             return Ok(());
         }
+        if let Some(&column) = open.iter().find(|&&column| self.may_be_null(column)) {
+            self.makers[column] = Some(Maker::Null);
+            return Ok(());
+        }
         match (&links[..], &open[..], dealt) {
             ([], [column], _) if unique.columns.len() == 1 => {
                 let free = self.free_values(*column);
@@ -139,6 +151,12 @@ impl Board<'_> {
             ([first, second, ..], [], _) => self.pair(*first, *second, unique),
             _ => self.refuse(unique, "no way is known to make each of its values once"),
         }
+    }
+
+    /// Whether a column of which no values can be made up is left NULL: no NULL is the same as another one.
+    fn may_be_null(&self, column: usize) -> bool {
+        let kind = &self.table.columns[column].kind;
+        matches!(kind, Type::Json | Type::Other) && !self.limits[column].filled
     }
 
     fn is_whole(&self, unique: &Unique, link: usize) -> bool {
@@ -181,7 +199,7 @@ impl Board<'_> {
             Type::Int { .. } => Some(3),
             Type::Moment { .. } => Some(4),
             Type::Decimal { .. } | Type::Float | Type::Bytes { .. } => Some(5),
-            Type::Inet | Type::Date => Some(6),
+            Type::Inet | Type::Inet6 | Type::Date => Some(6),
             Type::Time => Some(7),
             Type::Text { .. } => Some(8),
             Type::Bool | Type::Enum(_) | Type::Json | Type::Other => None,
@@ -345,7 +363,12 @@ impl Board<'_> {
             }
             Type::Float => (Form::Float, above),
             Type::Date => {
-                let start = facts.highest.map_or(self.until / DAY - left as i64, |day| day + 1);
+                let last = self.until / DAY;
+                let (start, days) = match facts.highest {
+                    Some(day) => (day + 1, LAST_DAY - day),
+                    None => (last.saturating_sub_unsigned(left), last - FIRST_DAY),
+                };
+                room(days as f64, &of.type_name)?;
                 (Form::Date, start.into())
             }
             Type::Moment { .. } => {
@@ -369,11 +392,12 @@ impl Board<'_> {
                 let width = most.filter(|_| fixed).map_or(0, |most| most as usize);
                 (Form::Bytes { length, width }, start)
             }
-            // 10.0.0.0/8: private addresses.
             Type::Inet => {
-                room(f64::from(1 << 24), &of.type_name)?;
-                (Form::Inet, 10 << 24)
+                let start = above.max(i128::from(FIRST_PRIVATE));
+                room((i128::from(LAST_PRIVATE) - start + 1) as f64, "10.0.0.0/8")?;
+                (Form::Inet, start)
             }
+            Type::Inet6 => (Form::Inet6, self.namespace(column, 60)),
             _ => self.text(column, facts, left, &room)?,
         };
         Ok(Distinct { wanted, start, order, form })

@@ -1,5 +1,6 @@
 //! Which values of a workload's pools have rows, and which are missing.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
@@ -41,8 +42,8 @@ pub fn sort_pools(
         } else {
             &of.kind
         };
-        let values = merged(kept, pool.values.iter().filter(fits));
-        let mut there = BTreeSet::new();
+        let values = merged(kept, of.folds(schema.dialect), pool.values.iter().filter(fits));
+        let mut there = BTreeMap::new();
         let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
         for chunk in values.chunks(LIST) {
             let list: Vec<String> = chunk
@@ -54,21 +55,25 @@ pub fn sort_pools(
                 .collect();
             let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
             for row in all(database, &sql)? {
-                there.extend(row.into_iter().flatten());
+                let values = row.into_iter().flatten();
+                there.extend(values.map(|value| (folded(of.folds(schema.dialect), &value), value)));
             }
         }
         let sorted = sorted.entry((*at, *column)).or_default();
-        for value in values {
-            let list =
-                if there.contains(&value.0) { &mut sorted.there } else { &mut sorted.missing };
-            if !list.iter().take(LIST).any(|(other, _)| *other == value.0) {
-                list.push(value);
+        for (value, weight) in values {
+            let (list, value) = match there.get(&folded(of.folds(schema.dialect), &value)) {
+                Some(kept) => (&mut sorted.there, kept.clone()),
+                None => (&mut sorted.missing, value),
+            };
+            if !list.iter().take(LIST).any(|(other, _)| *other == value) {
+                list.push((value, weight));
             }
         }
     }
-    for sorted in sorted.values_mut() {
+    for (&(at, column), sorted) in &mut sorted {
+        let folds = schema.tables[at].columns[column].folds(schema.dialect);
         let mut seen = BTreeSet::new();
-        sorted.missing.retain(|(value, _)| seen.insert(value.clone()));
+        sorted.missing.retain(|(value, _)| seen.insert(folded(folds, value)));
     }
     Ok(sorted)
 }
@@ -84,16 +89,26 @@ fn as_kept(kind: &Type, value: &str) -> String {
     }
 }
 
-/// Values as the database shows them, with the weights of equal ones added up, the heaviest first.
-fn merged<'a>(kind: &Type, values: impl Iterator<Item = &'a (String, f64)>) -> Vec<(String, f64)> {
+/// What is the same of values that are the same to the database.
+fn folded(folds: bool, value: &str) -> String {
+    if folds { value.to_lowercase() } else { value.to_owned() }
+}
+
+/// Values as the database shows them, with the weights of equal ones added up, the heaviest first; of those that differ
+/// in the case of letters alone, where it makes no difference, the first.
+fn merged<'a>(
+    kind: &Type,
+    folds: bool,
+    values: impl Iterator<Item = &'a (String, f64)>,
+) -> Vec<(String, f64)> {
     let mut places = BTreeMap::<String, usize>::new();
     let mut all: Vec<(String, f64)> = Vec::new();
     for (value, weight) in values {
         let value = as_kept(kind, value);
-        match places.get(&value) {
-            Some(&place) => all[place].1 += weight,
-            None => {
-                places.insert(value.clone(), all.len());
+        match places.entry(folded(folds, &value)) {
+            Entry::Occupied(place) => all[*place.get()].1 += weight,
+            Entry::Vacant(place) => {
+                place.insert(all.len());
                 all.push((value, *weight));
             }
         }
@@ -123,6 +138,14 @@ mod tests {
             assert_eq!(as_kept(kind, value), kept);
         }
         let pool = [("9", 3.0), ("007", 2.0), ("7", 2.0)].map(|(value, n)| (value.to_owned(), n));
-        assert_eq!(merged(&int, pool.iter()), [("7".to_owned(), 4.0), ("9".to_owned(), 3.0)]);
+        assert_eq!(
+            merged(&int, false, pool.iter()),
+            [("7".to_owned(), 4.0), ("9".to_owned(), 3.0)]
+        );
+        let pool =
+            [("Shoes", 3.0), ("hats", 4.0), ("shoes", 2.0)].map(|(of, n)| (of.to_owned(), n));
+        let folded = [("Shoes".to_owned(), 5.0), ("hats".to_owned(), 4.0)];
+        assert_eq!(merged(&text, true, pool.iter()), folded);
+        assert_eq!(merged(&text, false, pool.iter()).len(), 3);
     }
 }

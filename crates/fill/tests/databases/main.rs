@@ -1,6 +1,11 @@
 //! Fills of real databases, and what `clean` leaves of them.
 
 mod bytes;
+mod computed;
 mod engine;
 mod partial;
+mod pools;
+mod refused;
 mod taken_back;
+mod types;
+mod unfit;

@@ -96,6 +96,35 @@ fn a_trigger_that_changes_the_key_is_found_before_anything_stays() {
 }
 
 #[test]
+fn a_trigger_that_keeps_rows_is_found_before_anything_stays() {
+    // Who refers to a row without having a key stays in the trial.
+    let tables = "CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE notes (thing BIGINT NOT NULL REFERENCES things(id), what VARCHAR(9));
+CREATE TABLE parts (id BIGINT PRIMARY KEY, thing BIGINT NOT NULL REFERENCES things(id));\n";
+    let maria = format!(
+        "{tables}DELIMITER //\nCREATE TRIGGER t BEFORE DELETE ON parts FOR EACH ROW SIGNAL SQLSTATE '45000' \
+         SET MESSAGE_TEXT = 'kept'//"
+    );
+    let postgres = format!(
+        "{tables}CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';\n\
+         CREATE TRIGGER t BEFORE DELETE ON parts FOR EACH ROW EXECUTE FUNCTION f();\n"
+    );
+    let sqlite = format!(
+        "{tables}CREATE TRIGGER t BEFORE DELETE ON parts BEGIN SELECT RAISE(ABORT, 'kept'); END;\n"
+    );
+    let engines =
+        [Engine::mariadb(&maria), Engine::postgres(&postgres), Some(Engine::sqlite(&sqlite))];
+    for engine in engines.into_iter().flatten() {
+        let why = engine.fill(&[("parts", 300), ("things", 9)]).expect_err("it cannot be undone");
+        let why = why.to_string();
+        assert!(why.starts_with("parts") && why.contains("--clean could not take them"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM things"), 0);
+        engine.fill(&[("things", 50), ("notes", 300)]).expect("no trigger is there");
+        assert_eq!(engine.clean().expect("it goes"), 350);
+    }
+}
+
+#[test]
 fn a_fill_whose_rows_are_not_found_is_not_forgotten_at_once() {
     let engine = Engine::sqlite("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT);\n");
     engine.fill(&[("things", 300)]).expect("a fill");
@@ -163,5 +192,28 @@ fn what_a_stopped_program_left_is_dropped() {
             assert!(!database.has_table(name).expect("an answer"), "{name}");
         }
         assert!(!fill::ledger::drop_empty(database).expect("nothing is left"));
+    }
+}
+
+#[test]
+fn tables_that_have_come_since_are_no_obstacle() {
+    let sql = "CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE posts (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, FOREIGN KEY (user_id) REFERENCES users(id));\n";
+    let since = "CREATE TABLE also (id BIGINT PRIMARY KEY, user_id BIGINT,
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE);
+INSERT INTO also VALUES (1, 7);\n";
+    let engines = [Some(Engine::sqlite(sql)), Engine::postgres(sql), Engine::mariadb(sql)];
+    for engine in engines.into_iter().flatten() {
+        engine.fill(&[("users", 50), ("posts", 200)]).expect("a fill");
+        engine.run(since);
+        let why = engine.clean().expect_err("another's row would go with ours").to_string();
+        assert!(why.contains("also (user_id)"), "{why}");
+        engine.run("DELETE FROM also");
+        assert_eq!(engine.clean().expect("the posts are gone already"), 50);
+        engine.fill(&[("users", 50)]).expect("a fill");
+        engine.run("ALTER TABLE users ADD COLUMN more INT");
+        let why = engine.clean().expect_err("it is another table").to_string();
+        assert!(why.contains("the tables have changed since the fill"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM users"), 50);
     }
 }

@@ -5,6 +5,9 @@
 
 use super::{MASK, is_secret_name};
 
+/// What is wrong with an address whose port is a number, but none of a port.
+pub const NO_PORT: &str = "its port is not between 1 and 65535";
+
 /// The address with `***` for its password. What may be a part of the password, because a mark in it was not
 /// escaped, is left out too.
 pub fn mask_address(url: &str) -> String {
@@ -63,11 +66,25 @@ fn is_place(text: &str) -> bool {
     hosts.is_empty() || hosts.split(',').all(is_host)
 }
 
-fn is_host(text: &str) -> bool {
-    let (host, port) = match text.rsplit_once(':') {
+/// A host and the port behind it.
+fn host_and_port(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once(':') {
         Some((host, port)) if !text.ends_with(']') => (host, Some(port)),
         _ => (text, None),
-    };
+    }
+}
+
+/// Whether a host of `HOST[:PORT],...` has a number for its port that is none of a port.
+fn has_no_such_port(place: &str) -> bool {
+    let end = place.find(['/', '?', '#']).unwrap_or(place.len());
+    place[..end].split(',').filter_map(|host| host_and_port(host).1).any(|port| {
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit()) && !port.is_empty();
+        digits && port.parse::<u16>().map_or(true, |port| port == 0)
+    })
+}
+
+fn is_host(text: &str) -> bool {
+    let (host, port) = host_and_port(text);
     let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte);
     let of_ipv6 = |byte: u8| byte.is_ascii_hexdigit() || b":.%".contains(&byte);
     let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
@@ -79,12 +96,16 @@ fn is_host(text: &str) -> bool {
 /// `@` before the host. Escapes that are there already stay.
 ///
 /// # Errors
-/// When it cannot be told where the password ends: what to write then.
+/// When it cannot be told where the password ends: what to write then. When its port is none.
 pub fn escaped_address(url: &str) -> Result<String, &'static str> {
     const IN_DOUBT: &str = "it cannot be told where its password ends: write its marks as %-escapes (%2F for /, \
                             %3F for ?, %23 for #, %40 for @, also for an @ behind the host)";
     let Some((scheme, rest)) = url.split_once("://") else { return Ok(url.to_owned()) };
-    let Some((user, place)) = rest.rsplit_once('@') else {
+    let login = rest.rsplit_once('@');
+    if has_no_such_port(login.map_or(rest, |(_, place)| place)) {
+        return Err(NO_PORT);
+    }
+    let Some((user, place)) = login else {
         return if is_place(rest) && !rest.contains('#') {
             Ok(url.to_owned())
         } else {
@@ -159,6 +180,22 @@ mod tests {
             ["redis://:p/w@h", "mysql://a:p?w@h", "mysql://a:p#w@h", "mysql://a:b", "mysql://h/#"]
         {
             assert!(escaped_address(url).unwrap_err().contains("%-escapes"), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_none_is_no_matter_of_passwords() {
+        for url in [
+            "postgres://h:99999/shop",
+            "postgres://ann:pw@h:65536",
+            "postgres://ann@h1:1,h2:0/shop",
+            "mysql://ann:p@w@[::1]:99999999999999999999/shop",
+            "redis://h:70000",
+        ] {
+            assert!(escaped_address(url).unwrap_err().contains("65535"), "{url}");
+        }
+        for url in ["postgres://ann@h:65535/shop", "mysql://[::1]/shop", "redis://h:1?a=b:99999"] {
+            assert_eq!(escaped_address(url).as_deref(), Ok(url));
         }
     }
 }

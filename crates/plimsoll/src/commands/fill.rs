@@ -132,12 +132,7 @@ fn go_on(
     fill: &mut Fill,
     look: Option<Look>,
 ) -> fill::Result<()> {
-    if fill::digest(schema) != fill.facts.schema_digest() {
-        return Err(Error::Usage(
-            "the schema has changed since the fill began, so that it cannot be continued; undo it with the old schema"
-                .to_owned(),
-        ));
-    }
+    let schema = &fill.numbered(schema)?;
     look.map_or(Ok(()), |look| look.end(database))?;
     say(args, "continuing where the earlier fill ended");
     run(args, database, schema, fill)
@@ -157,6 +152,11 @@ fn run(
         Error::Database(_) if meter.stopped() => Error::Interrupted(left),
         Error::Database(why) => Error::Database(format!(
             "{why}\nplimsoll: what was done before stays: --resume continues, --clean undoes it"
+        )),
+        // The same rows would come again.
+        Error::Rule(why) => Error::Rule(format!(
+            "{why}\nplimsoll: what was done before stays: --clean undoes it. --resume would write the same rows: it \
+             helps only where a row of somebody else is in their way, and removed first"
         )),
         other => other,
     })?;
@@ -185,6 +185,7 @@ fn clean(
     let (mut removed, mut added) = (0, 0);
     for mut fill in fills.into_iter().rev() {
         added += fill.rows_done();
+        let schema = &fill.numbered(schema)?;
         let slow = fill::slow_removals(database, schema, &fill.facts, &fill.rows_of_tables())?;
         say_all(args, &shown::slow(schema, &slow));
         let mut meter = watch(args, database)?;

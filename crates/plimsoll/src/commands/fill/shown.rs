@@ -74,6 +74,8 @@ pub fn rows(schema: &Schema, facts: &Facts, rows: &Rows) -> fill::Result<String>
                 fill::Value::Null => "NULL".to_owned(),
                 value => value.text(),
             };
+            // With the references that are filled in the end.
+            let row = rows.values(at, rows.written(at), number);
             lines.push(row.iter().map(cell).collect());
         }
         text += &format!("\n{}\n{}", table_of.name, table(&lines));

@@ -65,6 +65,73 @@ fn a_refused_fill_leaves_counters_alone() {
 }
 
 #[test]
+fn what_one_row_in_a_hundred_breaks_is_found_before_anything_stays() {
+    const RARE: &str = "CREATE TABLE a (id INTEGER PRIMARY KEY, p INTEGER NOT NULL, \
+        CONSTRAINT rare CHECK (CASE WHEN p > 985 THEN 0 ELSE 1 END = 1))";
+    let engines = [Some(Engine::sqlite(RARE)), Engine::postgres(RARE), Engine::mariadb(RARE, true)];
+    for engine in engines.into_iter().flatten() {
+        let before = engine.dump();
+        let refused = engine.fill("--rows a=5000").ends(1);
+        for words in ["rare", "a (p)", "nothing was written"] {
+            assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+        }
+        assert_eq!(engine.dump(), before);
+    }
+}
+
+#[test]
+fn what_is_looked_at_when_a_transaction_ends_is_tried_too() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE a (id int PRIMARY KEY); \
+         CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''never''; END'; \
+         CREATE CONSTRAINT TRIGGER t AFTER INSERT ON a DEFERRABLE INITIALLY DEFERRED FOR EACH ROW \
+         EXECUTE FUNCTION f()",
+    ) else {
+        return;
+    };
+    let refused = engine.fill("--rows a=5").ends(1);
+    for words in ["never", "nothing was written"] {
+        assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+    }
+}
+
+/// Row 2500 is refused, which is not among those that are tried.
+fn midway(engine: &Engine) {
+    let before = engine.dump();
+    let refused = engine.fill("--rows a=3000").ends(1);
+    for words in ["no more", "--clean undoes it", "--resume would write the same rows"] {
+        assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
+    }
+    assert!(engine.number("SELECT count(*) FROM a") < 2500.0);
+    engine.fill("--clean").ok();
+    assert_eq!(engine.dump(), before);
+}
+
+#[test]
+fn a_row_that_is_refused_midway_is_not_to_be_tried_again() {
+    const TABLE: &str = "CREATE TABLE a (id INTEGER PRIMARY KEY, n INTEGER)";
+    midway(&Engine::sqlite(&format!(
+        "{TABLE};\nCREATE TRIGGER t BEFORE INSERT ON a WHEN NEW.id = 2500 BEGIN SELECT RAISE(ABORT, 'no more'); END"
+    )));
+    if let Some(engine) = Engine::postgres(&format!(
+        "{TABLE}; CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS \
+         'BEGIN IF NEW.id = 2500 THEN RAISE EXCEPTION ''no more''; END IF; RETURN NEW; END'; \
+         CREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION f()"
+    )) {
+        midway(&engine);
+    }
+    if let Some(engine) = Engine::mariadb(
+        &format!(
+            "{TABLE};\nDELIMITER //\nCREATE TRIGGER t BEFORE INSERT ON a FOR EACH ROW IF NEW.id = 2500 THEN \
+             SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no more'; END IF//"
+        ),
+        true,
+    ) {
+        midway(&engine);
+    }
+}
+
+#[test]
 fn a_circle_is_refused_whenever_its_rules_are_checked() {
     let Some(engine) = Engine::postgres(
         "CREATE TABLE a (id int PRIMARY KEY, b int NOT NULL);\n\

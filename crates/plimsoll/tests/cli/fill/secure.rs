@@ -1,7 +1,8 @@
 //! Fills over TLS: encrypted where that is asked for, and of no server whose certificate is not the one asked for.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fill::{Address, Environment};
 use testkit::databases::{Mariadb, Postgres, Signer};
@@ -17,6 +18,26 @@ fn asked(url: &str, sql: &str) -> Result<String, String> {
     let mut database = fill::connect(&address).map_err(|error| error.to_string())?;
     let rows = fill::all(&mut *database, sql).map_err(|error| error.to_string())?;
     Ok(rows[0].last().cloned().flatten().unwrap_or_default())
+}
+
+/// A statement that takes a minute is ended over a connection of its own, as Ctrl-C does it.
+fn is_ended(url: &str, sql: &str) {
+    let address = Address::parse(url, Environment::EMPTY).expect("a good URL");
+    let mut database = fill::connect(&address).expect("a connection");
+    let (cancel, over, began) = (database.canceller(), AtomicBool::new(false), Instant::now());
+    let over = &over;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while !over.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(300));
+                cancel();
+            }
+        });
+        // Some databases say that it was ended, and some only end it.
+        let _ = database.execute(sql);
+        over.store(true, Ordering::SeqCst);
+    });
+    assert!(began.elapsed() < Duration::from_secs(30), "{url}: {:?}", began.elapsed());
 }
 
 fn postgres(server: &Postgres) {
@@ -49,6 +70,8 @@ fn postgres(server: &Postgres) {
         assert!(why.contains("certificate"), "{url}: {why}");
     }
     let url = format!("{named}?sslmode=verify-full&{root}");
+    is_ended(&url, "SELECT pg_sleep(60)");
+    is_ended(&format!("{address}?sslmode=prefer"), "SELECT pg_sleep(60)");
     let folder = Folder::new();
     folder.plimsoll(&format!("fill {url} --rows users=500 --yes-to shop")).ok();
     assert_eq!(asked(&url, "SELECT count(*) FROM users").as_deref(), Ok("500"));
@@ -100,6 +123,7 @@ fn mariadb_over_tls() {
         assert!(why.contains("certificate"), "{url}: {why}");
     }
     let url = format!("{named}?ssl-mode=VERIFY_IDENTITY&{root}");
+    is_ended(&url, "SELECT SLEEP(60)");
     let folder = Folder::new();
     folder.plimsoll(&format!("fill {url} --rows users=500 --yes-to shop")).ok();
     assert_eq!(asked(&url, "SELECT count(*) FROM users").as_deref(), Ok("500"));

@@ -129,6 +129,16 @@ fn a_dry_run_shows_rows_and_writes_none() {
 }
 
 #[test]
+fn a_dry_run_shows_references_that_close_a_circle() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b);\n\
+         CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a)",
+    );
+    let plan = engine.fill("--rows a=5 --rows b=5 --dry-run").ok().stdout;
+    assert!(plan.contains("\nb\n") && !plan.contains("NULL"), "{plan}");
+}
+
+#[test]
 fn what_looks_like_production_needs_its_name() {
     let engine = Engine::sqlite(SHOP);
     let prod = engine.folder.path().join("shop-prod.db");
@@ -310,6 +320,11 @@ fn what_cannot_be_satisfied_is_named_before_anything_is_written() {
             "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT CHECK (x GLOB 'zz[0-9]*'))",
             "a=5",
             &["CHECK", "x GLOB", "nothing was written"],
+        ),
+        (
+            "CREATE TABLE a (id INTEGER PRIMARY KEY, CHECK (0))",
+            "a=5",
+            &["a: its condition CHECK (0) allows no row"],
         ),
         (SHOP, "user=5", &["no table `user`", "did you mean `users`"]),
     ] {

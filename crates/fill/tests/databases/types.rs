@@ -1,0 +1,83 @@
+//! Columns of types that only some databases have.
+
+use super::engine::Engine;
+
+/// Fills twice, so that unique values of the second fill have those of the first beside them.
+#[track_caller]
+fn fill_twice(engine: &Engine, small: &[(&str, u64)], large: &[(&str, u64)]) {
+    engine.fill(small).expect("a fill");
+    engine.fill(large).expect("another one upon it");
+}
+
+#[test]
+fn mariadb_gets_addresses_and_uuids_of_its_types() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE hosts (id UUID PRIMARY KEY, six INET6 NOT NULL UNIQUE, four INET4 NOT NULL UNIQUE,
+  seen INET6, seen_4 INET4, tag UUID);
+CREATE TABLE visits (id BIGINT PRIMARY KEY, host UUID NOT NULL, via INET6 NOT NULL,
+  FOREIGN KEY (host) REFERENCES hosts(id), FOREIGN KEY (via) REFERENCES hosts(six));",
+    ) else {
+        return;
+    };
+    fill_twice(&engine, &[("hosts", 300), ("visits", 900)], &[("hosts", 600), ("visits", 2000)]);
+    let of = |column: &str, pattern: &str| {
+        let sql =
+            format!("SELECT count(*) FROM hosts WHERE CAST({column} AS CHAR) LIKE '{pattern}'");
+        engine.number(&sql)
+    };
+    for (column, pattern) in [
+        ("six", "fd%:%"),
+        ("four", "10.%"),
+        ("seen", "2001:db8:%"),
+        ("seen_4", "198.1_.%"),
+        ("tag", "________-____-4___-____-____________"),
+    ] {
+        assert_eq!(of(column, pattern), 600, "{column}");
+    }
+    assert_eq!(engine.clean().expect("it goes"), 2600);
+}
+
+#[test]
+fn unique_addresses_of_postgres_go_on_where_those_that_are_there_end() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE hosts (id int PRIMARY KEY, ip inet NOT NULL UNIQUE);
+INSERT INTO hosts VALUES (1, '10.0.0.9'), (2, '192.168.0.1'), (3, '::1'), (4, '10.0.1.0/24');",
+    ) else {
+        return;
+    };
+    fill_twice(&engine, &[("hosts", 300)], &[("hosts", 900)]);
+    assert_eq!(engine.number("SELECT count(*) FROM hosts WHERE ip > '10.0.1.0'"), 898);
+    assert_eq!(engine.clean().expect("it goes"), 896);
+}
+
+#[test]
+fn single_bits_are_yes_or_no() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE users (id INT PRIMARY KEY, active BIT(1) NOT NULL, old BIT(1) NOT NULL DEFAULT b'0', seen BIT(1));",
+    ) else {
+        return;
+    };
+    engine.fill(&[("users", 400)]).expect("a fill");
+    let share = |column: &str| engine.number(&format!("SELECT sum({column} + 0) FROM users"));
+    assert!((100..300).contains(&share("active")) && share("old") < 100, "{}", share("old"));
+    engine.clean().expect("it goes");
+    for number in 0..40 {
+        engine.run(&format!("INSERT INTO users VALUES ({number}, b'1', b'0', NULL)"));
+    }
+    engine.fill(&[("users", 400)]).expect("a fill");
+    assert_eq!((share("active"), share("old")), (400, 0));
+    assert_eq!(engine.clean().expect("it goes"), 360);
+}
+
+#[test]
+fn texts_whose_beginnings_have_to_differ_do() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE pages (id INT PRIMARY KEY, url TEXT NOT NULL, title VARCHAR(80) NOT NULL,
+  UNIQUE by_url (url(16)), UNIQUE by_title (title(8)));",
+    ) else {
+        return;
+    };
+    engine.fill(&[("pages", 3000)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(DISTINCT left(title, 8)) FROM pages"), 3000);
+    assert_eq!(engine.clean().expect("it goes"), 3000);
+}
