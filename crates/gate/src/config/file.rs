@@ -168,8 +168,8 @@ pub struct RouteConfig {
     pub public: bool,
     /// Replaces the path's beginning.
     pub rewrite: Option<RewriteConfig>,
-    /// Whether `Location`, `Content-Location` and the `Path` of `Set-Cookie` in responses are put in the client's terms: the
-    /// rewritten path back, and no URL of the upstream's own address (default yes).
+    /// Whether `Location`, `Content-Location`, `Refresh` and the `Path` of `Set-Cookie` in responses are put in the client's
+    /// terms: the rewritten path back, and no URL of the upstream's own address (default yes).
     pub rewrite_responses: Option<bool>,
     /// The `Host` sent upstream; the client's by default.
     #[schemars(with = "Option<String>")]
