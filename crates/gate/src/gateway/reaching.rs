@@ -106,6 +106,8 @@ pub(super) fn write(
     troubles: &Troubles,
     stop: &AtomicBool,
 ) {
+    // Where there is one processor for all, requests would wait while counts are written.
+    net::limits::give_way();
     while let Ok(reached) = told.recv() {
         while let Err(why) = table.raise(&reached) {
             troubles.set("quotas", Some(format!(
