@@ -225,7 +225,8 @@ impl Collector {
             note_second(&mut snapshot.seconds, unix_s, &std::mem::take(&mut self.second));
         }
         drop(snapshot);
-        if unix_s >= self.next_s {
+        // A clock that was put back would have it wait for longer than that.
+        if !(1..=self.every_s).contains(&(self.next_s - unix_s)) {
             self.next_s = unix_s + self.every_s;
             // Where the sink is slow, what is merged goes on being merged.
             self.hand_on(unix_s, route_name, |batches, merged| {

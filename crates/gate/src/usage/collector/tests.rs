@@ -203,3 +203,19 @@ fn handing_on_copies_no_rows() {
     assert_eq!((batch.rows[4].1.as_str(), batch.rows[5].1.as_str()), ("route 0", "route 1"));
     assert!(holds(&collector.reader().account()));
 }
+
+/// By an hour, as when a wrong clock is set right.
+#[test]
+fn a_clock_that_is_put_back_stops_no_report() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 5);
+    let mut local = Local::new(hub);
+    let mut reported_at = |unix_s: i64| {
+        local.refuse(1, 0, Problem::RateLimited, 0);
+        local.hand_over();
+        collector.collect(unix_s, u64::from, |number| number.to_string());
+        reporter.batches.try_recv().is_ok()
+    };
+    let seconds = [5_000, 5_004, 5_005, 1_400, 1_404, 1_405];
+    assert_eq!(seconds.map(&mut reported_at), [true, false, true, true, false, true]);
+}
