@@ -272,7 +272,7 @@ fn a_later_gateway_reports_while_the_earlier_one_ends() {
 fn later_and_earlier(every: &str) {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let key = key(&folder);
-    let more = format!("[usage]\nevery = \"{every}\"\n[client]\nbody_rate = \"0\"\n{}", quota(4));
+    let more = format!("[usage]\nevery = \"{every}\"\n[client]\nbody_rate = 0\n{}", quota(4));
     let text_of = |folder: &TempDir| text(folder, api.addr(), &more);
     let earlier = start(&folder, &text_of(&folder).replace("127.0.0.1:0", &free_address()));
     let mut slow = RawClient::connect(earlier.addresses()[0]);
