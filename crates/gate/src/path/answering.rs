@@ -314,6 +314,7 @@ fn step(
         rules: terms.rules,
         back: terms.back,
     };
+    up.last = response::is_last(&head);
     let before = out.len();
     exchange.sent_as = response::write_head(out, &head, &manner);
     exchange.head_out += (out.len() - before) as u64;

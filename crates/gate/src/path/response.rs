@@ -34,6 +34,13 @@ pub(super) struct Manner<'a> {
     pub(super) back: Option<Back<'a>>,
 }
 
+/// Whether another answer could not be told from what comes behind this one: a 204 has no body, and one that announces some
+/// may send it yet.
+pub(super) fn is_last(head: &ResponseHead<'_>) -> bool {
+    let length = || head.headers.get("content-length").is_some_and(|length| length != b"0");
+    head.status == 204 && (length() || head.headers.get("transfer-encoding").is_some())
+}
+
 /// How the body of an answer is sent on.
 pub(super) fn framing(head: &ResponseHead<'_>, http10: bool) -> Sent {
     match head.framing {
