@@ -109,6 +109,9 @@ impl Worker {
                 self.leave_line(&mut client, net.taken_in().at);
                 self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
                 self.tunnel_held(net, &mut client);
+                if self.is_of_revoked(&client) {
+                    self.end_tunnel(net, &mut client);
+                }
             }
             Progress::Broken(failure) => {
                 self.ups.put(token, up);

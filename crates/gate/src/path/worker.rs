@@ -49,6 +49,8 @@ pub(super) struct Worker {
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
     pub(super) shadows: Shadows,
+    /// As the table of keys had it when tunnels of revoked keys were last ended.
+    pub(super) revocations: u32,
     pub(super) next_sweep_ns: u64,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
@@ -71,6 +73,7 @@ impl Worker {
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
+        let revocations = policy.state().keys.revocations();
         let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
         Self {
             shared,
@@ -86,6 +89,7 @@ impl Worker {
             up_due: Vec::new(),
             pools,
             shadows: Shadows::default(),
+            revocations,
             next_sweep_ns: 0,
             draining_since_ns: None,
             out: Vec::new(),
