@@ -1,19 +1,18 @@
 //! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
 //! in one step.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
 use super::own::{Awaited, Own};
-use super::named::{Written, admin_token, load_line};
+use super::named::{Written, admin_token, load_line, read_text};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
-use crate::config::{Built, Config, ConfigError};
+use crate::config::{Built, Config, ConfigError, LONGEST};
 use crate::health::Health;
 use crate::keys::{Keys, Stamp, Store, new_key};
 use crate::path::{PathCounts, PathReader, Trust};
@@ -86,7 +85,7 @@ pub struct Control {
 /// The configuration that a setup asks for, and its text.
 pub(super) fn read(setup: &Setup) -> Result<(Config, String), GatewayError> {
     let Some(path) = &setup.file else { return Ok((setup.flags.clone(), String::new())) };
-    let text = fs::read_to_string(path)
+    let text = read_text(path, LONGEST)
         .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
     Ok((parsed(setup, &text)?, text))
 }
