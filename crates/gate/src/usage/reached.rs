@@ -21,15 +21,16 @@ CREATE TABLE IF NOT EXISTS quota_reached (
     PRIMARY KEY (kind, name)
 ) STRICT, WITHOUT ROWID;
 ";
-/// The count of a later period takes the place of an earlier one's; of one period the larger is kept.
+/// The count of a later period takes the place of an earlier one's; of one period the larger is kept. A period that is more
+/// than one ahead is of a clock that was wrong.
 const RAISE: &str = "
 INSERT INTO quota_reached VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kind, name) DO UPDATE SET
-    of_day = CASE WHEN excluded.day > day THEN excluded.of_day WHEN excluded.day < day THEN of_day
-        ELSE max(of_day, excluded.of_day) END,
-    day = max(day, excluded.day),
-    of_month = CASE WHEN excluded.month > month THEN excluded.of_month WHEN excluded.month < month THEN of_month
-        ELSE max(of_month, excluded.of_month) END,
-    month = max(month, excluded.month)
+    of_day = CASE WHEN day = excluded.day THEN max(of_day, excluded.of_day)
+        WHEN day = excluded.day + 1 THEN of_day ELSE excluded.of_day END,
+    day = CASE WHEN day = excluded.day + 1 THEN day ELSE excluded.day END,
+    of_month = CASE WHEN month = excluded.month THEN max(of_month, excluded.of_month)
+        WHEN month = excluded.month + 1 THEN of_month ELSE excluded.of_month END,
+    month = CASE WHEN month = excluded.month + 1 THEN month ELSE excluded.month END
 ";
 /// What the kind of a row ends with that was written beside another gateway.
 const BESIDE: char = '+';
@@ -169,6 +170,10 @@ mod tests {
             ((7, 4), (3, 51), (5, 51)),
             ((6, 9), (2, 99), (5, 51)),
             ((8, 1), (3, 52), (0, 52)),
+            ((40, 1), (4, 1), (0, 0)),
+            // A clock that was ahead is set right.
+            ((9000, 8), (300, 8), (0, 0)),
+            ((7, 2), (3, 20), (2, 20)),
             ((40, 1), (4, 1), (0, 0)),
         ] {
             let all: Vec<Reached> = whose.iter().map(|whose| of(whose, day, month)).collect();
