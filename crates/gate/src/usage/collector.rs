@@ -15,6 +15,7 @@ use crate::policy::{NONE, PROBLEMS};
 /// Keys and routes that are kept apart, in a batch and since the start. Further ones are dropped from batches, and
 /// counted together since the start.
 const ROWS_MOST: usize = 20_000;
+const DAY_S: i64 = 86_400;
 /// Seconds that pages show.
 const SECONDS_KEPT: usize = 300;
 /// Stands for all keys beyond [`ROWS_MOST`].
@@ -194,6 +195,10 @@ impl Collector {
         key_id: impl Fn(u32) -> u64,
         route_name: impl Fn(u32) -> String,
     ) {
+        if unix_s.div_euclid(DAY_S) != self.second_s.div_euclid(DAY_S) {
+            // Quotas are of days: what came on the last one is reported of it.
+            self.hand_on(self.second_s, &route_name, try_send);
+        }
         self.asked_milli.clear();
         let mut snapshot = lock(&self.shared.snapshot);
         self.shared.hub.each_full(|table| {
@@ -229,11 +234,7 @@ impl Collector {
         if !(1..=self.every_s).contains(&(self.next_s - unix_s)) {
             self.next_s = unix_s + self.every_s;
             // Where the sink is slow, what is merged goes on being merged.
-            self.hand_on(unix_s, route_name, |batches, merged| {
-                batches.try_send(merged).map_err(|error| match error {
-                    TrySendError::Full(merged) | TrySendError::Disconnected(merged) => merged,
-                })
-            });
+            self.hand_on(unix_s, route_name, try_send);
         }
         self.settle();
     }
@@ -342,6 +343,13 @@ impl Reader {
     pub fn sink_error(&self) -> Option<String> {
         lock(&self.0.error).clone()
     }
+}
+
+/// Hands on where the reporter has room.
+fn try_send(batches: &SyncSender<Merged>, merged: Merged) -> Result<(), Merged> {
+    batches.try_send(merged).map_err(|error| match error {
+        TrySendError::Full(merged) | TrySendError::Disconnected(merged) => merged,
+    })
 }
 
 fn note_second(seconds: &mut VecDeque<Second>, at_s: i64, sum: &Sum) {

@@ -219,3 +219,24 @@ fn a_clock_that_is_put_back_stops_no_report() {
     let seconds = [5_000, 5_004, 5_005, 1_400, 1_404, 1_405];
     assert_eq!(seconds.map(&mut reported_at), [true, false, true, true, false, true]);
 }
+
+/// A batch that is an hour long, and a day that ends within it.
+#[test]
+fn what_came_before_midnight_is_reported_of_that_day() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 3600);
+    let mut local = Local::new(hub);
+    let name = |number: u32| number.to_string();
+    collector.collect(DAY_S - 10, u64::from, name);
+    let mut reported = |requests: u32, unix_s: i64| {
+        (0..requests).for_each(|_| local.refuse(1, 0, Problem::RateLimited, 0));
+        local.hand_over();
+        collector.collect(unix_s, u64::from, name);
+        let batches = reporter.batches.try_iter().map(Merged::into_batch);
+        batches.map(|batch| (batch.at_s, batch.requests())).collect::<Vec<_>>()
+    };
+    assert_eq!(reported(3, DAY_S - 1), []);
+    assert_eq!(reported(2, DAY_S), [(DAY_S - 1, 3)]);
+    assert_eq!(reported(1, DAY_S + 1), []);
+    assert_eq!(reported(0, DAY_S + 3600), [(DAY_S + 3600, 3)]);
+}
