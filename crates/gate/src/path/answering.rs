@@ -3,10 +3,11 @@
 //! Owns the way of an answer from a server's bytes to the client's. `response` writes heads, `ending` ends requests.
 
 use net::{Close, Net};
-use wire::{Eof, ResponseEvent};
+use wire::{Eof, Headers, ResponseEvent};
 
 use super::client::{Client, Exchange};
 use super::failure::Failure;
+use super::fields::Connection;
 use super::handing::BACKLOG_BYTES;
 use super::redirects::Back;
 use super::refusal::Fault;
@@ -321,6 +322,9 @@ fn step(
     let before = out.len();
     exchange.sent_as = response::write_head(out, &head, &manner);
     exchange.head_out += (out.len() - before) as u64;
+    if exchange.sent_as == Sent::Chunks {
+        up.trailers = !Connection::of(&head.headers).nominates();
+    }
     exchange.status = head.status;
     exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
     end_of(exchange, up, input, out, terms)
@@ -355,7 +359,8 @@ fn done(
     terms: &Terms<'_>,
 ) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-        response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
+        let trailers = if up.trailers { up.parser.trailers() } else { Headers::default() };
+        response::write_last_chunk(out, &trailers, terms.rules);
     }
     Progress::Done(keep_alive && input.is_empty() && !up.is_ending())
 }

@@ -195,6 +195,7 @@ impl Worker {
             idempotent,
             upgrade: upgrade.is_some(),
             expects_continue: forward.expects_continue,
+            trailers: !checked.connection.nominates(),
             waits,
             kept: idempotent || shadow != Shadowing::No,
             shadow,

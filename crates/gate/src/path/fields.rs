@@ -143,6 +143,11 @@ impl Connection {
         self.options > CONNECTION_OPTIONS
     }
 
+    /// Whether it names any header, which may be a trailer too.
+    pub(super) fn nominates(&self) -> bool {
+        self.nominates
+    }
+
     /// Whether a header of this name is hop-by-hop by being named.
     pub(super) fn names(&self, headers: &Headers<'_>, name: &str) -> bool {
         self.nominates

@@ -28,6 +28,8 @@ pub(super) struct Up {
     pub(super) answers: u64,
     /// The answer under way is the last that can be told from what comes behind it.
     pub(super) last: bool,
+    /// Trailers of the answer under way pass, as those of a request do (`Exchange::trailers`).
+    pub(super) trailers: bool,
     /// Receiving was switched off.
     pub(super) paused: bool,
     pub(super) draining: bool,
@@ -50,6 +52,7 @@ impl Up {
             open: false,
             answers: 0,
             last: false,
+            trailers: true,
             paused: false,
             draining: false,
             check: NONE,

@@ -229,6 +229,21 @@ fn answers_cut_short_are_cut_short_for_the_client_too() {
 }
 
 #[test]
+fn trailers_that_connection_names_end_at_the_gateway() {
+    for io in interfaces() {
+        let answer =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: x-sum\r\n\r\n1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n";
+        let peer =
+            Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec()), Step::Hang]);
+        let front = front(upstream(&[peer.addr()]), io);
+        let mut client = front.client();
+        client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        client.receive_until(b"\r\n\r\n");
+        assert_eq!(client.receive_until(b"\r\n\r\n"), b"1\r\na\r\n0\r\n\r\n");
+    }
+}
+
+#[test]
 fn trailers_of_an_answer_pass() {
     for io in interfaces() {
         let answer =
