@@ -6,6 +6,10 @@ const DAY_S: i64 = 86_400;
 /// A clock that is put back by less is waited for before another day begins.
 const PUT_BACK_S: i64 = 3600;
 
+/// The months' names, as protocols and logs write them.
+pub(crate) const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 /// The periods that an instant lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Periods {

@@ -32,6 +32,7 @@ enum Progress {
 /// What passing an answer on depends on.
 struct Terms<'a> {
     rules: &'a HeaderRules,
+    date: &'a [u8],
     back: Option<Back<'a>>,
     draining: bool,
     now: u64,
@@ -157,6 +158,7 @@ impl Worker {
         };
         let terms = Terms {
             rules: &route.response_headers,
+            date: self.date.line(),
             back: route.rewrite_responses.then_some(back),
             draining: self.draining_since_ns.is_some(),
             now: net.taken_in().at,
@@ -316,6 +318,7 @@ fn step(
         // A client that is still sending would have to be read to the end first.
         keep_alive: exchange.keep_alive && exchange.read_whole && !terms.draining,
         rules: terms.rules,
+        date: terms.date,
         back: terms.back,
     };
     up.last = response::is_last(&head);

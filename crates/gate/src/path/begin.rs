@@ -225,6 +225,7 @@ impl Worker {
         refusal::write_refusal(
             &mut out,
             refusal,
+            self.date.line(),
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
@@ -253,6 +254,7 @@ impl Worker {
         refusal::write_fault(
             &mut out,
             fault,
+            self.date.line(),
             Manner { keep_alive: false, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);

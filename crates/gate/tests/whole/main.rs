@@ -21,7 +21,7 @@ use gate::keys::{NewKey, Stamp, Store};
 use gate::policy::{Decision, Facts, Outcome, Policy};
 use gate::usage::{Local, used_since};
 use tempfile::TempDir;
-use testkit::peer::RawClient;
+use testkit::peer::{Peer, RawClient, Step};
 use wire::ResponseTo;
 
 use harness::{answers, api};
@@ -465,4 +465,30 @@ fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let refused = take_over(&folder).expect_err("the other one goes on");
     assert!(refused.to_string().contains("goes on"), "{refused}");
     drop(impatient.join().expect("a door"));
+}
+
+/// Its own answers, and those that come without one; what the API says of the time is passed on.
+#[test]
+fn answers_say_the_time() {
+    let folder = TempDir::new().expect("a folder");
+    let ask = || Step::Expect(b"\r\n\r\n");
+    let answer = |date: &str| {
+        Step::Send(format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{date}\r\n").into_bytes())
+    };
+    let own = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    let peer = Peer::start(vec![ask(), answer(""), ask(), answer(own), Step::Hang]);
+    let route = "[[route]]\nname = \"some\"\npath = \"/some\"\nupstream = \"api\"\n";
+    let gateway = start(&folder, &text(&folder, peer.addr(), route));
+    assert!(soon(|| gateway.control().state().calendar.unix_s() > 0));
+    thread::sleep(Duration::from_millis(200));
+    let mut client = RawClient::connect(gateway.addresses()[0]);
+    let dates = ["/some", "/some", "/other"].map(|path| {
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes());
+        let head = String::from_utf8(client.receive_until(b"\r\n\r\n")).expect("text");
+        let dates = head.split_inclusive("\r\n").filter(|line| line.starts_with("Date: "));
+        dates.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!((dates[0].len(), dates[2].len()), (1, 1), "{dates:?}");
+    assert!(dates[0][0] != own && dates[0][0].ends_with(" GMT\r\n"), "{dates:?}");
+    assert_eq!(dates[1], [own]);
 }
