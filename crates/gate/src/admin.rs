@@ -1,7 +1,7 @@
 //! The admin API: keys, configuration, usage and health, on an address of its own, for who has the token.
 //!
 //! Owns HTTP and the page; what is done is `gateway::Control`'s. It runs on a thread of its own with a runtime of
-//! its own, so that nothing of it is in the way of requests.
+//! its own, at a lower priority than requests, so that nothing of it is in their way.
 
 mod api;
 mod metrics;
@@ -82,6 +82,8 @@ pub fn serve(
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let work = move || {
+        // A scrape goes over thousands of rows: requests go first where all share a processor.
+        net::limits::give_way();
         runtime.spawn(axum::serve(listener, api::routes(control)).into_future());
         // Told to stop, or forgotten: either way what is open ends with the runtime.
         let _ = runtime.block_on(stopped);

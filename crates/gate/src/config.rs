@@ -10,6 +10,7 @@ mod place;
 mod values;
 
 pub(crate) use build::NO_ADDRESS;
+pub(crate) use file::LONGEST;
 pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
 pub use file::{
     AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig,

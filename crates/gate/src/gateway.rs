@@ -11,6 +11,7 @@ mod heir;
 mod loading;
 mod named;
 mod notes;
+mod own;
 mod preflight;
 mod reaching;
 mod restart;
@@ -32,6 +33,7 @@ pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
+use own::Noting;
 use reaching::Reaching;
 pub use restart::Reloaded;
 use shown::Shown;
@@ -78,6 +80,8 @@ pub struct Gateway {
     reaching: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
+    /// Waits for the gateway that this one takes over, to count what that let through.
+    counting: Option<JoinHandle<()>>,
     waiting: Option<JoinHandle<Option<UnixStream>>>,
     /// Closed once the gateway that this one took over has ended.
     earlier: Option<UnixStream>,
@@ -131,13 +135,13 @@ impl Gateway {
             spawn("gate-log", move || log.run(&control.current, &stop))
         });
         let (tell, told) = channel();
-        let reporting = {
+        let counting = control.awaits_used().then(|| {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-report", move || {
-                count_earlier(&control, &told, &stop);
-                report(reporter, sink);
-            })?
-        };
+            spawn("gate-earlier", move || count_earlier(&control, &told, &stop))
+        });
+        let counting = counting.transpose()?;
+        let sink = Noting { sink, control: Arc::clone(&control) };
+        let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let (quotas, reaching) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
@@ -158,6 +162,7 @@ impl Gateway {
             reaching,
             logging,
             sharing,
+            counting,
         };
         gateway.replace(earlier, tell, &store)
     }
@@ -178,7 +183,7 @@ impl Gateway {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    // The reporter waits for it.
+                    // Who counts what the earlier one lets through waits for it.
                     drop(tell);
                     self.drain();
                     return Err(error);
@@ -247,7 +252,8 @@ impl Gateway {
         let heir = self.waiting.map_or(Ok(None), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
-        let others = self.logging.into_iter().chain(self.sharing).map(JoinHandle::join);
+        let others = self.logging.into_iter().chain(self.sharing).chain(self.counting);
+        let others = others.map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
         let ended = self.ticking.join().and(self.reporting.join()).and(self.reaching.join());
         let ended = ended.and(others);
@@ -321,12 +327,8 @@ fn given(
     Ok((Some(earlier), given))
 }
 
-/// Waits for the gateway that was taken over to end, where keys have quotas, and counts what it let through meanwhile. Nothing
-/// is reported before, so that what is new in the store is that gateway's.
+/// Waits for the gateway that was taken over to end, and counts what it let through meanwhile.
 fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBool) {
-    if !control.awaits_used() {
-        return;
-    }
     let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
     if let Ok(ending) = told.recv() {
@@ -407,10 +409,10 @@ fn write_quotas(
     Ok((reaching, spawn("gate-quotas", write)?))
 }
 
-fn report(reporter: Reporter, mut sink: Box<dyn Sink>) {
+fn report(reporter: Reporter, mut sink: Noting) {
     // Where there is one processor for all, requests would wait while a batch is written.
     net::limits::give_way();
-    reporter.run(&mut *sink, || thread::sleep(SINK_PAUSE));
+    reporter.run(&mut sink, || thread::sleep(SINK_PAUSE));
 }
 
 fn spawn<T: Send + 'static>(

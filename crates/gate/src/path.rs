@@ -9,7 +9,7 @@
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
-//! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
+//! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `date`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
 
 #[cfg(test)]
 mod allocations;
@@ -19,6 +19,7 @@ mod caps;
 mod certificates;
 mod checks;
 mod client;
+mod date;
 mod due;
 mod ending;
 mod failure;

@@ -12,11 +12,9 @@ use serde::Deserialize;
 
 use super::Entry;
 use crate::escapes;
-use crate::limits::date;
+use crate::limits::{MONTHS, date};
 
 const SECOND_NS: i64 = 1_000_000_000;
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// How lines of the access log are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@ use crate::keys::{NewKey, StoreError};
 /// By whom changes are made, in the log of changes.
 const BY: &str = "admin API";
 /// Rows of a list, unless fewer are asked for.
-const ROWS: usize = 1000;
+const ROWS: u32 = 1000;
 
 const PAGE: &str = include_str!("../../assets/usage.html");
 /// The page's own script and style run, and it talks to its own address alone.
@@ -108,23 +108,17 @@ struct Page {
 }
 
 async fn keys(State(control): Shared, Query(page): Query<Page>) -> Response {
-    let listed = control.with_store(|store| {
-        let mut keys = Vec::new();
-        store.each_key(|key| {
-            if key.id > page.after && keys.len() < ROWS {
-                keys.push(views::key(&key));
-            }
-        })?;
-        Ok::<_, StoreError>(keys)
-    });
-    match listed {
-        Ok(keys) => Json(json!({ "keys": keys })).into_response(),
+    match control.with_store(|store| store.keys_after(page.after, ROWS)) {
+        Ok(keys) => {
+            let keys: Vec<_> = keys.iter().map(views::key).collect();
+            Json(json!({ "keys": keys })).into_response()
+        }
         Err(error) => failed(&GatewayError::Store(error)),
     }
 }
 
 async fn changes(State(control): Shared, Query(page): Query<Page>) -> Response {
-    match control.with_store(|store| store.changes_after(page.after, ROWS as u32)) {
+    match control.with_store(|store| store.changes_after(page.after, ROWS)) {
         Ok(changes) => {
             let changes: Vec<_> = changes.iter().map(views::change).collect();
             Json(json!({ "changes": changes })).into_response()

@@ -15,6 +15,8 @@ const STEP_UP: f64 = 1.02;
 /// A step back up while less than [`IDLE`] of the number in flight at most is in flight.
 const STEP_UP_IDLE: f64 = 1.2;
 const IDLE: f64 = 0.25;
+/// Of the ceiling, what an API is taken to carry at least: steps up begin there.
+const LEAST: f64 = 0.05;
 
 /// What the API is known to carry, in mean requests per second.
 #[derive(Debug)]
@@ -35,14 +37,15 @@ impl Carried {
         let in_flight = seen.in_flight(seconds);
         let asked = seen.latency.count() + seen.refused;
         let refused = seen.refused as f64 > REFUSED * asked as f64;
+        let full = refused && in_flight >= FULL * at_once;
         self.0 = match () {
-            () if refused && in_flight >= FULL * at_once => {
-                BELOW_COMPLETED * completed / seen.running_s(seconds)
-            }
+            // All that was in flight was given up: that may be of a stall, and says of no rate what it is.
+            () if full && seen.completed_milli == 0 => self.0,
+            () if full => BELOW_COMPLETED * completed / seen.running_s(seconds),
             () if in_flight < IDLE * at_once => self.0 * STEP_UP_IDLE,
             () => self.0 * STEP_UP,
         };
-        self.0 = self.0.min(ceiling_per_s);
+        self.0 = self.0.max(LEAST * ceiling_per_s).min(ceiling_per_s);
     }
 
     /// Mean requests per second.
@@ -76,6 +79,23 @@ mod tests {
             learn(&mut carried, 4 * MS, 250, 0);
         }
         assert_eq!(carried.per_s(), 1000.0, "hardly anything is in flight");
+    }
+
+    /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.
+    #[test]
+    fn an_api_that_answered_nothing_for_a_while_is_shared_as_before() {
+        let mut carried = Carried::default();
+        // 30 in flight of 30.
+        let still = Seen { given_up: 15_000_000_000, refused: 100, ..Seen::default() };
+        for _ in 0..10 {
+            carried.learn(&still, 0.5, 1000.0, 30.0);
+        }
+        assert_eq!(carried.per_s(), 1000.0);
+        assert_eq!(learn(&mut carried, 15_000 * MS, 1, 100), 50.0, "30 in flight of 30");
+        for _ in 0..20 {
+            learn(&mut carried, 4 * MS, 20, 0);
+        }
+        assert_eq!(carried.per_s(), 1000.0);
     }
 
     #[test]

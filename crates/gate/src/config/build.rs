@@ -373,15 +373,17 @@ impl Builder<'_> {
             rate: written.rate,
             burst: written.burst.clone(),
             concurrency: written.concurrency.clone(),
-            ..LimitConfig::default()
+            per_day: written.per_day.clone(),
+            per_month: written.per_month.clone(),
         };
+        let quotas = self.quotas(&each)?;
         self.no_quotas(&written.together, "the keys of a tier have quotas, each its own")?;
         Ok(Tier {
             name: written.name.get_ref().clone(),
             priority: written.priority,
             each: self.limits(&each)?,
-            day_quota: written.per_day,
-            month_quota: written.per_month,
+            day_quota: quotas.day,
+            month_quota: quotas.month,
             together: self.limits(&written.together)?,
             body_max_bytes: written.body.map(|bytes| bytes.0),
             closed: written.unshared == UnsharedConfig::Closed,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::place::ConfigError;
-use super::values::{Bytes, Duration, RateText};
+use super::values::{Bytes, Duration, RateText, wait};
 use crate::access::LogFormat;
 
 /// Bytes of a configuration at most.
@@ -132,8 +132,10 @@ pub struct CheckConfig {
     #[schemars(with = "String")]
     pub path: Spanned<String>,
     /// How often (default 2s).
+    #[serde(default, deserialize_with = "wait")]
     pub every: Option<Duration>,
     /// How long an answer may take (default 1s).
+    #[serde(default, deserialize_with = "wait")]
     pub timeout: Option<Duration>,
     /// Answers in a row that bring a server back (default 2).
     pub up_after: Option<u32>,
@@ -168,8 +170,8 @@ pub struct RouteConfig {
     pub public: bool,
     /// Replaces the path's beginning.
     pub rewrite: Option<RewriteConfig>,
-    /// Whether `Location`, `Content-Location` and the `Path` of `Set-Cookie` in responses are put in the client's terms: the
-    /// rewritten path back, and no URL of the upstream's own address (default yes).
+    /// Whether `Location`, `Content-Location`, `Refresh` and the `Path` of `Set-Cookie` in responses are put in the client's
+    /// terms: the rewritten path back, and no URL of the upstream's own address (default yes).
     pub rewrite_responses: Option<bool>,
     /// The `Host` sent upstream; the client's by default.
     #[schemars(with = "Option<String>")]
@@ -246,12 +248,16 @@ pub struct HeaderConfig {
 #[serde(deny_unknown_fields, default)]
 pub struct TimeoutConfig {
     /// To connect (default 2s).
+    #[serde(deserialize_with = "wait")]
     pub connect: Option<Duration>,
     /// From the request to the first byte of the answer (default 30s).
+    #[serde(deserialize_with = "wait")]
     pub first_byte: Option<Duration>,
     /// From admission to the last byte of the answer (default 5m).
+    #[serde(deserialize_with = "wait")]
     pub whole: Option<Duration>,
     /// Without a byte inside an answer or a tunnel (default 1m).
+    #[serde(deserialize_with = "wait")]
     pub idle: Option<Duration>,
 }
 
@@ -294,9 +300,11 @@ pub struct TierConfig {
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
     /// Each key's requests in a day of UTC.
-    pub per_day: Option<u64>,
+    #[schemars(with = "Option<u64>")]
+    pub per_day: Option<Spanned<u64>>,
     /// Each key's requests in a month of UTC.
-    pub per_month: Option<u64>,
+    #[schemars(with = "Option<u64>")]
+    pub per_month: Option<Spanned<u64>>,
     /// The longest body.
     pub body: Option<Bytes>,
     /// Where limits are shared: `open` (default) goes by what this gateway knows while the server does not answer,
@@ -362,11 +370,13 @@ pub struct LimitsConfig {
 #[serde(deny_unknown_fields, default)]
 pub struct ClientConfig {
     /// For a request's head (default 10s).
+    #[serde(deserialize_with = "wait")]
     pub head: Option<Duration>,
     /// Bytes of a head, from 1KiB to 1MiB (default 32KiB).
     #[schemars(with = "Option<Bytes>")]
     pub head_size: Option<Spanned<Bytes>>,
     /// For a request's body (default 5m).
+    #[serde(deserialize_with = "wait")]
     pub body: Option<Duration>,
     /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, and with `hold_bodies`, what comes after
     /// the first 64 KiB has to come at 16 KiB/s.
@@ -375,8 +385,10 @@ pub struct ClientConfig {
     /// holds no connection to it, and one that waits for `100 Continue` gets that from the gateway (default no).
     pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
+    #[serde(deserialize_with = "wait")]
     pub idle: Option<Duration>,
     /// For a client to take some of its answer: at least as much as it would have to send of a body (default 30s).
+    #[serde(deserialize_with = "wait")]
     pub send_idle: Option<Duration>,
     /// Connections of one address (IPv6: of each /64; default 4096).
     pub connections_per_address: Option<u32>,

@@ -1,8 +1,10 @@
 //! Values that are written with a unit.
 
+use std::fmt;
+
 use model::units::{parse_count, parse_duration, parse_rate};
 use schemars::JsonSchema;
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 
 use crate::limits::Rate;
 
@@ -13,7 +15,7 @@ pub struct Duration(pub u64);
 
 /// A size such as `512`, `64KiB` or `1MiB`, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(with = "String")]
+#[schemars(with = "String", extend("type" = ["string", "integer"]))]
 pub struct Bytes(pub u64);
 
 /// A rate such as `100/s`, `30/m` or `1000/h`, in requests per second.
@@ -116,30 +118,76 @@ impl Bytes {
     }
 }
 
-/// A text, or a number, whose reader says what is wrong with it.
-fn read<'de, D: Deserializer<'de>, T>(
-    deserializer: D,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<T, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse(&text).map_err(D::Error::custom)
+/// Reads a text, and says what is wrong with it.
+struct TextReader<T> {
+    /// What it is, for who wrote something else.
+    expected: &'static str,
+    /// Whether a number is read as its text is.
+    or_number: bool,
+    parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T> Visitor<'_> for TextReader<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        match self.or_number {
+            true => self.visit_str(&number.to_string()),
+            false => Err(E::invalid_type(Unexpected::Signed(number), &self)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer, |text| parse_duration(text).map(Self).map_err(|error| error.to_string()))
+        deserializer.deserialize_any(TextReader {
+            expected: "a time in quotes, such as \"250ms\" or \"5s\"",
+            or_number: false,
+            parse: |text| parse_duration(text).map(Self).map_err(|error| error.to_string()),
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer, Self::parse)
+        deserializer.deserialize_any(TextReader {
+            expected: "a size, such as 512, \"32KiB\" or \"1MiB\"",
+            or_number: true,
+            parse: Self::parse,
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for RateText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        read(deserializer, Self::parse)
+        deserializer.deserialize_any(TextReader {
+            expected: "a rate in quotes, such as \"100/s\" or \"30/m\"",
+            or_number: false,
+            parse: Self::parse,
+        })
+    }
+}
+
+/// A time that somebody waits: not 0, which others take for no bound and which here would end every request.
+///
+/// # Errors
+/// As for a [`Duration`], and of 0.
+pub(super) fn wait<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
+    match Duration::deserialize(deserializer)? {
+        Duration(0) => Err(D::Error::custom(
+            "a time of 0 would end everything at once: for no bound write a long one, such as 24h",
+        )),
+        time => Ok(Some(time)),
     }
 }
 

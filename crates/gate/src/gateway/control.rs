@@ -1,18 +1,18 @@
 //! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
 //! in one step.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
-use super::named::{Written, admin_token, load_line};
+use super::own::{Awaited, Own};
+use super::named::{Written, admin_token, load_line, read_text};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
-use crate::config::{Built, Config, ConfigError};
+use crate::config::{Built, Config, ConfigError, LONGEST};
 use crate::health::Health;
 use crate::keys::{Keys, Stamp, Store, new_key};
 use crate::path::{PathCounts, PathReader, Trust};
@@ -73,9 +73,9 @@ pub struct Control {
     path: OnceLock<PathReader>,
     pub(super) changing: Mutex<Changing>,
     standing: Mutex<Standing>,
-    /// What keys had used when this gateway began, while another still serves that it takes over. Gateways that share limits
-    /// tell each other.
-    pub(super) used_before: Mutex<Option<Used>>,
+    /// What is known of usage while another gateway still serves that this one takes over, where there are quotas. Gateways
+    /// that share limits tell each other. Locked after `changing`.
+    pub(super) awaited: Mutex<Option<Awaited>>,
     fixed: Fixed,
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
@@ -85,7 +85,7 @@ pub struct Control {
 /// The configuration that a setup asks for, and its text.
 pub(super) fn read(setup: &Setup) -> Result<(Config, String), GatewayError> {
     let Some(path) = &setup.file else { return Ok((setup.flags.clone(), String::new())) };
-    let text = fs::read_to_string(path)
+    let text = read_text(path, LONGEST)
         .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
     Ok((parsed(setup, &text)?, text))
 }
@@ -143,9 +143,10 @@ impl Control {
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
         let has_quotas = own_quotas || have_quotas(&settings);
-        let used = has_quotas.then(|| Used::read(&store, store_path)).transpose()?;
+        let used = has_quotas.then(|| Used::read(&store, store_path, None)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
-        let used_before = Mutex::new(used.filter(|_| setup.take_over && beside.link.is_none()));
+        let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
+        let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
         record_names(&store, &settings)?;
         let named = store.named_by_keys().map_err(GatewayError::Store)?;
         let notes = notes::all(&settings, &named, setup.machine.as_ref());
@@ -186,7 +187,7 @@ impl Control {
                 former: Vec::new(),
             }),
             standing: Mutex::new(Standing { factor: 1.0, ..Standing::default() }),
-            used_before,
+            awaited,
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),

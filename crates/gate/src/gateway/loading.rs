@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::PoisonError;
 
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
+use super::own::{Counts, Own};
 use crate::keys::{Entry, KeyRecord, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
@@ -99,21 +99,31 @@ fn less<K: Ord + Clone>(
 }
 
 impl Used {
-    /// In the day and the month that it is now.
-    pub(super) fn read(store: &Store, path: &Path) -> Result<Self, GatewayError> {
+    /// In the day and the month that it is now. With what this gateway reported itself: of other gateways alone.
+    pub(super) fn read(
+        store: &Store,
+        path: &Path,
+        own: Option<&Own>,
+    ) -> Result<Self, GatewayError> {
         let now = unix_s();
         let replaced = store.replaced().map_err(GatewayError::Store)?;
         let periods = Periods::at(now);
         let day_from = now - 86_400 + i64::from(periods.day_left_s);
-        let of = |since| {
+        let own_day = own.and_then(|own| own.of_day(periods.day));
+        let own_month = own.and_then(|own| own.of_month(periods.month));
+        let of = |since, own: Option<&Counts>| {
             let mut used: BTreeMap<u64, u64> = BTreeMap::new();
             for (id, count) in used_since(path, since).map_err(GatewayError::File)? {
-                *used.entry(replaced.first(id)).or_default() += count;
+                let own = own.and_then(|own| own.by_key.get(&id)).copied().unwrap_or(0);
+                *used.entry(replaced.first(id)).or_default() += count.saturating_sub(own);
             }
             Ok::<_, GatewayError>(used)
         };
-        let of_routes = |since| {
-            let used = used_by_route(path, since).map_err(GatewayError::File)?;
+        let of_routes = |since, own: Option<&Counts>| {
+            let mut used = used_by_route(path, since).map_err(GatewayError::File)?;
+            for (name, own) in own.into_iter().flat_map(|own| &own.by_route) {
+                used.entry(name.clone()).and_modify(|used| *used = used.saturating_sub(*own));
+            }
             let all = (None, used.values().sum::<u64>());
             let routes = used.into_iter().map(|(name, used)| (Some(name), used));
             Ok::<BTreeMap<_, _>, GatewayError>(routes.chain([all]).collect())
@@ -122,14 +132,14 @@ impl Used {
         let mut used = Self {
             day: periods.day,
             month: periods.month,
-            of_day: of(day_from)?,
-            of_month: of(month_from)?,
-            routes_of_day: of_routes(day_from)?,
-            routes_of_month: of_routes(month_from)?,
+            of_day: of(day_from, own_day)?,
+            of_month: of(month_from, own_month)?,
+            routes_of_day: of_routes(day_from, own_day)?,
+            routes_of_month: of_routes(month_from, own_month)?,
         };
-        for Reached { whose, day, month } in
-            reached(path, periods.day, periods.month).map_err(GatewayError::File)?
-        {
+        let all = reached(path, periods.day, periods.month).map_err(GatewayError::File)?;
+        let others = all.into_iter().filter(|one| own.is_none() || !one.beside);
+        for Reached { whose, day, month, .. } in others {
             let route = match whose {
                 Whose::Key(id) => {
                     raise(&mut used.of_day, replaced.first(id), day.1);
@@ -225,33 +235,26 @@ impl Control {
         if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        let used = Used::read(&changing.store, self.store_path())?;
-        let routes = &settings.routes;
-        let mut before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *before {
-            Some(before) => {
-                used.add_since(before, &changing.store, self.state(), routes)?;
-                *before = used;
+        let (store, path, routes) = (&changing.store, self.store_path(), &settings.routes);
+        match &mut *self.awaited() {
+            Some(awaited) => {
+                let used = Used::read(store, path, Some(&awaited.own))?;
+                used.add_since(&awaited.used, store, self.state(), routes)?;
+                awaited.used = used;
+                Ok(())
             }
-            None => used.begin(&changing.store, self.state(), routes)?,
+            None => Used::read(store, path, None)?.begin(store, self.state(), routes),
         }
-        Ok(())
     }
 
-    /// Whether something is to be added by [`Self::add_used`].
-    pub(super) fn awaits_used(&self) -> bool {
-        self.used_before.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// Adds what the gateway that was taken over reported since this one began. To be called once that has ended, and before
-    /// this one reports.
+    /// Adds what the gateway that was taken over let through since this one began. To be called once that has ended.
     pub(super) fn add_used(&self) {
-        let before = self.used_before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(before) = before else { return };
         let changing = self.changing();
         let (store, routes) = (&changing.store, &changing.settings.routes);
-        let added = Used::read(store, self.store_path())
-            .and_then(|used| used.add_since(&before, store, self.state(), routes));
+        let mut awaited = self.awaited();
+        let Some(before) = awaited.take() else { return };
+        let added = Used::read(store, self.store_path(), Some(&before.own))
+            .and_then(|used| used.add_since(&before.used, store, self.state(), routes));
         if let Err(error) = added {
             self.troubles()
                 .say(format!("{error}: what the earlier gateway let through is not in quotas"));

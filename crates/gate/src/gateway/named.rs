@@ -1,6 +1,7 @@
 //! The files that the configuration names, and where it does so when one cannot be used.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use toml::Spanned;
@@ -34,9 +35,23 @@ impl Written<'_> {
     }
 }
 
+/// Bytes of a load line, and of a token's file, at most.
+const LINE_MOST: usize = 16 << 20;
+pub(super) const TOKEN_MOST: usize = 4 << 10;
+
+/// Reads a text of so many bytes at most: what is named by mistake may have no end.
+pub(super) fn read_text(path: &Path, most: usize) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
+    match text.len() {
+        long if long > most => Err(io::Error::other(format!("it is longer than {most} bytes"))),
+        _ => Ok(text),
+    }
+}
+
 /// Reads a load line.
 pub(super) fn load_line(path: &Path) -> Result<Line, GatewayError> {
-    let json = fs::read_to_string(path).map_err(|error| {
+    let json = read_text(path, LINE_MOST).map_err(|error| {
         let path = path.display();
         GatewayError::File(format!("{path}: {error}; `plimsoll capacity` writes load lines"))
     })?;
@@ -53,7 +68,7 @@ pub(super) fn admin_token(
 }
 
 fn token_of(path: &Path) -> Result<String, GatewayError> {
-    let text = fs::read_to_string(path)
+    let text = read_text(path, TOKEN_MOST)
         .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
     match text.trim() {
         short if short.len() < 16 => Err(GatewayError::File(format!(
@@ -67,6 +82,16 @@ fn token_of(path: &Path) -> Result<String, GatewayError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_not_read_to_it() {
+        let said = |path: &Path, most| read_text(path, most).map_err(|error| error.to_string());
+        assert_eq!(said(Path::new("/dev/zero"), 100), Err("it is longer than 100 bytes".into()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        std::fs::write(&path, "four").unwrap();
+        assert_eq!((said(&path, 4), said(&path, 3).is_err()), (Ok("four".into()), true));
+    }
 
     #[test]
     fn a_setting_is_told_with_its_place_and_a_flag_is_not() {

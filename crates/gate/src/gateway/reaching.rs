@@ -41,14 +41,20 @@ impl Reaching {
         (Self { written: HashMap::new(), waiting: HashSet::new(), to_writer }, told)
     }
 
-    /// Hands on what is to be written. `asked` are the slots of keys that requests came with since the last time.
-    pub(super) fn look(&mut self, policy: &Policy, asked: impl Iterator<Item = u32>) {
+    /// Hands on what is to be written. `asked` are the slots of keys that requests came with since the last time; `beside`
+    /// says that an earlier gateway still serves.
+    pub(super) fn look(
+        &mut self,
+        policy: &Policy,
+        asked: impl Iterator<Item = u32>,
+        beside: bool,
+    ) {
         let waiting = std::mem::take(&mut self.waiting);
         let due = self.due(policy, waiting.into_iter().chain(asked));
         if due.is_empty() {
             return;
         }
-        let reached = due.iter().map(|(of, counts)| reached(policy, *of, *counts)).collect();
+        let reached = due.iter().map(|(of, counts)| reached(policy, *of, *counts, beside)).collect();
         if self.to_writer.try_send(reached).is_ok() {
             if self.written.len() + due.len() > REMEMBERED {
                 // They are written once more then.
@@ -90,13 +96,13 @@ fn is_due(quota: Option<u64>, now: (u32, u64), written: (u32, u64)) -> bool {
     more > 0 && more >= quota.saturating_sub(now.1) / PART
 }
 
-fn reached(policy: &Policy, of: QuotaOf, counts: Counts) -> Reached {
+fn reached(policy: &Policy, of: QuotaOf, counts: Counts, beside: bool) -> Reached {
     let whose = match of {
         QuotaOf::Key(slot) => Whose::Key(policy.state().keys.entry(slot).id()),
         QuotaOf::Route(number) => Whose::Route(policy.route_name(number).to_owned()),
         QuotaOf::All => Whose::All,
     };
-    Reached { whose, day: counts.day, month: counts.month }
+    Reached { whose, day: counts.day, month: counts.month, beside }
 }
 
 /// Writes what it is told until nobody tells any more. What cannot be written is tried again until `stop`.
@@ -106,6 +112,8 @@ pub(super) fn write(
     troubles: &Troubles,
     stop: &AtomicBool,
 ) {
+    // Where there is one processor for all, requests would wait while counts are written.
+    net::limits::give_way();
     while let Ok(reached) = told.recv() {
         while let Err(why) = table.raise(&reached) {
             troubles.set("quotas", Some(format!(
@@ -181,7 +189,7 @@ mod tests {
             month.add(0, requests);
         };
         let handed = |reaching: &mut Reaching, asked: &[u32]| {
-            reaching.look(&policy, asked.iter().copied());
+            reaching.look(&policy, asked.iter().copied(), false);
             let whose = |reached: Reached| (reached.whose, reached.day.1, reached.month.1);
             told.try_iter().flatten().map(whose).collect::<Vec<_>>()
         };
@@ -199,9 +207,9 @@ mod tests {
         assert_eq!(handed(&mut reaching, &[0, 1, 2]), []);
         // While the writer is busy, what is due waits, also where nobody asks with the key again.
         add(QuotaOf::All, 20);
-        reaching.look(&policy, std::iter::empty());
+        reaching.look(&policy, std::iter::empty(), false);
         add(QuotaOf::Key(0), 20);
-        reaching.look(&policy, std::iter::once(0));
+        reaching.look(&policy, std::iter::once(0), false);
         assert_eq!(handed(&mut reaching, &[]), [(Whose::All, 20, 20)]);
         assert_eq!(handed(&mut reaching, &[]), [(key, 40, 40)]);
     }

@@ -1,12 +1,12 @@
 //! What a configuration fixes for the life of a gateway: settings that are read again and yet change by a restart only.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::REPORT_EVERY_S;
+use super::named::{TOKEN_MOST, read_text};
 use crate::config::{Built, Config, ListenerSettings};
 
 /// What came of a configuration that was put in force while the gateway runs.
@@ -60,7 +60,7 @@ impl Fixed {
 /// A number that tells the content of a file from others.
 fn content(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
-    fs::read(path).ok().hash(&mut hasher);
+    read_text(path, TOKEN_MOST).ok().hash(&mut hasher);
     hasher.finish()
 }
 

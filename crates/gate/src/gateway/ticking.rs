@@ -46,10 +46,8 @@ pub(super) fn run(
         // How many gateways hold the line may have changed meanwhile.
         control.hold();
         collect(control, collector);
-        // What an earlier gateway lets through yet is added first.
-        if !control.awaits_used() {
-            reaching.look(&control.policy(), collector.asked_milli().map(|(slot, _)| slot));
-        }
+        let asked = collector.asked_milli().map(|(slot, _)| slot);
+        reaching.look(&control.policy(), asked, control.awaits_used());
         asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
         last_collect = now;
         control.policy().share_out(asking.per_s(), governed.carried.per_s());

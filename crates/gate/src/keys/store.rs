@@ -250,6 +250,17 @@ impl Store {
         Ok(())
     }
 
+    /// The keys after a number, oldest first, `most` of them at most.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn keys_after(&self, number: u64, most: u32) -> Result<Vec<KeyRecord>, StoreError> {
+        let query = format!("{SELECT} WHERE id > ?1 ORDER BY id LIMIT ?2");
+        let mut statement = self.connection.prepare_cached(&query)?;
+        let keys = statement.query_map(params![saturated(number), most], record)?;
+        Ok(keys.collect::<Result<_, _>>()?)
+    }
+
     /// The number of the last change; 0 before the first.
     ///
     /// # Errors
@@ -543,6 +554,18 @@ pub(super) mod tests {
         assert_eq!(words[0], (Some(first), "added"));
         assert_eq!(words.last(), Some(&(Some(third), "revoked")));
         assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);
+    }
+
+    #[test]
+    fn keys_are_read_in_parts() {
+        let (_folder, mut store) = store();
+        (0..5).for_each(|_| drop(store.add(&gold(), &STAMP).unwrap()));
+        let ids = |after, most| {
+            let keys = store.keys_after(after, most).unwrap();
+            keys.iter().map(|key| key.id).collect::<Vec<_>>()
+        };
+        assert_eq!((ids(0, 2), ids(2, 2), ids(4, 2)), (vec![1, 2], vec![3, 4], vec![5]));
+        assert!(ids(5, 2).is_empty() && ids(u64::MAX, 2).is_empty());
     }
 
     #[test]

@@ -109,6 +109,11 @@ impl Entry {
             && (expires_s == 0 || (unix_s.max(0) as u64) < expires_s)
     }
 
+    /// Whether it was revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.state.load(Ordering::Acquire) == REVOKED
+    }
+
     /// The number that people know it by.
     pub fn id(&self) -> u64 {
         self.id.load(Ordering::Relaxed)
@@ -175,6 +180,7 @@ pub struct Keys {
     indexes: [OnceLock<Index>; INDEXES],
     newest: AtomicU32,
     count: AtomicU32,
+    revocations: AtomicU32,
     writer: Mutex<()>,
 }
 
@@ -195,6 +201,7 @@ impl Keys {
             indexes,
             newest: AtomicU32::new(0),
             count: AtomicU32::new(0),
+            revocations: AtomicU32::new(0),
             writer: Mutex::new(()),
         }
     }
@@ -271,8 +278,14 @@ impl Keys {
         let found = self.find(digest);
         if let Some(slot) = found {
             self.entry(slot).state.store(REVOKED, Ordering::Release);
+            self.revocations.fetch_add(1, Ordering::Release);
         }
         found.is_some()
+    }
+
+    /// A number that changes when a key that is there is revoked.
+    pub fn revocations(&self) -> u32 {
+        self.revocations.load(Ordering::Acquire)
     }
 
     /// Bytes it takes: entries that are allocated, and indexes.

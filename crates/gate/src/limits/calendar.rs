@@ -3,6 +3,12 @@
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 const DAY_S: i64 = 86_400;
+/// A clock that is put back by less is waited for before another day begins.
+const PUT_BACK_S: i64 = 3600;
+
+/// The months' names, as protocols and logs write them.
+pub(crate) const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// The periods that an instant lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,15 +73,22 @@ fn first_day(year: i64, month: i64) -> i64 {
 #[derive(Debug, Default)]
 pub struct Calendar {
     unix_s: AtomicI64,
+    /// The time that day and month are of.
+    latest_s: AtomicI64,
     day: AtomicU32,
     month: AtomicU32,
 }
 
 impl Calendar {
-    /// Sets the time, in seconds since the epoch.
+    /// Sets the time, in seconds since the epoch. Where the clock was put back a little, day and month stay until it has caught
+    /// up: a day that has ended would begin again with whole quotas, and so would the next.
     pub fn set(&self, unix_s: i64) {
-        let periods = Periods::at(unix_s);
         self.unix_s.store(unix_s, Ordering::Relaxed);
+        if (1..PUT_BACK_S).contains(&(self.latest_s.load(Ordering::Relaxed) - unix_s)) {
+            return;
+        }
+        let periods = Periods::at(unix_s);
+        self.latest_s.store(unix_s, Ordering::Relaxed);
         self.day.store(periods.day, Ordering::Relaxed);
         self.month.store(periods.month, Ordering::Relaxed);
     }
@@ -99,6 +112,17 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By a second at midnight, as NTP may do; a clock that was wrong by years is set right.
+    #[test]
+    fn a_day_that_has_ended_does_not_begin_again() {
+        let calendar = Calendar::default();
+        let days = [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S].map(|unix_s| {
+            calendar.set(unix_s);
+            calendar.day()
+        });
+        assert_eq!(days, [1, 2, 2, 900, 1]);
+    }
 
     #[test]
     fn days_and_months_are_those_of_the_calendar() {

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SECOND_NS: f64 = 1e9;
 /// Cost of a mean request.
 const MEAN_MILLI: f64 = 1000.0;
+/// Thirty years: nobody waits for longer, and instants of both add up to one.
+const LONGEST_NS: f64 = 1e18;
 
 /// A rate with a burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,12 +28,13 @@ impl Rate {
 
     /// Time that a request of this cost takes up, rounded up: never a higher rate than asked for.
     pub fn increment_ns(&self, cost_milli: u32) -> u64 {
-        (f64::from(cost_milli) / MEAN_MILLI * SECOND_NS / self.per_s).ceil() as u64
+        let nanos = f64::from(cost_milli) / MEAN_MILLI * SECOND_NS / self.per_s;
+        nanos.ceil().min(LONGEST_NS) as u64
     }
 
     /// How far ahead of an even pace requests may be, their own time included: `burst` mean requests.
     pub fn ahead_ns(&self) -> u64 {
-        (self.burst * SECOND_NS / self.per_s).ceil() as u64
+        (self.burst * SECOND_NS / self.per_s).ceil().min(LONGEST_NS) as u64
     }
 }
 
@@ -143,6 +146,19 @@ mod tests {
         // Five times the mean is above the burst; it fits alone, and then the pause is as long.
         assert_eq!(gcra.take(&rate, 5000, SECOND), Ok(()));
         assert_eq!(gcra.take(&rate, 1000, SECOND), Err(4 * SECOND / 10));
+    }
+
+    /// One request in more years than an instant can hold: it is one, and not all.
+    #[test]
+    fn the_lowest_rates_and_the_highest_are_rates() {
+        for per_s in [1e-11, 1e-20, f64::MIN_POSITIVE] {
+            let (rate, gcra) = (Rate { per_s, burst: 1.0 }, Gcra::default());
+            assert_eq!(gcra.take(&rate, 1000, SECOND), Ok(()), "{per_s}");
+            assert!(gcra.take(&rate, 1000, 1000 * SECOND).is_err(), "{per_s}");
+        }
+        let (rate, gcra) = (Rate { per_s: 1e9, burst: 2.0 }, Gcra::default());
+        let taken = (0..5).filter(|_| gcra.take(&rate, 1000, SECOND).is_ok()).count();
+        assert_eq!(taken, 2);
     }
 
     #[test]

@@ -3,10 +3,11 @@
 //! Owns the way of an answer from a server's bytes to the client's. `response` writes heads, `ending` ends requests.
 
 use net::{Close, Net};
-use wire::{Eof, ResponseEvent};
+use wire::{Eof, Headers, ResponseEvent};
 
 use super::client::{Client, Exchange};
 use super::failure::Failure;
+use super::fields::Connection;
 use super::handing::BACKLOG_BYTES;
 use super::redirects::Back;
 use super::refusal::Fault;
@@ -31,6 +32,7 @@ enum Progress {
 /// What passing an answer on depends on.
 struct Terms<'a> {
     rules: &'a HeaderRules,
+    date: &'a [u8],
     back: Option<Back<'a>>,
     draining: bool,
     now: u64,
@@ -109,6 +111,9 @@ impl Worker {
                 self.leave_line(&mut client, net.taken_in().at);
                 self.tunnel_down(net, &mut client, &bytes[bytes.len() - rest..]);
                 self.tunnel_held(net, &mut client);
+                if self.is_of_revoked(&client) {
+                    self.end_tunnel(net, &mut client);
+                }
             }
             Progress::Broken(failure) => {
                 self.ups.put(token, up);
@@ -153,6 +158,7 @@ impl Worker {
         };
         let terms = Terms {
             rules: &route.response_headers,
+            date: self.date.line(),
             back: route.rewrite_responses.then_some(back),
             draining: self.draining_since_ns.is_some(),
             now: net.taken_in().at,
@@ -312,11 +318,16 @@ fn step(
         // A client that is still sending would have to be read to the end first.
         keep_alive: exchange.keep_alive && exchange.read_whole && !terms.draining,
         rules: terms.rules,
+        date: terms.date,
         back: terms.back,
     };
+    up.last = response::is_last(&head);
     let before = out.len();
     exchange.sent_as = response::write_head(out, &head, &manner);
     exchange.head_out += (out.len() - before) as u64;
+    if exchange.sent_as == Sent::Chunks {
+        up.trailers = !Connection::of(&head.headers).nominates();
+    }
     exchange.status = head.status;
     exchange.keep_alive = manner.keep_alive && exchange.sent_as != Sent::UntilClose;
     end_of(exchange, up, input, out, terms)
@@ -351,7 +362,8 @@ fn done(
     terms: &Terms<'_>,
 ) -> Progress {
     if exchange.sent_as == Sent::Chunks {
-        response::write_last_chunk(out, &up.parser.trailers(), terms.rules);
+        let trailers = if up.trailers { up.parser.trailers() } else { Headers::default() };
+        response::write_last_chunk(out, &trailers, terms.rules);
     }
     Progress::Done(keep_alive && input.is_empty() && !up.is_ending())
 }

@@ -195,6 +195,7 @@ impl Worker {
             idempotent,
             upgrade: upgrade.is_some(),
             expects_continue: forward.expects_continue,
+            trailers: !checked.connection.nominates(),
             waits,
             kept: idempotent || shadow != Shadowing::No,
             shadow,
@@ -224,6 +225,7 @@ impl Worker {
         refusal::write_refusal(
             &mut out,
             refusal,
+            self.date.line(),
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);
@@ -252,6 +254,7 @@ impl Worker {
         refusal::write_fault(
             &mut out,
             fault,
+            self.date.line(),
             Manner { keep_alive: false, head_only: head.method == "HEAD" },
         );
         self.send_client(net, client, &out);

@@ -90,6 +90,8 @@ pub(super) struct Exchange {
     pub(super) expects_continue: bool,
     /// The request's body goes upstream in chunks.
     pub(super) chunked: bool,
+    /// Its trailers do too. They need not, and where `Connection` names headers, these may be among them.
+    pub(super) trailers: bool,
     /// More of the body is awaited before room of the load line is taken.
     pub(super) waits: bool,
     /// The whole request has been read.
@@ -141,6 +143,7 @@ impl Exchange {
             upgrade: false,
             expects_continue: head.expect_continue,
             chunked: head.framing == Framing::Chunked,
+            trailers: true,
             waits: false,
             read_whole: false,
             kept: false,

@@ -81,6 +81,7 @@ impl Worker {
                 self.up_is_due(net, token as u32);
             }
         }
+        self.end_revoked(net);
         self.begin_checks(net, now);
     }
 

@@ -150,7 +150,7 @@ impl Worker {
         }
         let mut out = std::mem::take(&mut self.out);
         out.clear();
-        refusal::write_fault(&mut out, fault, manner);
+        refusal::write_fault(&mut out, fault, self.date.line(), manner);
         self.send_client(net, client, &out);
         let bytes_out = out.len() as u64;
         self.out = out;

@@ -43,23 +43,31 @@ pub(super) fn of_request(name: &str) -> Field {
         2 => is("te"),
         3 if is("via") => return Field::Via,
         4 => is("host"),
-        6 => is("expect"),
+        6 => is("expect") || is("x-host"),
         7 if is("upgrade") => return Field::Upgrade,
         7 if is("referer") => return Field::Referer,
-        9 => is("forwarded") || is("x-real-ip"),
+        9 => is("forwarded") || is("x-real-ip") || is("client-ip"),
         10 if is("connection") => return Field::Connection,
         10 => is("keep-alive"),
-        11 => is("x-client-ip"),
-        13 => is("x-rewrite-url"),
+        11 => is("x-client-ip") || is("x-remote-ip"),
+        13 => is("x-rewrite-url") || is("x-remote-addr") || is("fly-client-ip"),
         14 => {
             is("content-length")
                 || is("true-client-ip")
                 || is("http2-settings")
                 || is("x-original-url")
         }
-        16 => is("proxy-connection") || is("cf-connecting-ip"),
+        15 => is("x-original-host"),
+        16 => {
+            is("proxy-connection")
+                || is("cf-connecting-ip")
+                || is("x-originating-ip")
+                || is("fastly-client-ip")
+                || is("x-azure-clientip")
+        }
         17 => is("transfer-encoding"),
         19 => is("proxy-authorization") || is("x-cluster-client-ip"),
+        24 => is("x-original-forwarded-for"),
         _ => false,
     };
     let family = || matches!(name.first(), Some(b'x' | b'X'));
@@ -135,6 +143,11 @@ impl Connection {
         self.options > CONNECTION_OPTIONS
     }
 
+    /// Whether it names any header, which may be a trailer too.
+    pub(super) fn nominates(&self) -> bool {
+        self.nominates
+    }
+
     /// Whether a header of this name is hop-by-hop by being named.
     pub(super) fn names(&self, headers: &Headers<'_>, name: &str) -> bool {
         self.nominates
@@ -181,6 +194,17 @@ mod tests {
             "X-Client-IP",
             "X-Cluster-Client-IP",
             "CF-Connecting-IP",
+            "Client-IP",
+            "Client_Ip",
+            "X-Remote-IP",
+            "X-Remote-Addr",
+            "X-Originating-IP",
+            "X-Original-Forwarded-For",
+            "X-Original-Host",
+            "X-Host",
+            "Fastly-Client-IP",
+            "Fly-Client-IP",
+            "X-Azure-ClientIP",
             "X-Original-URL",
             "X-Rewrite-URL",
             "HTTP2-Settings",

@@ -159,6 +159,8 @@ impl Worker {
         if exchange.chunked {
             let rules = &self.policy.route(exchange.ticket.route).request_headers;
             let key_header = self.policy.key_source().header.as_deref();
+            let none = Headers::default();
+            let trailers = if exchange.trailers { trailers } else { &none };
             request::write_last_chunk(&mut client.request, trailers, rules, key_header);
         }
         self.end_waiting(net, client);

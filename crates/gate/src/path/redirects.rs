@@ -1,9 +1,12 @@
-//! Where answers say that things are, in the client's terms: `Location`, `Content-Location`, and the `Path` of `Set-Cookie`.
+//! Where answers say that things are, in the client's terms: `Location`, `Content-Location`, `Refresh`, and the `Path` of
+//! `Set-Cookie`.
 //!
 //! Owns the way back of what a route does to paths and hosts. An upstream answers in the paths that it was asked for, and at
 //! times under its own name: a client that follows would go past the gateway, or to another route. What cannot have been meant
 //! so is passed on as it came: other hosts, the upstream's name in another scheme (a client that is sent from http to https
 //! would be sent round for ever), paths that the rewrite does not lead to, and references that are relative.
+
+use std::ops::Range;
 
 use crate::escapes::{self, Unit, strip_decoded};
 use crate::policy::{PathRewrite, UpstreamAddress};
@@ -25,6 +28,8 @@ pub(super) struct Back<'a> {
 pub(super) enum Says {
     /// A URL.
     Url,
+    /// Seconds, and often a URL behind them.
+    Refresh,
     /// A cookie, which may have a path.
     Cookie,
 }
@@ -34,6 +39,7 @@ impl Says {
     pub(super) fn of(name: &str) -> Option<Self> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);
         match name.len() {
+            7 if is("refresh") => Some(Self::Refresh),
             8 if is("location") => Some(Self::Url),
             10 if is("set-cookie") => Some(Self::Cookie),
             16 if is("content-location") => Some(Self::Url),
@@ -47,6 +53,7 @@ impl Back<'_> {
     pub(super) fn write(&self, out: &mut Vec<u8>, says: Says, value: &[u8]) {
         match says {
             Says::Url => self.write_url(out, value),
+            Says::Refresh => self.write_refresh(out, value),
             Says::Cookie => self.write_cookie(out, value),
         }
     }
@@ -71,6 +78,15 @@ impl Back<'_> {
         } else {
             out.extend_from_slice(rest);
         }
+    }
+
+    fn write_refresh(&self, out: &mut Vec<u8>, refresh: &[u8]) {
+        let Some(Range { start, end }) = url_of(refresh) else {
+            return out.extend_from_slice(refresh);
+        };
+        out.extend_from_slice(&refresh[..start]);
+        self.write_url(out, &refresh[start..end]);
+        out.extend_from_slice(&refresh[end..]);
     }
 
     fn is_upstream(&self, secure: bool, authority: &[u8]) -> bool {
@@ -124,6 +140,33 @@ impl Back<'_> {
             }
         }
     }
+}
+
+/// Where the URL of a `Refresh` is, as browsers read it (HTML, "shared declarative refresh steps"): behind seconds and a
+/// separator, with `url=` before it or not, in quotes or not.
+fn url_of(refresh: &[u8]) -> Option<Range<usize>> {
+    let past = |at: usize, is: fn(&u8) -> bool| {
+        at + refresh[at..].iter().take_while(|byte| is(byte)).count()
+    };
+    let seconds = past(0, |byte| byte.is_ascii_digit() || *byte == b'.');
+    let mut at = past(seconds, u8::is_ascii_whitespace);
+    match refresh.get(at) {
+        Some(b';' | b',') => at = past(at + 1, u8::is_ascii_whitespace),
+        _ if at == seconds => return None,
+        _ => {}
+    }
+    if refresh[at..].get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"url")) {
+        let sign = past(at + 3, u8::is_ascii_whitespace);
+        if refresh.get(sign) == Some(&b'=') {
+            at = past(sign + 1, u8::is_ascii_whitespace);
+        }
+    }
+    let mut end = refresh.len();
+    if let Some(quote) = refresh.get(at).filter(|byte| matches!(byte, b'"' | b'\'')) {
+        at += 1;
+        end = refresh[at..].iter().position(|byte| byte == quote).map_or(end, |length| at + length);
+    }
+    (seconds > 0 && at < end).then_some(at..end)
 }
 
 /// The path that an attribute of a cookie says; it ends where the attribute does.
@@ -261,10 +304,37 @@ mod tests {
     }
 
     #[test]
+    fn pages_that_follow_are_where_the_client_finds_them() {
+        let of = |refresh| written(USERS, Says::Refresh, refresh);
+        for (refresh, expected) in [
+            ("5; url=/v2/people/7", "5; url=/users/7"),
+            ("0;URL=http://inner/v2/people", "0;URL=/users"),
+            ("0.5 , Url = '/v2/people/7' ", "0.5 , Url = '/users/7' "),
+            ("3; url=\"http://10.0.0.7:8080/v2/people?a\"", "3; url=\"/users?a\""),
+            ("3; url='/v2/people", "3; url='/users"),
+            ("3 /v2/people", "3 /users"),
+            ("3; /v2/people", "3; /users"),
+            // Of elsewhere, of the same page, or none that a browser follows.
+            ("5; url=https://elsewhere.test/v2/people", "5; url=https://elsewhere.test/v2/people"),
+            ("5", "5"),
+            ("5;", "5;"),
+            ("5; url=", "5; url="),
+            ("5; url=''", "5; url=''"),
+            ("5x/v2/people", "5x/v2/people"),
+            ("; url=/v2/people", "; url=/v2/people"),
+            ("", ""),
+        ] {
+            assert_eq!(of(refresh), expected, "{refresh}");
+        }
+        assert_eq!(written(None, Says::Refresh, "0; url=http://inner/x"), "0; url=/x");
+    }
+
+    #[test]
     fn the_headers_are_known_in_any_letters() {
         assert_eq!(Says::of("LOCATION"), Some(Says::Url));
         assert_eq!(Says::of("content-location"), Some(Says::Url));
         assert_eq!(Says::of("Set-Cookie"), Some(Says::Cookie));
+        assert_eq!(Says::of("REFRESH"), Some(Says::Refresh));
         assert_eq!(Says::of("x-location"), None);
         assert_eq!(Says::of("proxy-connection"), None);
     }

@@ -141,8 +141,8 @@ pub(super) struct Manner {
     pub(super) head_only: bool,
 }
 
-/// Appends the answer to a faulty request.
-pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
+/// Appends the answer to a faulty request; `date` is its line.
+pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: Manner) {
     let (status, code, detail) = fault.parts();
     let title = reason(status);
     let body_bytes = BODY.iter().map(|part| part.len()).sum::<usize>()
@@ -150,7 +150,7 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, manner: Manner) {
         + code.len()
         + detail.len()
         + 3;
-    begin(out, status, body_bytes, manner);
+    begin(out, status, body_bytes, date, manner);
     if status == 405 {
         out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     }
@@ -179,11 +179,11 @@ const BODY: [&str; 5] = [
     r#""}"#,
 ];
 
-/// Appends the answer to a request that the policy refuses.
-pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, manner: Manner) {
+/// Appends the answer to a request that the policy refuses; `date` is its line.
+pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, date: &[u8], manner: Manner) {
     let body = refusal.problem.body();
     let status = refusal.status();
-    begin(out, status, body.len(), manner);
+    begin(out, status, body.len(), date, manner);
     if let Some(seconds) = refusal.retry_after_s {
         out.extend_from_slice(b"Retry-After: ");
         push_decimal(out, u64::from(seconds));
@@ -201,12 +201,14 @@ pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, manner: Manner
     }
 }
 
-fn begin(out: &mut Vec<u8>, status: u16, body_bytes: usize, manner: Manner) {
+fn begin(out: &mut Vec<u8>, status: u16, body_bytes: usize, date: &[u8], manner: Manner) {
     out.extend_from_slice(b"HTTP/1.1 ");
     push_decimal(out, u64::from(status));
     out.push(b' ');
     out.extend_from_slice(reason(status).as_bytes());
-    out.extend_from_slice(b"\r\nContent-Type: application/problem+json\r\nContent-Length: ");
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(date);
+    out.extend_from_slice(b"Content-Type: application/problem+json\r\nContent-Length: ");
     push_decimal(out, body_bytes as u64);
     out.extend_from_slice(b"\r\n");
     if !manner.keep_alive {
@@ -267,14 +269,14 @@ mod tests {
         for fault in FAULTS {
             assert!(crate::path::FAULT_STATUSES.contains(&fault.status()), "it is counted");
             let mut out = Vec::new();
-            write_fault(&mut out, fault, MANNER);
+            write_fault(&mut out, fault, b"Date: x\r\n", MANNER);
             let (status, body, keep_alive) = parsed(&out, ResponseTo::Other);
             let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
             assert_eq!((status, true), (fault.status(), keep_alive));
             assert_eq!(problem["status"], fault.status());
             assert!(problem["detail"].as_str().is_some_and(|text| text.ends_with('.')));
             out.clear();
-            write_fault(&mut out, fault, Manner { keep_alive: false, head_only: true });
+            write_fault(&mut out, fault, b"", Manner { keep_alive: false, head_only: true });
             assert_eq!(parsed(&out, ResponseTo::Head), (fault.status(), Vec::new(), false));
         }
     }
@@ -298,13 +300,14 @@ mod tests {
             ..Refusal::of(Problem::RateLimited)
         };
         let mut out = Vec::new();
-        write_refusal(&mut out, &refusal, MANNER);
+        write_refusal(&mut out, &refusal, b"Date: x\r\n", MANNER);
         let text = String::from_utf8(out.clone()).unwrap();
         assert!(text.contains("\r\nRetry-After: 3\r\n"), "{text}");
+        assert!(text.contains("\r\nDate: x\r\n"), "{text}");
         assert!(text.contains("\r\nRateLimit: \"key\";r=0;t=3\r\n"), "{text}");
         assert_eq!(parsed(&out, ResponseTo::Other).0, 429);
         out.clear();
-        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), MANNER);
+        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), b"", MANNER);
         let (status, body, _) = parsed(&out, ResponseTo::Other);
         assert_eq!((status, body.as_slice()), (401, Problem::KeyMissing.body().as_bytes()));
     }

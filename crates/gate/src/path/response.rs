@@ -30,8 +30,17 @@ pub(super) struct Manner<'a> {
     /// Another request may follow on the connection.
     pub(super) keep_alive: bool,
     pub(super) rules: &'a HeaderRules,
+    /// The line that an answer without a `Date` gets.
+    pub(super) date: &'a [u8],
     /// What says where things are is put in the client's terms; passed on as it comes where absent.
     pub(super) back: Option<Back<'a>>,
+}
+
+/// Whether another answer could not be told from what comes behind this one: a 204 has no body, and one that announces some
+/// may send it yet.
+pub(super) fn is_last(head: &ResponseHead<'_>) -> bool {
+    let length = || head.headers.get("content-length").is_some_and(|length| length != b"0");
+    head.status == 204 && (length() || head.headers.get("transfer-encoding").is_some())
 }
 
 /// How the body of an answer is sent on.
@@ -47,7 +56,9 @@ pub(super) fn framing(head: &ResponseHead<'_>, http10: bool) -> Sent {
 pub(super) fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>, manner: &Manner<'_>) -> Sent {
     let sent = framing(head, manner.http10);
     write_status(out, head.status);
-    write_fields(out, head, manner.rules, manner.back.as_ref());
+    if !write_fields(out, head, manner.rules, manner.back.as_ref()) {
+        out.extend_from_slice(manner.date);
+    }
     match (head.framing, sent) {
         (Framing::Length(bytes), _) => write_length(out, bytes),
         (_, Sent::Chunks) => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
@@ -106,12 +117,15 @@ fn write_length(out: &mut Vec<u8>, bytes: u64) {
     out.extend_from_slice(b"\r\n");
 }
 
+/// Appends the headers that are passed on, and those that the rules set. Whether `Date` is one of them.
 fn write_fields(
     out: &mut Vec<u8>,
     head: &ResponseHead<'_>,
     rules: &HeaderRules,
     back: Option<&Back<'_>>,
-) {
+) -> bool {
+    let is_date = |name: &str| name.eq_ignore_ascii_case("date");
+    let mut dated = rules.set.iter().any(|(name, _)| is_date(name));
     let connection = Connection::of(&head.headers);
     let ruled = !rules.remove.is_empty() || !rules.set.is_empty();
     for (name, value) in head.headers.iter() {
@@ -121,6 +135,7 @@ fn write_fields(
         if ends {
             continue;
         }
+        dated |= is_date(name);
         match back.and_then(|back| Some((back, Says::of(name)?))) {
             Some((back, says)) => {
                 begin_field(out, name);
@@ -133,4 +148,5 @@ fn write_fields(
     for (name, value) in &rules.set {
         write_field(out, name, value.as_bytes());
     }
+    dated
 }

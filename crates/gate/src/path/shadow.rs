@@ -8,6 +8,7 @@ use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
 use super::handing::send_up;
+use super::response::is_last;
 use super::up::{NONE, Up};
 use super::worker::Worker;
 use crate::policy::Shadow;
@@ -167,6 +168,7 @@ impl Worker {
         loop {
             match up.parser.next(&mut input) {
                 Ok(Some(ResponseEvent::Head(head))) if head.status != 101 => {
+                    up.last = is_last(&head);
                     if let Some(mirrored) = &mut up.mirror {
                         mirrored.status = head.status;
                     }
@@ -174,7 +176,7 @@ impl Worker {
                 Ok(Some(ResponseEvent::Body(_))) => {}
                 Ok(None) => return self.ups.put(up.token, up),
                 Ok(Some(ResponseEvent::End { keep_alive })) => {
-                    let keep = keep_alive && input.is_empty();
+                    let keep = keep_alive && input.is_empty() && !up.is_ending();
                     return self.mirror_answered(net, up, keep);
                 }
                 Ok(Some(ResponseEvent::Head(_))) | Err(_) => {

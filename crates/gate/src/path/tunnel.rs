@@ -1,6 +1,7 @@
 //! After a change of protocols: bytes pass both ways, under the same pressure back, until one side ends.
 //!
-//! Knows nothing of what passes. Opened only where the client asked for it and the upstream answered 101.
+//! Knows nothing of what passes. Opened only where the client asked for it and the upstream answered 101; it ends with its
+//! key, too.
 
 use net::{Close, Net};
 
@@ -8,6 +9,7 @@ use super::client::Client;
 use super::handing::{BACKLOG_BYTES, send_up};
 use super::up::NONE;
 use super::worker::Worker;
+use crate::policy;
 
 impl Worker {
     /// Bytes from the client.
@@ -43,6 +45,30 @@ impl Worker {
         let held = std::mem::take(&mut client.held);
         self.tunnel_up(net, client, &held);
         self.resume(net, client);
+    }
+
+    /// Ends the tunnels of keys that were revoked since this was last called: nothing that passes in one is decided about.
+    pub(super) fn end_revoked<N: Net>(&mut self, net: &mut N) {
+        let revocations = self.policy.state().keys.revocations();
+        if std::mem::replace(&mut self.revocations, revocations) == revocations {
+            return;
+        }
+        for number in 0..self.clients.numbers() {
+            if !self.clients.get(number).is_some_and(|client| self.is_of_revoked(client)) {
+                continue;
+            }
+            if let Some(mut client) = self.clients.take(number) {
+                self.end_tunnel(net, &mut client);
+                self.settle(net, client);
+            }
+        }
+    }
+
+    /// Whether a client has a tunnel whose key was revoked.
+    pub(super) fn is_of_revoked(&self, client: &Client) -> bool {
+        let exchange = client.exchange.as_ref().filter(|exchange| exchange.tunnel);
+        let key = exchange.map(|exchange| exchange.ticket.key).filter(|key| *key != policy::NONE);
+        key.is_some_and(|key| self.policy.state().keys.entry(key).is_revoked())
     }
 
     /// One side has ended: both get what was sent to them, and are closed.

@@ -26,6 +26,10 @@ pub(super) struct Up {
     pub(super) open: bool,
     /// Answers it has brought.
     pub(super) answers: u64,
+    /// The answer under way is the last that can be told from what comes behind it.
+    pub(super) last: bool,
+    /// Trailers of the answer under way pass, as those of a request do (`Exchange::trailers`).
+    pub(super) trailers: bool,
     /// Receiving was switched off.
     pub(super) paused: bool,
     pub(super) draining: bool,
@@ -47,6 +51,8 @@ impl Up {
             connected: false,
             open: false,
             answers: 0,
+            last: false,
+            trailers: true,
             paused: false,
             draining: false,
             check: NONE,
@@ -60,8 +66,9 @@ impl Up {
         self.tls.as_ref().is_some_and(|tls| !tls.has_ended())
     }
 
-    /// Whether the peer has said that it sends no more, though its connection stands.
+    /// Whether no other request may be sent, though the connection stands: the peer has said that it sends no more, or what
+    /// it sends next may belong to this answer.
     pub(super) fn is_ending(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.has_ended())
+        self.last || self.tls.as_ref().is_some_and(|tls| tls.has_ended())
     }
 }

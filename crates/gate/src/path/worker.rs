@@ -12,6 +12,7 @@ use net::{Close, ConnId, Event, Handler, Net, Next};
 use wire::Limits;
 
 use super::client::Client;
+use super::date::Date;
 use super::due::{NEVER, SWEEP_NS};
 use super::pool::Pools;
 use super::proxy::Preface;
@@ -49,7 +50,11 @@ pub(super) struct Worker {
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
     pub(super) shadows: Shadows,
+    /// As the table of keys had it when tunnels of revoked keys were last ended.
+    pub(super) revocations: u32,
     pub(super) next_sweep_ns: u64,
+    /// What answers say of the time.
+    pub(super) date: Date,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
     /// Scratch: an answer, forms of a path, plaintext, and TLS records.
@@ -71,6 +76,7 @@ impl Worker {
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
+        let revocations = policy.state().keys.revocations();
         let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
         Self {
             shared,
@@ -86,7 +92,9 @@ impl Worker {
             up_due: Vec::new(),
             pools,
             shadows: Shadows::default(),
+            revocations,
             next_sweep_ns: 0,
+            date: Date::default(),
             draining_since_ns: None,
             out: Vec::new(),
             forms: Forms::default(),
@@ -219,6 +227,7 @@ impl<N: Net> Handler<N> for Worker {
         self.adopt(net);
         let now = net.now();
         self.usage.tick(now);
+        self.date.set(self.policy.state().calendar.unix_s());
         if let Some(pen) = &mut self.pen {
             pen.tick(now);
         }

@@ -33,8 +33,8 @@ pub struct Route {
     pub timeouts: Timeouts,
     /// What is sent upstream instead of the path's beginning.
     pub rewrite: Option<PathRewrite>,
-    /// Whether what answers say of where things are is put in the client's terms: `Location`, `Content-Location`, and the
-    /// `Path` of `Set-Cookie`.
+    /// Whether what answers say of where things are is put in the client's terms: `Location`, `Content-Location`, `Refresh`,
+    /// and the `Path` of `Set-Cookie`.
     pub rewrite_responses: bool,
     /// What is changed in the headers of requests, after the gateway's own changes.
     pub request_headers: HeaderRules,

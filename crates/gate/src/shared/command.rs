@@ -16,13 +16,14 @@ const OTHERWISE: &str = "it answers in another way than asked";
 /// nothing to tell. A later connection has a higher number.
 pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, connection: u64) {
     let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
-    words.push((tells.len() + 2).to_string().into_bytes());
+    words.push((tells.len() + 3).to_string().into_bytes());
     for tell in tells {
         let (Tell::Add { name, .. } | Tell::AtLeast { name, .. } | Tell::Total { name, .. }) = tell;
         words.push(format!("{PREFIX}{name}").into_bytes());
     }
     words.push(format!("{PREFIX}gateways").into_bytes());
     words.push(format!("{PREFIX}connection:{gateway}").into_bytes());
+    words.push(format!("{PREFIX}clock").into_bytes());
     words.push(gateway.as_bytes().to_vec());
     words.extend([connection, COUNTS_US].map(|number| number.to_string().into_bytes()));
     for tell in tells {

@@ -235,7 +235,11 @@ fn call(stream: &mut TcpStream, command: &[u8]) -> Result<Reply, String> {
     stream.write_all(command).map_err(words)?;
     let (mut came, mut buffer) = (Vec::new(), [0; 16 * 1024]);
     loop {
-        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        // However steadily it sends.
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(words(ErrorKind::TimedOut.into()));
+        }
         stream.set_read_timeout(Some(left)).map_err(words)?;
         let count = stream.read(&mut buffer).map_err(words)?;
         if count == 0 {
@@ -303,6 +307,24 @@ mod tests {
         assert_eq!((heard.server_us, heard.unknown, heard.gateways), (5_000, true, 2));
         connection.trusts(false);
         serving.join().unwrap();
+    }
+
+    #[test]
+    fn a_reply_that_never_ends_is_given_up() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut other, _) = listener.accept().unwrap();
+        let sending = std::thread::spawn(move || {
+            // A text of a megabyte, two bytes at a time.
+            let mut sent = other.write_all(b"$1000000\r\n");
+            while sent.is_ok() {
+                sent = other.write_all(b"xx");
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        });
+        assert_eq!(call(&mut stream, b"PING").unwrap_err(), "no answer within 750 ms");
+        drop(stream);
+        sending.join().unwrap();
     }
 
     #[test]

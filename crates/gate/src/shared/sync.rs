@@ -319,7 +319,7 @@ impl Syncer {
                 let ahead_ns = self.state_ns(entry.used.ahead_ns(now_ns), burst_ns);
                 Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
             } else {
-                let micros = (count * increment_ns).div_ceil(1000);
+                let micros = count.saturating_mul(increment_ns).div_ceil(1000);
                 Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
             });
             self.told.push(Of::Rate { slot, increment_ns });

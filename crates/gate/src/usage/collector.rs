@@ -3,9 +3,9 @@
 //! Two threads of the caller: one calls [`Collector::collect`] some times a second and never waits for a sink; one
 //! runs [`Reporter::run`], which writes a batch at a time.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::local::Hub;
@@ -15,6 +15,7 @@ use crate::policy::{NONE, PROBLEMS};
 /// Keys and routes that are kept apart, in a batch and since the start. Further ones are dropped from batches, and
 /// counted together since the start.
 const ROWS_MOST: usize = 20_000;
+const DAY_S: i64 = 86_400;
 /// Seconds that pages show.
 const SECONDS_KEPT: usize = 300;
 /// Stands for all keys beyond [`ROWS_MOST`].
@@ -36,6 +37,27 @@ impl Batch {
     /// Requests in it.
     pub fn requests(&self) -> u64 {
         self.rows.iter().map(|(_, _, sum)| sum.requests()).sum()
+    }
+}
+
+/// Counts on their way to the reporter, who makes a batch of them: its thread gives way to requests, the collector's does not.
+#[derive(Debug)]
+struct Merged {
+    at_s: i64,
+    sums: HashMap<By, Sum>,
+    requests: u64,
+    /// Names of the routes, by number.
+    routes: BTreeMap<u32, String>,
+}
+
+impl Merged {
+    /// In order, and with names.
+    fn into_batch(self) -> Batch {
+        let mut sums: Vec<(By, Sum)> = self.sums.into_iter().collect();
+        sums.sort_unstable_by_key(|(by, _)| *by);
+        let name = |route: &u32| self.routes.get(route).cloned().unwrap_or_default();
+        let rows = sums.into_iter().map(|((key, route), sum)| (key, name(&route), sum));
+        Batch { at_s: self.at_s, rows: rows.collect() }
     }
 }
 
@@ -123,13 +145,15 @@ impl Shared {
 pub struct Collector {
     shared: Arc<Shared>,
     pending: HashMap<By, Sum>,
+    /// Requests in it.
+    pending_requests: u64,
     /// What the slot of each key asked for in the last collection, in thousandths of a mean request.
     asked_milli: HashMap<u32, u64>,
     /// Since the last second that pages show.
     second: Sum,
     second_s: i64,
     dropped: u64,
-    batches: SyncSender<Batch>,
+    batches: SyncSender<Merged>,
     every_s: i64,
     next_s: i64,
 }
@@ -137,7 +161,7 @@ pub struct Collector {
 /// Writes batches to a sink.
 #[derive(Debug)]
 pub struct Reporter {
-    batches: Receiver<Batch>,
+    batches: Receiver<Merged>,
     shared: Arc<Shared>,
 }
 
@@ -151,6 +175,7 @@ impl Collector {
         let collector = Self {
             shared,
             pending: HashMap::new(),
+            pending_requests: 0,
             asked_milli: HashMap::new(),
             second: Sum::default(),
             second_s: 0,
@@ -170,6 +195,10 @@ impl Collector {
         key_id: impl Fn(u32) -> u64,
         route_name: impl Fn(u32) -> String,
     ) {
+        if unix_s.div_euclid(DAY_S) != self.second_s.div_euclid(DAY_S) {
+            // Quotas are of days: what came on the last one is reported of it.
+            self.hand_on(self.second_s, &route_name, try_send);
+        }
         self.asked_milli.clear();
         let mut snapshot = lock(&self.shared.snapshot);
         self.shared.hub.each_full(|table| {
@@ -185,6 +214,7 @@ impl Collector {
                     self.dropped += row.requests();
                 } else {
                     self.pending.entry(by).or_default().add(row);
+                    self.pending_requests += row.requests();
                 }
                 let known = &mut snapshot.since_start;
                 let by = if known.len() < ROWS_MOST || known.contains_key(&by) {
@@ -200,10 +230,11 @@ impl Collector {
             note_second(&mut snapshot.seconds, unix_s, &std::mem::take(&mut self.second));
         }
         drop(snapshot);
-        if unix_s >= self.next_s {
+        // A clock that was put back would have it wait for longer than that.
+        if !(1..=self.every_s).contains(&(self.next_s - unix_s)) {
             self.next_s = unix_s + self.every_s;
             // Where the sink is slow, what is merged goes on being merged.
-            self.hand_on(unix_s, route_name, |batches, batch| batches.try_send(batch).is_ok());
+            self.hand_on(unix_s, route_name, try_send);
         }
         self.settle();
     }
@@ -212,7 +243,9 @@ impl Collector {
     /// is not tried again.
     pub fn flush(&mut self, unix_s: i64, route_name: impl Fn(u32) -> String) {
         self.shared.closed.store(true, Ordering::Release);
-        self.hand_on(unix_s, route_name, |batches, batch| batches.send(batch).is_ok());
+        self.hand_on(unix_s, route_name, |batches, merged| {
+            batches.send(merged).map_err(|SendError(merged)| merged)
+        });
         self.settle();
     }
 
@@ -226,31 +259,35 @@ impl Collector {
         Reader(Arc::clone(&self.shared))
     }
 
+    /// Gives what is merged to the reporter, as it lies; `send` gives back what it does not take.
     fn hand_on(
         &mut self,
         at_s: i64,
         route_name: impl Fn(u32) -> String,
-        send: impl FnOnce(&SyncSender<Batch>, Batch) -> bool,
+        send: impl FnOnce(&SyncSender<Merged>, Merged) -> Result<(), Merged>,
     ) {
         if self.pending.is_empty() {
             return;
         }
-        let taken = std::mem::take(&mut self.pending);
-        let mut rows: Vec<_> = taken.iter().collect();
-        rows.sort_by_key(|(by, _)| **by);
-        let row = |(by, sum): (&By, &Sum)| (by.0, route_name(by.1), sum.clone());
-        let batch = Batch { at_s, rows: rows.into_iter().map(row).collect() };
-        let requests = batch.requests();
+        let routes: BTreeSet<u32> = self.pending.keys().map(|(_, route)| *route).collect();
+        // About as many will be merged until the next time.
+        let room = HashMap::with_capacity(self.pending.len());
+        let merged = Merged {
+            at_s,
+            sums: std::mem::replace(&mut self.pending, room),
+            requests: std::mem::take(&mut self.pending_requests),
+            routes: routes.into_iter().map(|route| (route, route_name(route))).collect(),
+        };
+        let requests = merged.requests;
         self.shared.with_reporter.fetch_add(requests, Ordering::Relaxed);
-        if !send(&self.batches, batch) {
+        if let Err(merged) = send(&self.batches, merged) {
             self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
-            self.pending = taken;
+            (self.pending, self.pending_requests) = (merged.sums, requests);
         }
     }
 
     fn settle(&self) {
-        let merged: u64 = self.pending.values().map(Sum::requests).sum();
-        self.shared.merged.store(merged, Ordering::Relaxed);
+        self.shared.merged.store(self.pending_requests, Ordering::Relaxed);
         self.shared.dropped.store(self.dropped, Ordering::Relaxed);
         let mut snapshot = lock(&self.shared.snapshot);
         snapshot.account = self.shared.account();
@@ -268,7 +305,8 @@ impl Reporter {
     /// Writes batches until the collector is gone. A batch that could not be written is tried again after `pause`,
     /// until it is, or until the collector is gone.
     pub fn run(self, sink: &mut dyn Sink, pause: impl Fn()) {
-        while let Ok(batch) = self.batches.recv() {
+        while let Ok(merged) = self.batches.recv() {
+            let batch = merged.into_batch();
             while let Err(why) = sink.write(&batch) {
                 *lock(&self.shared.error) = Some(why);
                 // Without a collector nobody waits for a better time.
@@ -305,6 +343,13 @@ impl Reader {
     pub fn sink_error(&self) -> Option<String> {
         lock(&self.0.error).clone()
     }
+}
+
+/// Hands on where the reporter has room.
+fn try_send(batches: &SyncSender<Merged>, merged: Merged) -> Result<(), Merged> {
+    batches.try_send(merged).map_err(|error| match error {
+        TrySendError::Full(merged) | TrySendError::Disconnected(merged) => merged,
+    })
 }
 
 fn note_second(seconds: &mut VecDeque<Second>, at_s: i64, sum: &Sum) {

@@ -21,16 +21,19 @@ CREATE TABLE IF NOT EXISTS quota_reached (
     PRIMARY KEY (kind, name)
 ) STRICT, WITHOUT ROWID;
 ";
-/// The count of a later period takes the place of an earlier one's; of one period the larger is kept.
+/// The count of a later period takes the place of an earlier one's; of one period the larger is kept. A period that is more
+/// than one ahead is of a clock that was wrong.
 const RAISE: &str = "
 INSERT INTO quota_reached VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kind, name) DO UPDATE SET
-    of_day = CASE WHEN excluded.day > day THEN excluded.of_day WHEN excluded.day < day THEN of_day
-        ELSE max(of_day, excluded.of_day) END,
-    day = max(day, excluded.day),
-    of_month = CASE WHEN excluded.month > month THEN excluded.of_month WHEN excluded.month < month THEN of_month
-        ELSE max(of_month, excluded.of_month) END,
-    month = max(month, excluded.month)
+    of_day = CASE WHEN day = excluded.day THEN max(of_day, excluded.of_day)
+        WHEN day = excluded.day + 1 THEN of_day ELSE excluded.of_day END,
+    day = CASE WHEN day = excluded.day + 1 THEN day ELSE excluded.day END,
+    of_month = CASE WHEN month = excluded.month THEN max(of_month, excluded.of_month)
+        WHEN month = excluded.month + 1 THEN of_month ELSE excluded.of_month END,
+    month = CASE WHEN month = excluded.month + 1 THEN month ELSE excluded.month END
 ";
+/// What the kind of a row ends with that was written beside another gateway.
+const BESIDE: char = '+';
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -54,6 +57,9 @@ pub struct Reached {
     pub day: (u32, u64),
     /// A month since January 1970, and the requests of it.
     pub month: (u32, u64),
+    /// Counted while another gateway still served, by the later one of the two: it does not know what the earlier one lets
+    /// through, so each has a row of its own.
+    pub beside: bool,
 }
 
 /// The table in a file of keys.
@@ -87,12 +93,14 @@ impl ReachedTable {
         let write = |connection: &mut Connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for Reached { whose, day, month } in all {
+            for Reached { whose, day, month, beside } in all {
                 let (kind, name) = match whose {
                     Whose::Key(id) => ("key", id.to_string()),
                     Whose::Route(name) => ("route", name.clone()),
                     Whose::All => ("all", String::new()),
                 };
+                let mut kind = kind.to_owned();
+                kind.extend(beside.then_some(BESIDE));
                 let counts = (day.1 as i64, month.1 as i64);
                 let values = params![kind, name, day.0, counts.0, month.0, counts.1];
                 transaction.prepare_cached(RAISE)?.execute(values)?;
@@ -119,7 +127,8 @@ pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String
         let mut statement = connection.prepare(query)?;
         let row = |row: &Row| {
             let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
-            let whose = match kind.as_str() {
+            let plain = kind.trim_end_matches(BESIDE);
+            let whose = match plain {
                 "key" => name.parse().ok().map(Whose::Key),
                 "route" => Some(Whose::Route(name)),
                 "all" => Some(Whose::All),
@@ -131,7 +140,8 @@ pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String
                 Ok::<_, rusqlite::Error>((period, if same { count.max(0) as u64 } else { 0 }))
             };
             let (day, month) = (of(day, 2)?, of(month, 4)?);
-            Ok(whose.map(|whose| Reached { whose, day, month }))
+            let beside = plain != kind;
+            Ok(whose.map(|whose| Reached { whose, day, month, beside }))
         };
         let rows = statement.query_map(params![day, month], row)?;
         rows.filter_map(Result::transpose).collect::<Result<_, _>>()
@@ -152,13 +162,18 @@ mod tests {
         assert_eq!(reached(&path, 7, 3), Ok(Vec::new()));
         let mut table = ReachedTable::open(&path, 3).unwrap();
         let whose = [Whose::All, Whose::Key(12), Whose::Route("all".into())];
-        let of = |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month };
+        let of =
+            |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month, beside: false };
         // Day, month, and what is kept of day 7 and month 3.
         for (day, month, kept) in [
             ((7, 5), (3, 50), (5, 50)),
             ((7, 4), (3, 51), (5, 51)),
             ((6, 9), (2, 99), (5, 51)),
             ((8, 1), (3, 52), (0, 52)),
+            ((40, 1), (4, 1), (0, 0)),
+            // A clock that was ahead is set right.
+            ((9000, 8), (300, 8), (0, 0)),
+            ((7, 2), (3, 20), (2, 20)),
             ((40, 1), (4, 1), (0, 0)),
         ] {
             let all: Vec<Reached> = whose.iter().map(|whose| of(whose, day, month)).collect();
@@ -171,6 +186,14 @@ mod tests {
                 assert_eq!(found, whose.iter().map(expected).collect::<Vec<_>>());
             }
         }
+        // Two gateways of which neither knows what the other lets through.
+        let own = [false, true].map(|beside| Reached { beside, ..of(&Whose::All, (41, 1), (4, 1)) });
+        let more = Reached { day: (41, 9), month: (4, 9), ..own[1].clone() };
+        table.raise(&[own[1].clone(), own[0].clone(), more.clone()]).unwrap();
+        assert_eq!(
+            reached(&path, 41, 9).unwrap(),
+            [&own[0], &more].map(|own| Reached { month: (9, 0), ..own.clone() })
+        );
         drop(table);
         drop(ReachedTable::open(&path, 5).unwrap());
         assert_eq!(reached(&path, 40, 4), Ok(Vec::new()));

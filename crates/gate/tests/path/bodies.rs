@@ -153,6 +153,30 @@ fn an_early_answer_reaches_the_client_and_ends_its_connection() {
     }
 }
 
+/// What comes of the body when the answer has been passed on would be taken for the next client's.
+#[test]
+fn a_204_that_announces_a_body_ends_its_connection() {
+    let own = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nown".to_vec();
+    for io in interfaces() {
+        for (announced, connections) in
+            [("Content-Length: 40", 2), ("Transfer-Encoding: chunked", 2), ("Content-Length: 0", 1)]
+        {
+            let first = format!("HTTP/1.1 204 No Content\r\n{announced}\r\n\r\n").into_bytes();
+            let ask = || Step::Expect(b"\r\n\r\n");
+            let script = vec![ask(), Step::Send(first), ask(), Step::Send(own.clone()), Step::Hang];
+            let again = vec![ask(), Step::Send(own.clone()), Step::Hang];
+            let peer = Peer::start_each(vec![script, again]);
+            let front = front(upstream(&[peer.addr()]), io);
+            let mut client = front.client();
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            client.receive_until(b"\r\n\r\n");
+            client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            client.receive_until(b"own");
+            assert_eq!(peer.connections(), connections, "{announced}");
+        }
+    }
+}
+
 #[test]
 fn early_hints_pass() {
     for io in interfaces() {
@@ -201,6 +225,21 @@ fn answers_cut_short_are_cut_short_for_the_client_too() {
             assert!(answers(&came, wire::ResponseTo::Other).is_empty(), "{}", came.escape_ascii());
             assert_eq!(front.gate.counts().aborted, 1);
         }
+    }
+}
+
+#[test]
+fn trailers_that_connection_names_end_at_the_gateway() {
+    for io in interfaces() {
+        let answer =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: x-sum\r\n\r\n1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n";
+        let peer =
+            Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Send(answer.to_vec()), Step::Hang]);
+        let front = front(upstream(&[peer.addr()]), io);
+        let mut client = front.client();
+        client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        client.receive_until(b"\r\n\r\n");
+        assert_eq!(client.receive_until(b"\r\n\r\n"), b"1\r\na\r\n0\r\n\r\n");
     }
 }
 

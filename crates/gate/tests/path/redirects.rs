@@ -7,7 +7,7 @@ use crate::harness::{front_with, interfaces, upstream};
 
 const ANSWER: &str = "HTTP/1.1 302 Found\r\nLocation: http://inner.test/v2/people/7\r\nContent-Location: \
                       http://a.test/v2/people/8\r\nSet-Cookie: s=1; Path=/v2/people; Secure\r\nX-Location: /v2/people\r\n\
-                      Content-Length: 0\r\n\r\n";
+                      Refresh: 5; url=/v2/people/9\r\nContent-Length: 0\r\n\r\n";
 
 #[test]
 fn where_answers_lead_the_client_finds_it() {
@@ -36,7 +36,7 @@ fn where_answers_lead_the_client_finds_it() {
             };
             let of = |number: usize| {
                 let head = &answers[number].head;
-                ["Location: ", "Content-Location: ", "Set-Cookie: ", "X-Location: "]
+                ["Location: ", "Content-Location: ", "Set-Cookie: ", "X-Location: ", "Refresh: "]
                     .map(|name| line(head, name))
             };
             let as_sent = [
@@ -44,10 +44,16 @@ fn where_answers_lead_the_client_finds_it() {
                 "http://a.test/v2/people/8",
                 "s=1; Path=/v2/people; Secure",
                 "/v2/people",
+                "5; url=/v2/people/9",
             ];
-            let rewritten =
-                ["/users/7", "http://a.test/users/8", "s=1; Path=/users; Secure", "/v2/people"];
-            let elsewhere = [rewritten[0], as_sent[1], rewritten[2], rewritten[3]];
+            let rewritten = [
+                "/users/7",
+                "http://a.test/users/8",
+                "s=1; Path=/users; Secure",
+                "/v2/people",
+                "5; url=/users/9",
+            ];
+            let elsewhere = [rewritten[0], as_sent[1], rewritten[2], rewritten[3], rewritten[4]];
             let expected =
                 if rewrite_responses { [rewritten, elsewhere] } else { [as_sent, as_sent] };
             assert_eq!([of(0), of(1)], expected, "{rewrite_responses}");

@@ -1,6 +1,10 @@
 //! Changes of protocol.
 
-use gate::policy::{PolicySettings, Route};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gate::keys::{Digester, Settings};
+use gate::policy::{KeySource, PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 
 use crate::harness::{all, front, front_with, interfaces, upstream};
@@ -25,6 +29,41 @@ fn after_101_bytes_pass_both_ways() {
         let (text, end) = all(&mut client);
         assert_eq!((text.as_str(), end), ("pong", testkit::peer::End::Closed));
         assert_eq!(front.gate.counts().tunnels, 1);
+    }
+}
+
+/// A key that is revoked ends its tunnel, and no other's.
+#[test]
+fn a_tunnel_ends_with_its_key() {
+    let script = vec![
+        Step::Expect(b"\r\n\r\n"),
+        Step::Send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhi".to_vec()),
+        Step::Expect(b"ping"),
+        Step::Send(b"pong".to_vec()),
+    ];
+    for io in interfaces() {
+        let peer = Peer::start(script.clone());
+        let digester = Digester::new(b"secret");
+        let settings = PolicySettings {
+            digester: Some(digester.clone()),
+            key_source: KeySource::usual(),
+            ..PolicySettings::open(upstream(&[peer.addr()]))
+        };
+        let front = front_with(settings, io);
+        let keys = Arc::clone(&front.current.get().0.state().keys);
+        let [mut kept, mut ended] = ["one", "two"].map(|key| {
+            keys.put(&digester.digest(key.as_bytes()), &Settings::default());
+            let mut client = front.client();
+            let lines = format!("X-API-Key: {key}\r\nConnection: Upgrade\r\nUpgrade: websocket");
+            client.send(format!("GET /ws HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n").as_bytes());
+            client.receive_until(b"\r\n\r\nhi");
+            client
+        });
+        assert!(keys.revoke(&digester.digest(b"two")));
+        let (came, end) = ended.receive_all(Duration::from_secs(10));
+        assert_eq!((came.as_slice(), end), (&b""[..], testkit::peer::End::Closed));
+        kept.send(b"ping");
+        kept.receive_until(b"pong");
     }
 }
 

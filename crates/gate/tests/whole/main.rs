@@ -21,7 +21,7 @@ use gate::keys::{NewKey, Stamp, Store};
 use gate::policy::{Decision, Facts, Outcome, Policy};
 use gate::usage::{Local, used_since};
 use tempfile::TempDir;
-use testkit::peer::RawClient;
+use testkit::peer::{Peer, RawClient, Step};
 use wire::ResponseTo;
 
 use harness::{answers, api};
@@ -260,6 +260,48 @@ fn quotas_outlive_two_take_overs_within_a_drain() {
     assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
 }
 
+/// While the earlier gateway still ends, the later one reports, and writes how far quotas are used: killed then, it gives
+/// nothing of that again. What the earlier one let through counts once that has ended, and what the later one reported once.
+#[test]
+fn a_later_gateway_reports_while_the_earlier_one_ends() {
+    for every in ["1s", "1h"] {
+        later_and_earlier(every);
+    }
+}
+
+fn later_and_earlier(every: &str) {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let more = format!("[usage]\nevery = \"{every}\"\n[client]\nbody_rate = 0\n{}", quota(4));
+    let text_of = |folder: &TempDir| text(folder, api.addr(), &more);
+    let earlier = start(&folder, &text_of(&folder).replace("127.0.0.1:0", &free_address()));
+    let mut slow = RawClient::connect(earlier.addresses()[0]);
+    let head = format!("POST /echo HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\nContent-Length: 2\r\n\r\n");
+    slow.send(head.as_bytes());
+    assert!(soon(|| written(&folder) == 1));
+    let later = take_over(&folder).expect("it takes over");
+    assert!(soon(|| earlier.is_replaced()));
+    let draining = thread::spawn(|| earlier.drain());
+    // The first batch of usage is reported at once.
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200; 2]);
+    let store = folder.path().join("gate.db");
+    let reported = || used_since(&store, 0).expect("it is read").get(&1).copied();
+    let expected = (every == "1s").then_some(2);
+    assert!(soon(|| written(&folder) == 3 && reported() == expected), "{every}");
+    let killed = TempDir::new().expect("a folder");
+    for name in ["gate.db", "gate.db-wal"] {
+        fs::copy(folder.path().join(name), killed.path().join(name)).expect("it is copied");
+    }
+    let after = start(&killed, &text_of(&killed));
+    assert_eq!([0; 2].map(|_| status(&after, Some(&key))), [200, 429], "{every}");
+    slow.send(b"hi");
+    assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
+    assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429], "{every}");
+}
+
 /// A new key is no new quota, neither at once nor after a restart.
 #[test]
 fn a_rotated_key_goes_on_with_what_was_used() {
@@ -423,4 +465,30 @@ fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let refused = take_over(&folder).expect_err("the other one goes on");
     assert!(refused.to_string().contains("goes on"), "{refused}");
     drop(impatient.join().expect("a door"));
+}
+
+/// Its own answers, and those that come without one; what the API says of the time is passed on.
+#[test]
+fn answers_say_the_time() {
+    let folder = TempDir::new().expect("a folder");
+    let ask = || Step::Expect(b"\r\n\r\n");
+    let answer = |date: &str| {
+        Step::Send(format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n{date}\r\n").into_bytes())
+    };
+    let own = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    let peer = Peer::start(vec![ask(), answer(""), ask(), answer(own), Step::Hang]);
+    let route = "[[route]]\nname = \"some\"\npath = \"/some\"\nupstream = \"api\"\n";
+    let gateway = start(&folder, &text(&folder, peer.addr(), route));
+    assert!(soon(|| gateway.control().state().calendar.unix_s() > 0));
+    thread::sleep(Duration::from_millis(200));
+    let mut client = RawClient::connect(gateway.addresses()[0]);
+    let dates = ["/some", "/some", "/other"].map(|path| {
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes());
+        let head = String::from_utf8(client.receive_until(b"\r\n\r\n")).expect("text");
+        let dates = head.split_inclusive("\r\n").filter(|line| line.starts_with("Date: "));
+        dates.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!((dates[0].len(), dates[2].len()), (1, 1), "{dates:?}");
+    assert!(dates[0][0] != own && dates[0][0].ends_with(" GMT\r\n"), "{dates:?}");
+    assert_eq!(dates[1], [own]);
 }

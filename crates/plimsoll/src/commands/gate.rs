@@ -7,7 +7,6 @@ mod keys;
 mod usage;
 mod watch;
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -24,7 +23,7 @@ use signal_hook::consts::{SIGHUP, SIGUSR1};
 use self::watch::Watched;
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
-use crate::results::output;
+use crate::results::{input, output};
 use crate::terminal::signals::{stop_on_signal_but_hangup, stopped};
 
 /// How often signals are looked for.
@@ -254,8 +253,8 @@ fn figure(rate: f64) -> String {
 
 fn export(args: &ExportArgs) -> Result<u8, Failure> {
     let path = &args.loadline;
-    let json = match fs::read_to_string(path) {
-        Ok(json) => json,
+    let json = match input::read(path) {
+        Ok(json) => String::from_utf8_lossy(&json).into_owned(),
         Err(error) => return cannot_run(format!("{}: {error}", path.display())),
     };
     let line =

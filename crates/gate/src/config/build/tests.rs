@@ -152,6 +152,8 @@ fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
         ("concurrency = 20", "per_day = 7"),
         ("per_day = 1000", "together = { per_month = 7 }"),
         ("burst = 5", "per_day = 0"),
+        ("per_day = 1000", "per_day = 0"),
+        ("priority = 5", "per_month = 0"),
     ] {
         let error = with(from, to).unwrap_err();
         assert!(error.place.is_some() && error.what.starts_with("a quota is "), "{error}");
@@ -176,6 +178,17 @@ fn is_said((right, wrong, words): (&str, &str, &str)) {
     let text = WHOLE.replacen(right, wrong, 1);
     let said = built(&text).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(said.contains(words), "{wrong}: {said:?}");
+}
+
+/// As the guide writes it.
+#[test]
+fn a_size_is_a_number_too() {
+    let with = |client: &str| {
+        let head = format!("head = \"1s\"\n{client}");
+        built(&WHOLE.replace("head = \"1s\"", &head)).unwrap().policy.client.body_bytes_per_s
+    };
+    assert_eq!((with("body_rate = 0"), with("body_rate = 1024")), (0, 1024));
+    assert_eq!((with("body_rate = \"0\""), with("body_rate = \"1KiB\"")), (0, 1024));
 }
 
 #[test]
@@ -288,6 +301,13 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("burst = 5", "burst = 0", "line 33, column 36: a burst is 1 or more"),
         ("rate = \"100/s\", ", "", "line 33, column 20: a burst belongs to a rate"),
         ("\"1MiB\"", "\"1mb\"", "line 32, column 8: `1mb` is no size, such as 512, 32KiB"),
+        ("\"1MiB\"", "-1", "line 32, column 8: `-1` is no size, such as 512, 32KiB"),
+        ("\"1MiB\"", "true", "line 32, column 8: invalid type: boolean `true`, expected a size"),
+        ("\"2s\"", "2", "line 15, column 14: invalid type: integer `2`, expected a time in quotes"),
+        ("\"30/m\"", "30", "line 42, column 8: invalid type: integer `30`, expected a rate in quotes"),
+        ("\"250ms\"", "\"0s\"", "line 31, column 27: a time of 0 would end everything at once"),
+        ("\"500ms\"", "\"0ms\"", "a time of 0 would end everything at once"),
+        ("head = \"1s\"", "head = \"0\"", "line 59, column 8: a time of 0 would end"),
         ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",

@@ -35,7 +35,7 @@ fn what_was_served_is_reported_once() {
             assert_eq!(snapshot.account.served, second * 100);
             assert!(holds(&snapshot.account), "{:?}", snapshot.account);
         });
-        let batch = reporter.batches.recv().unwrap();
+        let batch = reporter.batches.recv().unwrap().into_batch();
         kept.write(&batch).unwrap();
         collector.shared.with_reporter.fetch_sub(batch.requests(), Ordering::Relaxed);
         collector.shared.reported.fetch_add(batch.requests(), Ordering::Relaxed);
@@ -179,4 +179,64 @@ fn a_sink_that_always_fails_keeps_nobody_from_ending() {
     writer.join().unwrap();
     assert_eq!(reading.sink_error().as_deref(), Some("no"));
     assert_eq!((reading.account().reported, reading.account().pending), (0, 1));
+}
+
+/// Where all threads share one processor, requests would wait while rows are copied: with many keys for long enough to be a
+/// spike at each report.
+#[test]
+fn handing_on_copies_no_rows() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+    let mut local = Local::new(hub);
+    let name = |number: u32| format!("route {number}");
+    collector.collect(1, u64::from, name);
+    for key in (0..1000).rev() {
+        local.refuse(key, key % 2, Problem::RateLimited, 0);
+    }
+    local.hand_over();
+    collector.collect(1, u64::from, name);
+    let asked = allocation_counter::measure(|| collector.collect(2, u64::from, name));
+    assert!(asked.count_total < 50, "{asked:?}");
+    let batch = reporter.batches.recv().unwrap().into_batch();
+    assert_eq!((batch.requests(), batch.rows.len()), (1000, 1000));
+    assert!(batch.rows.is_sorted_by_key(|(key, _, _)| *key));
+    assert_eq!((batch.rows[4].1.as_str(), batch.rows[5].1.as_str()), ("route 0", "route 1"));
+    assert!(holds(&collector.reader().account()));
+}
+
+/// By an hour, as when a wrong clock is set right.
+#[test]
+fn a_clock_that_is_put_back_stops_no_report() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 5);
+    let mut local = Local::new(hub);
+    let mut reported_at = |unix_s: i64| {
+        local.refuse(1, 0, Problem::RateLimited, 0);
+        local.hand_over();
+        collector.collect(unix_s, u64::from, |number| number.to_string());
+        reporter.batches.try_recv().is_ok()
+    };
+    let seconds = [5_000, 5_004, 5_005, 1_400, 1_404, 1_405];
+    assert_eq!(seconds.map(&mut reported_at), [true, false, true, true, false, true]);
+}
+
+/// A batch that is an hour long, and a day that ends within it.
+#[test]
+fn what_came_before_midnight_is_reported_of_that_day() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 3600);
+    let mut local = Local::new(hub);
+    let name = |number: u32| number.to_string();
+    collector.collect(DAY_S - 10, u64::from, name);
+    let mut reported = |requests: u32, unix_s: i64| {
+        (0..requests).for_each(|_| local.refuse(1, 0, Problem::RateLimited, 0));
+        local.hand_over();
+        collector.collect(unix_s, u64::from, name);
+        let batches = reporter.batches.try_iter().map(Merged::into_batch);
+        batches.map(|batch| (batch.at_s, batch.requests())).collect::<Vec<_>>()
+    };
+    assert_eq!(reported(3, DAY_S - 1), []);
+    assert_eq!(reported(2, DAY_S), [(DAY_S - 1, 3)]);
+    assert_eq!(reported(1, DAY_S + 1), []);
+    assert_eq!(reported(0, DAY_S + 3600), [(DAY_S + 3600, 3)]);
 }

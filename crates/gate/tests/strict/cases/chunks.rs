@@ -60,7 +60,17 @@ pub fn cases() -> Vec<Case> {
                 "0\r\nX-Forwarded-For: 203.0.113.9\r\nAuthorization: x203\r\nConnection: x203\r\nA: b\r\n\r\n",
             ),
             &["\r\n0\r\nA: b\r\n\r\n"],
-            &["203"],
+            &["203.0", "x203"],
+        ),
+        passed(
+            "9110 7.6.1",
+            "nominated trailers go",
+            post(
+                "Transfer-Encoding: chunked\r\nConnection: x-sum\r\n",
+                "1\r\na\r\n0\r\nX-Sum: 7\r\n\r\n",
+            ),
+            &["1\r\na\r\n0\r\n\r\n"],
+            &["x-sum"],
         ),
         unanswered("9112 7.1", "no last chunk", chunks("5\r\nhello\r\n")),
         unanswered("9112 7.1", "no end of the trailers", chunks("0\r\nA: b\r\n")),

@@ -1,6 +1,6 @@
 //! Several gateways that share limits by a real Redis server, which is killed and comes back.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,6 +197,36 @@ fn a_pause_of_redis_counts_no_request_twice() {
     let _ = ask(&b);
     told(&b);
     assert!(!ask(&b));
+    drop(redis);
+}
+
+/// What Redis keeps is from a minute ahead of its clock, as when that was put back: nobody waits for that minute.
+#[test]
+fn a_clock_of_redis_that_is_put_back_keeps_nobody_waiting() {
+    const PUT_BACK: &str = "for _, k in ipairs(redis.call('KEYS', 'plimsoll:gate:*:r*')) do redis.call('SET', k, \
+        string.format('%.0f', redis.call('GET', k) + 60000000)) end for _, g in ipairs(redis.call('ZRANGE', \
+        'plimsoll:gate:gateways', 0, -1)) do redis.call('ZINCRBY', 'plimsoll:gate:gateways', 60000000, g) end";
+    if !needs::has("redis-server") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let redis = Redis::start(&folder, free_port());
+    let tier = "name = \"one\"\nrate = \"100/s\"\nburst = 100";
+    folder.put("gate.toml", sharing(&target, redis.port, tier));
+    let key = key(&folder, "one");
+    let gate = Gate::start(&folder, "gate.toml");
+    soon(|| answered(&gate) > 0);
+    let ask = || {
+        assert_eq!(gate.get("/healthz", &key).status, 200);
+        told(&gate);
+    };
+    ask();
+    let mut redis_too = TcpStream::connect((Ipv4Addr::LOCALHOST, redis.port)).expect("it listens");
+    redis_too.write_all(format!("EVAL \"{PUT_BACK}\" 0\r\n").as_bytes()).expect("it is sent");
+    let mut done = [0; 3];
+    redis_too.read_exact(&mut done).expect("it is answered");
+    assert_eq!(&done, b"$-1");
+    (0..3).for_each(|_| ask());
     drop(redis);
 }
 
