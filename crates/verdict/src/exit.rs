@@ -34,10 +34,7 @@ pub fn exit_code(run: &Run) -> u8 {
         COULD_NOT_RUN
     } else if run.interrupted && run.aborted.is_none() {
         INTERRUPTED
-    } else if !is_believable(run)
-        || any(Ruling::Inconclusive)
-        || rate_not_reached
-    {
+    } else if !is_believable(run) || any(Ruling::Inconclusive) || rate_not_reached {
         NOT_BELIEVABLE
     } else if any(Ruling::Fail) || run.aborted.is_some() {
         OBJECTIVES_MISSED

@@ -130,8 +130,7 @@ impl Outcome {
 }
 
 /// Why rules about what is behind the generator are silent while it was the limit.
-const GENERATOR_FIRST: &str =
-    "the generator or its machine was the limit of this run, so that nothing can be said of what is behind it";
+const GENERATOR_FIRST: &str = "the generator or its machine was the limit of this run, so that nothing can be said of what is behind it";
 
 /// The name of the source that reads who listens at the target's address.
 const THE_TARGETS: &str = "server";

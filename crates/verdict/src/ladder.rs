@@ -284,10 +284,7 @@ fn by_generator(climbed: &[(f64, Outcome)]) -> String {
     if levels.is_empty() {
         return String::new();
     }
-    format!(
-        "; the server was not the limit at {}, so it may carry more",
-        levels.join(", ")
-    )
+    format!("; the server was not the limit at {}, so it may carry more", levels.join(", "))
 }
 
 fn connections(level: f64) -> String {

@@ -168,7 +168,8 @@ pub fn of_load(flags: Vec<Objective>, input: &LoadInput) -> Result<Vec<Objective
     for asked in &list {
         let Subject::Endpoint(wanted) = &asked.subject else { continue };
         if !endpoints.iter().any(|endpoint| endpoint.name == *wanted) {
-            let known: Vec<&str> = endpoints.iter().map(|held| held.name.as_str()).take(10).collect();
+            let known: Vec<&str> =
+                endpoints.iter().map(|held| held.name.as_str()).take(10).collect();
             return usage(format!(
                 "'{asked}': {name} sends nothing called {}; it has {}",
                 quote(wanted),

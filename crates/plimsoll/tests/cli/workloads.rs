@@ -225,11 +225,17 @@ fn objectives_of_steps_are_judged_and_those_of_what_is_not_sent_are_refused() {
     assert_eq!(run["objectives"][0]["objective"], "visit/Sign in: p99<50s", "{run:#}");
     assert!(run["objectives"][0]["value"].is_number(), "{run:#}");
     let ended = folder.plimsoll_for("run visit.yaml -R 50 -d 1s", "visit: p99<1s").ends(2);
-    assert!(ended.stderr.contains("sends nothing called `visit`; it has visit/Sign in"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("sends nothing called `visit`; it has visit/Sign in"),
+        "{ended:#?}"
+    );
     // Sessions have no figure that is judged.
     folder.put("flow.yaml", file("  objectives: [p99<1s]\n"));
     let ended = folder.plimsoll("run flow.yaml -R 50 -d 1s").ends(2);
-    assert!(ended.stderr.contains("flow.yaml:4:3: unknown key `objectives`; known are"), "{ended:#?}");
+    assert!(
+        ended.stderr.contains("flow.yaml:4:3: unknown key `objectives`; known are"),
+        "{ended:#?}"
+    );
 }
 
 #[test]

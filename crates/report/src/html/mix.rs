@@ -13,7 +13,8 @@ pub(super) fn run(run: &Run) -> Markup {
         let name = html! { (clean(name, 200)) };
         std::iter::once(name).chain(cells.iter().map(|cell| html! { (cell) })).collect()
     };
-    let endpoints = run.endpoints.iter().map(|one| named(&one.name, &endpoint_cells(one, run.interrupted)));
+    let endpoints =
+        run.endpoints.iter().map(|one| named(&one.name, &endpoint_cells(one, run.interrupted)));
     let flows = run.flows.iter().map(|one| named(&one.name, &flow_cells(one)));
     html! {
         (parts::rows(&headers("endpoint", &ENDPOINT), endpoints))

@@ -16,8 +16,8 @@ use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
 use crate::figure::{bytes, clean, count, date, rate, share, share_of};
 use crate::text::{
-    attempts, available, bounds_latency, ceiling, concurrency, dip_cells, load, load_of, processor_time, qps_over,
-    success, users, workers,
+    attempts, available, bounds_latency, ceiling, concurrency, dip_cells, load, load_of,
+    processor_time, qps_over, success, users, workers,
 };
 
 /// The page of `run`.

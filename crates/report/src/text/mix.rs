@@ -115,7 +115,8 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     if run.endpoints.is_empty() {
         return None;
     }
-    let rows = run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one, run.interrupted)));
+    let rows =
+        run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one, run.interrupted)));
     let mut out = table("Endpoint", &ENDPOINT, &SPARE_OF_ENDPOINT, rows, style);
     let failing = run.endpoints.iter().filter_map(|one| Some((one, failures(one)?)));
     for (endpoint, words) in failing.take(SAMPLES) {

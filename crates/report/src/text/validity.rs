@@ -23,7 +23,9 @@ pub(crate) const fn meaning(verdict: Verdict, bounded: bool) -> &'static str {
         Verdict::LowerBound if bounded => {
             "true QPS is at least this, true latency at most this; something other than the server was the limit"
         }
-        Verdict::LowerBound => "true QPS is at least this; something other than the server was the limit",
+        Verdict::LowerBound => {
+            "true QPS is at least this; something other than the server was the limit"
+        }
         Verdict::Invalid => "do not quote these figures",
     }
 }

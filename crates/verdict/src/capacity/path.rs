@@ -372,8 +372,7 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate, ending: Ending) -> N
         let edge = edge(search, held, estimate, if edges < MOST_EDGES { EDGE } else { WIDE });
         // The return and the closed loop that follow last as long as an edge each.
         let later = edge.filter(|_| edges >= MOST_EDGES);
-        let wanted: Vec<Step> =
-            edge.into_iter().chain(reverse).chain(later).chain(later).collect();
+        let wanted: Vec<Step> = edge.into_iter().chain(reverse).chain(later).chain(later).collect();
         if let Some(edge) = edge.filter(|_| affords(search, &wanted)) {
             return Next::Run(edge);
         }

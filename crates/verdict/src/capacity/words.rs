@@ -312,7 +312,10 @@ pub fn why_not_more(search: &Search, answer: &Answer) -> String {
         .rfind(|fed| fed.judged.outcome == Outcome::Generator && fed.step.level > answer.level);
     match limited.and_then(|fed| Some((fed.step.level, fed.judged.note.clone()?))) {
         Some((at, note)) => {
-            format!("at {} something other than the server was the limit: {note}", level_of(kind, at))
+            format!(
+                "at {} something other than the server was the limit: {note}",
+                level_of(kind, at)
+            )
         }
         None => match super::onward::reached(search).filter(|_| answer.at_least()) {
             Some(ceiling) => format!("nothing above {} was allowed", level_of(kind, ceiling)),
@@ -331,7 +334,9 @@ fn nothing_known_above(search: &Search, answer: &Answer) -> String {
         Outcome::Held => format!("{at} held in a short step, and was not held for longer"),
         Outcome::Generator => {
             let note = fed.judged.note.as_deref().unwrap_or("it was late");
-            format!("at {at} something other than the server was the limit, perhaps for a moment: {note}")
+            format!(
+                "at {at} something other than the server was the limit, perhaps for a moment: {note}"
+            )
         }
         Outcome::Broke if fed.judged.disturbed => {
             format!("{at} broke while other programs took the processors, which may be why")

@@ -142,7 +142,8 @@ pub fn judge(code: &str, change: Change, before: &Run, after: &Run, still: bool)
     if by_lack_of_gain(code, change, outcome)
         && let Some(doubt) = sent_less(&Facts::of(after)).first()
     {
-        let figures = format!("{figures}, but there the generator or its machine was the limit: {doubt}");
+        let figures =
+            format!("{figures}, but there the generator or its machine was the limit: {doubt}");
         return said((Confirmed::Undecided, figures));
     }
     said((outcome, figures))

@@ -209,10 +209,7 @@ fn doubtful_levels_are_hollow_and_explained() {
     let page = Page::read(&svg).unwrap();
     assert_eq!(svg.matches("class=\"h s1\"").count(), 2);
     assert_eq!(svg.matches("class=\"x s1\"").count(), 2);
-    assert!(
-        page.says("LOWER_BOUND: QPS is at least this")
-            && page.says("INVALID: do not quote")
-    );
+    assert!(page.says("LOWER_BOUND: QPS is at least this") && page.says("INVALID: do not quote"));
     let sound = curve(&NATIVE).chart().to_svg(Theme::Standalone);
     assert!(!sound.contains("class=\"h "));
 }

@@ -10,10 +10,9 @@ fn a_bounded_number_in_flight_keeps_the_server_busy_at_the_end() {
         let connections = Settings { connections: 5000, ..settings(LevelKind::Rate) };
         let (search, ending) = search(connections, |step| match step.purpose {
             // Who was in flight at the window's end succeeded as well.
-            Purpose::Saturated if step.level <= most => Judged {
-                succeeded_per_s: 45_000.0,
-                ..judged(Outcome::Held, 41_000.0, 1.5e6)
-            },
+            Purpose::Saturated if step.level <= most => {
+                Judged { succeeded_per_s: 45_000.0, ..judged(Outcome::Held, 41_000.0, 1.5e6) }
+            }
             Purpose::Saturated => judged(Outcome::Broke, 41_000.0, 2e8),
             _ => server(step),
         });

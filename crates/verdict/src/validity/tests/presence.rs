@@ -74,7 +74,10 @@ fn a_server_that_dies_under_a_run_by_count_is_told_however_soon_that_ends() {
     };
     let (verdict, _, text) = dies(Some(10_040));
     assert_eq!(verdict, Verdict::Invalid);
-    assert!(text.contains("the server stopped answering 6.00s into the window, and had not come"), "{text}");
+    assert!(
+        text.contains("the server stopped answering 6.00s into the window, and had not come"),
+        "{text}"
+    );
     let (_, _, text) = dies(None);
     assert!(!text.contains("stopped answering"), "{text}");
 }
