@@ -236,6 +236,6 @@ fn a_count_that_waits_for_its_last_response_says_so() {
         "{text}"
     );
     // Of a server that went away no response was waited for.
-    super::presence::dead(&mut run, 20);
+    presence::dead(&mut run, 20);
     assert_eq!(not_steady(&run), None);
 }
