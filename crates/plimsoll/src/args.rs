@@ -307,7 +307,9 @@ pub enum TextOrJson {
 /// `plimsoll wrktest`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "Exit codes: those of `plimsoll sweep`; of `diff` 0 done and 1 a file cannot be read or written.")]
+#[command(
+    after_help = "Exit codes: those of `plimsoll sweep`; of `diff` 0 done and 1 a file cannot be read or written."
+)]
 pub struct WrktestArgs {
     /// `diff A B`
     #[command(subcommand)]

@@ -49,10 +49,7 @@ const FLAGS: &[(&[&str], &str)] = &[
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
     (&["-D", "-p", "--body-path"], "use --body-file FILE"),
-    (
-        &["-G", "--get", "--data-urlencode", "--url-query"],
-        "write the query, encoded, into the URL",
-    ),
+    (&["-G", "--get", "--data-urlencode", "--url-query"], "write the query, encoded, into the URL"),
     (&["--url"], "write the URL without a flag before it"),
     (&["--data-ascii"], "use --data TEXT"),
     (&["--host"], "the URL stands without a flag before it; a Host field is -H 'Host: NAME'"),

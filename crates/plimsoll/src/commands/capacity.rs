@@ -297,8 +297,7 @@ fn carry_out(
         CapacityFormat::Json => output::json(&record) + "\n",
         CapacityFormat::Text => {
             let more = verdict::capacity::going_on(&search, ending).zip(resumed);
-            let apart =
-                more.as_ref().map(|_| with_going_on_apart(&record, &search, ending, files));
+            let apart = more.as_ref().map(|_| with_going_on_apart(&record, &search, ending, files));
             let shown = apart.as_ref().unwrap_or(&record);
             let text = report::capacity::text(shown, &reading, output::style());
             let found = record.load_line.as_ref().map(|line| line.rate_per_s);

@@ -161,7 +161,14 @@ fn run(
         other => other,
     })?;
     let rows = fill.facts.rows_added();
-    say(args, &format!("plimsoll: {} written in {}; --clean removes them", counted(rows, "row"), meter.time()));
+    say(
+        args,
+        &format!(
+            "plimsoll: {} written in {}; --clean removes them",
+            counted(rows, "row"),
+            meter.time()
+        ),
+    );
     Ok(())
 }
 

@@ -292,9 +292,8 @@ fn how_an_interrupted_search_goes_on_is_printed_once() {
     let is_level = |name: &Path| name.to_string_lossy().contains("-search-");
     let steps = folder.path().join("out/steps");
     wait_until(|| {
-        fs::read_dir(&steps).is_ok_and(|mut files| {
-            files.any(|file| file.is_ok_and(|file| is_level(&file.path())))
-        })
+        fs::read_dir(&steps)
+            .is_ok_and(|mut files| files.any(|file| file.is_ok_and(|file| is_level(&file.path()))))
     });
     folder.run(Path::new("kill"), &format!("-INT {}", child.id())).ok();
     let output = child.wait_with_output().unwrap();

@@ -106,10 +106,9 @@ fn what_flags_change_is_in_the_plan_and_what_a_run_refuses_is_refused() {
     for line in ["certificate not checked flag", "TLS name other flag", "TLS 1.3 to 1.3 flag"] {
         assert!(text.contains(line), "no `{line}` in {text}");
     }
-    for (flags, why) in [
-        ("-- a", "arguments after -- are for a script"),
-        ("-t 20 -c 10", "-t 20 is above -c 10"),
-    ] {
+    for (flags, why) in
+        [("-- a", "arguments after -- are for a script"), ("-t 20 -c 10", "-t 20 is above -c 10")]
+    {
         folder.plimsoll(&format!("plan {url} {flags}")).refuses(2, why);
     }
     // As a run of it ends.
@@ -306,7 +305,9 @@ fn a_workload_reads_below_its_own_folder_unless_allowed_more() {
         assert!(refused.stderr.contains("outside the workload's folder"), "{refused:?}");
         assert!(!refused.stdout.contains("TOP"), "{refused:?}");
         folder.plimsoll("plan w/w.yaml --allow-files other").ok();
-        folder.plimsoll("plan w/w.yaml --allow-files none").refuses(1, "--allow-files none: No such");
+        folder
+            .plimsoll("plan w/w.yaml --allow-files none")
+            .refuses(1, "--allow-files none: No such");
     }
     let stray = folder.plimsoll("plan http://127.0.0.1:9/ --allow-files other");
     assert!(stray.code == 2 && stray.stderr.contains("--allow-files"), "{stray:?}");

@@ -40,8 +40,7 @@ fn pair(diff: &Diff, other: usize, style: Style) -> String {
     let spare = if diff.rows.iter().all(whole) { [3, 7] } else { [2, 6] };
     let mut grid = Grid::new(std::iter::repeat_n(Lean::Right, 8)).spare(&spare);
     grid.row([diff.kind.name(), "QPS", "mean", "success", "QPS", "ratio", "mean", "success"]);
-    for row in diff.rows.iter().filter(|row| row.cells[0].is_some() || row.cells[other].is_some())
-    {
+    for row in diff.rows.iter().filter(|row| row.cells[0].is_some() || row.cells[other].is_some()) {
         let [qps, mean, success] = figures(row, other);
         let ratio = row.qps_ratio(other).map_or_else(|| "-".to_owned(), times);
         let other = [qps, ratio, mean, success];

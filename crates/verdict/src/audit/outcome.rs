@@ -84,8 +84,7 @@ pub(super) fn few(_: Tool, claim: &Claim) -> Option<Found> {
     let requests = claim.requests.filter(|&n| n > 0 && n < ENOUGH_FOR_P99)?;
     let quoted = claim.quantiles.iter().any(|&(share, _)| share >= 0.99);
     quoted.then(|| {
-        let evidence =
-            format!("too few to quote p99: {}", counted(requests as f64, "response"));
+        let evidence = format!("too few to quote p99: {}", counted(requests as f64, "response"));
         (Severity::Note, evidence, None)
     })
 }

@@ -171,7 +171,8 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
         ));
     }
     if !run.dips.is_empty() {
-        troubles.push(format!("the server departed from its trend {}", often(run.dips.len() as f64)));
+        troubles
+            .push(format!("the server departed from its trend {}", often(run.dips.len() as f64)));
     }
     troubles
         .extend(facts.missed.iter().map(|missed| format!("an objective was missed ({missed})")));

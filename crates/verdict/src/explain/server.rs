@@ -263,9 +263,8 @@ fn tracked(name: &str, host: &ObservedSource) -> Option<Option<Cause>> {
         }
         (false, false) => return table.map(|_| None),
     };
-    let logged = (said >= 1.0).then(|| {
-        format!("the kernel log says that it is full, {} at least", often(said))
-    });
+    let logged = (said >= 1.0)
+        .then(|| format!("the kernel log says that it is full, {} at least", often(said)));
     let dropped = (drops >= 1.0).then(|| format!("{} dropped", counted(drops, "packet")));
     Some(Some([logged, entries, dropped].into_iter().flatten().fold(cause, Cause::with)))
 }
