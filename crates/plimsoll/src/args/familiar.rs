@@ -503,9 +503,6 @@ mod tests {
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
             ("run http://h/ --digest", "only Basic is spoken"),
-            ("run http://h/ --proxy-header A:b", "proxies are not supported"),
-            ("run http://h/ --limit-rate 1M", "use -R RATE for requests"),
-            ("run http://h/ --wait-ongoing-requests-after-deadline", "are waited for"),
             ("run http://h/ --oauth2-bearer x", "or -H 'Authorization: ...'"),
             ("run http://h/ --redirect 3", "use --follow N"),
             ("run http://h/ -disable-redirects", "redirects are not followed"),
@@ -538,6 +535,19 @@ mod tests {
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_here_says_so() {
+        for (line, advice) in [
+            ("run http://h/ --proxy-header A:b", "proxies are not supported"),
+            ("run http://h/ --limit-rate 1M", "use -R RATE for requests"),
+            ("run http://h/ --wait-ongoing-requests-after-deadline", "are waited for"),
+            ("run http://h/ --out json=out.json", "give a folder, which holds all results"),
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
