@@ -111,7 +111,53 @@ fn shown(columns: usize) -> Vec<String> {
     let compared = verdict::comparison::blocks::judge(names, [&run, &run], 0.02);
     texts.push(comparison::text(&compared, style));
     texts.push(crate::tuning::text(&sample_tuning(), style));
+    texts.extend(profile_texts(style));
     texts
+}
+
+/// A profile with names of wide characters, a prediction from it, and two compared.
+fn profile_texts(style: Style) -> [String; 3] {
+    let name = format!("example.com/a/rather/long/package.(*{}).Method", "サーバー".repeat(9));
+    let owner = serde_json::json!({
+        "owner": "standard_library", "flat": 200, "cum": 400, "caused": 200, "share": 0.2
+    });
+    let layer = serde_json::json!({
+        "name": name, "owner": "own", "calls_next": true, "added": 200, "collecting": 5, "share": 0.2,
+        "us_per_request": 12_345.6, "bytes_per_request": 1_234_567.8
+    });
+    let function = |owner: &str| {
+        serde_json::json!({
+            "name": name, "file": "/src/a.go", "owner": owner, "flat": 100, "cum": 200, "caused": 200,
+            "collecting": 5, "share": 0.2, "cum_us_per_request": 12_345.6, "cum_bytes_per_request": 1_234_567.8
+        })
+    };
+    let functions: Vec<_> = (0..30).map(|at| function(["own", "framework"][at % 2])).collect();
+    let profiled = serde_json::json!({
+        "schema": "", "source": name, "value": { "kind": "cpu", "unit": "nanoseconds" }, "values": [], "stacks": 5,
+        "samples": 1_000, "total": 1_000, "duration_ns": 30_000_000_000u64, "requests": 1_234_567.0, "bytes": 1_000_000,
+        "collecting": 25, "collecting_by": "", "owners": [owner], "layers": [layer], "functions": functions,
+        "dropped": 0, "notes": [name.repeat(2)]
+    });
+    let what = serde_json::json!({
+        "schema": "", "source": name, "asked": [name], "removed": [name, name], "callees_stay": true, "refused": null,
+        "qps_now": 123_456.0, "qps_predicted": 234_567.0, "qps_low": 223_456.0, "qps_high": 245_678.0, "share": 0.2,
+        "share_collecting": 0.1, "share_headers": 0.1, "rest_cheaper": 0.1, "cpu_us_now": 18.5, "cpu_us_predicted": 15.1,
+        "samples": 1_000, "samples_removed": 200, "busy": 1.0, "processors": 1.0, "next": name,
+        "verified": { "url": name, "qps": 234_567.0, "inside": true, "error": 0.1, "verdict": "VALID" }
+    });
+    let change = serde_json::json!({
+        "name": name, "owner": "own", "flat_before": 1_234.0, "flat_after": 2_345.0, "cum_before": 12_345.6,
+        "cum_after": 23_456.7, "change": 11_111.1, "low": 11_000.1, "high": 11_222.1
+    });
+    let compared = serde_json::json!({
+        "schema": "", "before": name, "after": name, "unit": "us/request", "total_before": 12_345.6,
+        "total_after": 23_456.7, "functions": vec![change; 30]
+    });
+    [
+        crate::profiled::text(&serde_json::from_value(profiled).unwrap(), style),
+        crate::profiled::whatif(&serde_json::from_value(what).unwrap(), style),
+        crate::profiled::diff(&serde_json::from_value(compared).unwrap(), style),
+    ]
 }
 
 fn sample_tuning() -> Tuning {

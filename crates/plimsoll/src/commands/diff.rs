@@ -100,7 +100,7 @@ impl Compared {
     }
 
     /// With the charts' files called as wrktest.sh calls them: after the one that the other is compared with at the end.
-    pub fn named_by_wrktest(mut self) -> Self {
+    pub fn called_as_by_wrktest(mut self) -> Self {
         let names = self.diff.names.iter().rev().map(|name| inputs::file_name(name));
         let names: Vec<String> = names.collect();
         self.stem = inputs::shortened(&names.join("_"));

@@ -107,7 +107,7 @@ fn close(files: &SweepFiles, written: bool) -> bool {
 
 /// The file that the other is compared with comes first.
 fn diff(files: &[std::path::PathBuf]) -> Result<u8, Failure> {
-    let compared = Compared::read(files, DEFAULT_MARGIN, false)?.named_by_wrktest();
+    let compared = Compared::read(files, DEFAULT_MARGIN, false)?.called_as_by_wrktest();
     let mut printed = output::print(&compared.text());
     let dir = compared.folder();
     let written = compared.write(dir);
