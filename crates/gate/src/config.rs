@@ -10,8 +10,8 @@ mod place;
 mod values;
 
 pub(crate) use build::NO_ADDRESS;
-pub(crate) use file::LONGEST;
 pub use build::{AccessLog, Built, ListenerSettings, Resolve, STORE};
+pub(crate) use file::LONGEST;
 pub use file::{
     AccessLogConfig, AdminConfig, CheckConfig, ClientConfig, Config, HeaderConfig, KeysConfig,
     LimitConfig, LimitsConfig, ListenConfig, RewriteConfig, RouteConfig, ShadowConfig,

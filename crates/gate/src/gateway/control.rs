@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
-use super::own::{Awaited, Own};
 use super::named::{Written, admin_token, load_line, read_text};
+use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};

@@ -43,18 +43,14 @@ impl Reaching {
 
     /// Hands on what is to be written. `asked` are the slots of keys that requests came with since the last time; `beside`
     /// says that an earlier gateway still serves.
-    pub(super) fn look(
-        &mut self,
-        policy: &Policy,
-        asked: impl Iterator<Item = u32>,
-        beside: bool,
-    ) {
+    pub(super) fn look(&mut self, policy: &Policy, asked: impl Iterator<Item = u32>, beside: bool) {
         let waiting = std::mem::take(&mut self.waiting);
         let due = self.due(policy, waiting.into_iter().chain(asked));
         if due.is_empty() {
             return;
         }
-        let reached = due.iter().map(|(of, counts)| reached(policy, *of, *counts, beside)).collect();
+        let reached =
+            due.iter().map(|(of, counts)| reached(policy, *of, *counts, beside)).collect();
         if self.to_writer.try_send(reached).is_ok() {
             if self.written.len() + due.len() > REMEMBERED {
                 // They are written once more then.

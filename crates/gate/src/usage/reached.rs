@@ -187,7 +187,8 @@ mod tests {
             }
         }
         // Two gateways of which neither knows what the other lets through.
-        let own = [false, true].map(|beside| Reached { beside, ..of(&Whose::All, (41, 1), (4, 1)) });
+        let own =
+            [false, true].map(|beside| Reached { beside, ..of(&Whose::All, (41, 1), (4, 1)) });
         let more = Reached { day: (41, 9), month: (4, 9), ..own[1].clone() };
         table.raise(&[own[1].clone(), own[0].clone(), more.clone()]).unwrap();
         assert_eq!(

@@ -276,7 +276,8 @@ fn later_and_earlier(every: &str) {
     let text_of = |folder: &TempDir| text(folder, api.addr(), &more);
     let earlier = start(&folder, &text_of(&folder).replace("127.0.0.1:0", &free_address()));
     let mut slow = RawClient::connect(earlier.addresses()[0]);
-    let head = format!("POST /echo HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\nContent-Length: 2\r\n\r\n");
+    let head =
+        format!("POST /echo HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\nContent-Length: 2\r\n\r\n");
     slow.send(head.as_bytes());
     assert!(soon(|| written(&folder) == 1));
     let later = take_over(&folder).expect("it takes over");

@@ -304,7 +304,11 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("\"1MiB\"", "-1", "line 32, column 8: `-1` is no size, such as 512, 32KiB"),
         ("\"1MiB\"", "true", "line 32, column 8: invalid type: boolean `true`, expected a size"),
         ("\"2s\"", "2", "line 15, column 14: invalid type: integer `2`, expected a time in quotes"),
-        ("\"30/m\"", "30", "line 42, column 8: invalid type: integer `30`, expected a rate in quotes"),
+        (
+            "\"30/m\"",
+            "30",
+            "line 42, column 8: invalid type: integer `30`, expected a rate in quotes",
+        ),
         ("\"250ms\"", "\"0s\"", "line 31, column 27: a time of 0 would end everything at once"),
         ("\"500ms\"", "\"0ms\"", "a time of 0 would end everything at once"),
         ("head = \"1s\"", "head = \"0\"", "line 59, column 8: a time of 0 would end"),
