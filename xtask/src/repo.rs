@@ -22,11 +22,21 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// What the variables begin with by which cargo tells a program that it runs of that program's own package. Build scripts that
+/// look at them would run again, and what depends on them be built anew, whenever a chore and a developer's own `cargo` take
+/// turns: half of the workspace.
+const ABOUT_US: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
 /// The cargo that started us, at the root, with a subcommand. What it builds is what the lock file says: a dependency
 /// that the lock file does not have ends it.
 pub fn cargo(subcommand: &str) -> Command {
     let mut cargo = command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.arg(subcommand);
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(|name| ABOUT_US.iter().any(|begin| name.starts_with(begin))) {
+            cargo.env_remove(name);
+        }
+    }
     // rustfmt reads no dependency.
     if subcommand != "fmt" {
         cargo.arg("--locked");

@@ -70,10 +70,10 @@ const BOTS: &[&str] = &[
 ];
 
 /// Whether this stands in paths as it is, whatever stands beside it: a reserved word, a hidden folder such as
-/// `.well-known`, or no word at all.
+/// `.well-known`, a word set apart by a sign before it (`+albums`), or no word at all.
 pub(crate) fn is_reserved(segment: &[u8]) -> bool {
-    let is_hidden = matches!(segment, [b'.', first, ..] if first.is_ascii_lowercase());
-    is_hidden || is_in_reserved(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
+    let is_apart = matches!(segment, [b'.' | b'+', first, ..] if first.is_ascii_lowercase());
+    is_apart || is_in_reserved(segment) || !segment.iter().any(u8::is_ascii_alphanumeric)
 }
 
 /// Whether letters of both cases are mostly words, a capital at the beginning of each: `ISteamUserStats`.
