@@ -12,8 +12,7 @@
 //! 4. *Hold*: a long run near the lower end of what is believed. If it breaks or stays unclear, back to 3
 //!    as far as there is time, and a hold a step lower: time for three holds is kept. If it holds and nothing above it is
 //!    known, further up while there is time.
-//! 5. *Edges*: the level that is to be reported as not holding is tried once more where the interval is wide, and again
-//!    while it stays so and there is time.
+//! 5. *Edges*: the level that is to be reported as not holding is tried once more where the interval is wide.
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!

@@ -37,14 +37,10 @@ const STEP_BACK: [f64; 4] = [0.85, 0.7, 0.55, 0.45];
 const MOST_HOLDS: usize = 1 + STEP_BACK.len();
 /// Holds that the search leaves time for once a level held.
 const HOLDS_IN_RESERVE: usize = 3;
-/// Levels tried at the ends of the interval at most,
+/// Levels tried at the ends of the interval at most.
 const MOST_EDGES: usize = 2;
-/// and while it is wide.
-const MOST_WIDE_EDGES: usize = 6;
-/// Width of the interval above the precision asked for, as a share of it, that is left as it is,
+/// Width of the interval above the precision asked for, as a share of it, that is left as it is.
 const EDGE: f64 = 0.3;
-/// and that is wide.
-const WIDE: f64 = 1.0;
 /// Looks at a server that does not come to rest, each after twice the time of the one before.
 const MOST_LOOKS: u32 = 5;
 /// A server is at rest when its mean is not above this multiple of the least mean at rest,
@@ -368,11 +364,9 @@ fn outgrown(search: &Search, held: &Fed, estimate: &Estimate) -> bool {
 fn finish(search: &Search, held: &Fed, estimate: &Estimate, ending: Ending) -> Next {
     let edges = searched_since_hold(search);
     let reverse = reverse::next(search, held);
-    if reverse.is_some_and(|step| step.purpose == Purpose::Overload) && edges < MOST_WIDE_EDGES {
-        let edge = edge(search, held, estimate, if edges < MOST_EDGES { EDGE } else { WIDE });
-        // The return and the closed loop that follow last as long as an edge each.
-        let later = edge.filter(|_| edges >= MOST_EDGES);
-        let wanted: Vec<Step> = edge.into_iter().chain(reverse).chain(later).chain(later).collect();
+    if reverse.is_some_and(|step| step.purpose == Purpose::Overload) && edges < MOST_EDGES {
+        let edge = edge(search, held, estimate);
+        let wanted: Vec<Step> = edge.into_iter().chain(reverse).collect();
         if let Some(edge) = edge.filter(|_| affords(search, &wanted)) {
             return Next::Run(edge);
         }
@@ -387,12 +381,12 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate, ending: Ending) -> N
 }
 
 /// The end of the interval that lies too far from a confirmed level, to be tried again. An
-/// interval that is wider than asked for by no more than `spare` of it is not worth another step.
-fn edge(search: &Search, held: &Fed, estimate: &Estimate, spare: f64) -> Option<Step> {
+/// interval somewhat wider than asked for is not worth another step.
+fn edge(search: &Search, held: &Fed, estimate: &Estimate) -> Option<Step> {
     let (low, high) = estimate.interval();
     let ceiling = search.ceiling().unwrap_or(f64::INFINITY);
     let (below, above) = (held.step.level / low, high / held.step.level);
-    if narrow(search, (low, high / (1.0 + spare * search.settings.precision))) {
+    if narrow(search, (low, high / (1.0 + EDGE * search.settings.precision))) {
         return None;
     }
     let wanted = if above >= below {

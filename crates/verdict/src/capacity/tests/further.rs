@@ -103,25 +103,6 @@ fn what_is_advised_goes_on() {
     assert!(advised > 20, "{advised}");
 }
 
-/// Near the capacity a level holds or breaks by chance.
-#[test]
-fn a_wide_interval_is_narrowed_while_there_is_time() {
-    let patient = Settings { budget_ns: 3600 * SECOND, ..settings(LevelKind::Rate) };
-    let mut wide = 0;
-    for seed in 0..200 {
-        let mut server = Server::drawn(seed);
-        let (search, ending) = search(patient, |step| server.run(step));
-        let Some(answer) = search.answer().filter(|_| ending == Ending::Found) else { continue };
-        let width = answer.high.map_or(0.0, |high| (high - answer.low) / answer.level);
-        let hold = search.fed.iter().rposition(|fed| fed.step.purpose == Purpose::Hold);
-        let after = search.fed.iter().skip(hold.unwrap_or(0));
-        let edges = after.filter(|fed| fed.step.purpose == Purpose::Search).count();
-        assert!(width < 0.15 || edges >= 6, "seed {seed}: {edges} edges, {answer:?}");
-        wide += usize::from(width >= 0.15);
-    }
-    assert!(wide < 20, "{wide} stayed wide");
-}
-
 /// A generator that is late once tells nothing of the server, nor of itself.
 #[test]
 fn a_level_at_which_the_generator_was_late_once_is_tried_again() {
