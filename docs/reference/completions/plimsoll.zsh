@@ -1077,8 +1077,8 @@ _arguments "${_arguments_options[@]}" : \
 '--version[Print the version]' \
 '-h[Print help]' \
 '--help[Print help]' \
-':a -- First data file:_files' \
-':b -- Second data file:_files' \
+':a -- Data file that is measured against the other:_files' \
+':b -- Data file that it is measured against:_files' \
 && ret=0
 ;;
 (help)
@@ -1135,7 +1135,7 @@ json\:"JSON"))' \
 '--version[Print the version]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
-'::dir -- A folder that `run` wrote to, or its run.json:_files' \
+'::dir -- A folder that `run` wrote to, or its run.json; `last` and `previous` are the last two runs without --out:_files' \
 && ret=0
 ;;
 (report)
