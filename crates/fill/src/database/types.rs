@@ -113,6 +113,11 @@ fn quoted(name: &str) -> Vec<String> {
                 chars.next();
                 current.push('\'');
             }
+            ('\\', true) => current.extend(chars.next().map(|escaped| match escaped {
+                'n' => '\n',
+                'r' => '\r',
+                other => other,
+            })),
             ('\'', true) => {
                 values.push(std::mem::take(&mut current));
                 inside = false;
@@ -166,8 +171,8 @@ mod tests {
         assert_eq!(mysql("bit(1)"), Type::Bool);
         assert_eq!(mysql("bit(8)"), Type::Other);
         assert_eq!(
-            mysql("enum('a','it''s','b,c')"),
-            Type::Enum(vec!["a".into(), "it's".into(), "b,c".into()])
+            mysql(r"enum('a','it''s','b,c','d\\e')"),
+            Type::Enum(vec!["a".into(), "it's".into(), "b,c".into(), r"d\e".into()])
         );
         assert_eq!(mysql("inet4"), Type::Inet);
         assert_eq!(mysql("inet6"), Type::Inet6);
