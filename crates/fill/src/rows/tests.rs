@@ -261,6 +261,22 @@ fn a_reference_of_which_a_column_may_not_be_null_has_a_parent() {
 }
 
 #[test]
+fn rows_that_refer_to_one_row_each_have_one_each() {
+    for nullable in [false, true] {
+        let mut up = column("up", int());
+        up.nullable = nullable;
+        let mut tree = table("tree", vec![column("id", int()), up], &[&[0], &[1]]);
+        tree.references.push(reference(&[1], 0, &[0]));
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![tree] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200)])).unwrap();
+        let all = made(&rows, 0, 200);
+        let filled: Vec<_> = all.iter().filter(|row| row[1] != Value::Null).cloned().collect();
+        assert_eq!(distinct(&filled, &[1]), filled.len());
+        assert!(if nullable { filled.len() < 200 } else { filled.len() == 200 });
+    }
+}
+
+#[test]
 fn what_is_unsigned_is_not_below_zero() {
     let mut share = column("share", Type::Decimal { precision: 5, scale: 5 });
     share.type_name = "decimal(5,5) unsigned".to_owned();
