@@ -27,7 +27,7 @@ fn decimal(arguments: &[u32], precision: u32, scale: u32) -> Type {
         0 => scale,
         _ => arguments.get(1).copied().unwrap_or(0),
     };
-    Type::Decimal { precision, scale: scale.min(precision) }
+    Type::Decimal { precision, scale: scale.min(30) }
 }
 
 /// A type as `format_type` of PostgreSQL prints it.
@@ -161,6 +161,7 @@ mod tests {
     #[test]
     fn types_are_told_by_their_names() {
         assert_eq!(postgres("numeric(10,2)"), Type::Decimal { precision: 10, scale: 2 });
+        assert_eq!(postgres("numeric(2,4)"), Type::Decimal { precision: 2, scale: 4 });
         assert_eq!(postgres("character varying(80)"), Type::Text { most: Some(80) });
         assert_eq!(postgres("timestamp(0) with time zone"), Type::Moment { micros: false });
         assert_eq!(postgres("timestamp without time zone"), Type::Moment { micros: true });

@@ -237,7 +237,11 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
         (Type::Int { min: -128, max: 127 }, 200, "codes.code"),
         (kinds, 3, "codes_0"),
         (Type::Bool, 3, "codes_0"),
-        (Type::Other, 1, "codes_0"),
+        (
+            Type::Other,
+            1,
+            "the rule codes_0 cannot be met: values of the type type cannot be made up",
+        ),
         (Type::Date, 2_000_000, "type has room for"),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
