@@ -93,7 +93,7 @@ fn what_is_not_supported_is_said() {
         let why = parse(url, &[], None).unwrap_err().to_string();
         assert!(why.contains(word), "{url}: {why}");
     }
-    let why = parse("postgres://h/shop", &[("PGPORT", "99999")], None).unwrap_err().to_string();
+    let why = parse("postgres:///shop", &[("PGPORT", "99999")], None).unwrap_err().to_string();
     assert!(why.contains("PGPORT: its port"), "{why}");
 }
 

@@ -27,7 +27,7 @@ fn decimal(arguments: &[u32], precision: u32, scale: u32) -> Type {
         0 => scale,
         _ => arguments.get(1).copied().unwrap_or(0),
     };
-    Type::Decimal { precision, scale: scale.min(precision) }
+    Type::Decimal { precision, scale: scale.min(30) }
 }
 
 /// A type as `format_type` of PostgreSQL prints it.
@@ -113,6 +113,11 @@ fn quoted(name: &str) -> Vec<String> {
                 chars.next();
                 current.push('\'');
             }
+            ('\\', true) => current.extend(chars.next().map(|escaped| match escaped {
+                'n' => '\n',
+                'r' => '\r',
+                other => other,
+            })),
             ('\'', true) => {
                 values.push(std::mem::take(&mut current));
                 inside = false;
@@ -156,6 +161,7 @@ mod tests {
     #[test]
     fn types_are_told_by_their_names() {
         assert_eq!(postgres("numeric(10,2)"), Type::Decimal { precision: 10, scale: 2 });
+        assert_eq!(postgres("numeric(2,4)"), Type::Decimal { precision: 2, scale: 4 });
         assert_eq!(postgres("character varying(80)"), Type::Text { most: Some(80) });
         assert_eq!(postgres("timestamp(0) with time zone"), Type::Moment { micros: false });
         assert_eq!(postgres("timestamp without time zone"), Type::Moment { micros: true });
@@ -166,8 +172,8 @@ mod tests {
         assert_eq!(mysql("bit(1)"), Type::Bool);
         assert_eq!(mysql("bit(8)"), Type::Other);
         assert_eq!(
-            mysql("enum('a','it''s','b,c')"),
-            Type::Enum(vec!["a".into(), "it's".into(), "b,c".into()])
+            mysql(r"enum('a','it''s','b,c','d\\e')"),
+            Type::Enum(vec!["a".into(), "it's".into(), "b,c".into(), r"d\e".into()])
         );
         assert_eq!(mysql("inet4"), Type::Inet);
         assert_eq!(mysql("inet6"), Type::Inet6);

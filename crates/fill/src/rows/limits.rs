@@ -36,8 +36,10 @@ impl Limits {
         let range = match &column.kind {
             Type::Int { min, max } => (Some(*min as f64), Some(*max as f64)),
             Type::Decimal { precision, scale } => {
-                let whole = i32::try_from(precision.saturating_sub(*scale)).unwrap_or(30);
-                let most = 10_f64.powi(whole) - 10_f64.powi(-i32::try_from(*scale).unwrap_or(0));
+                let digits = |count: u32| i32::try_from(count).unwrap_or(0);
+                // There may be more digits behind the point than digits: `numeric(2,4)` ends at 0.0099.
+                let whole = digits(*precision) - digits(*scale);
+                let most = 10_f64.powi(whole) - 10_f64.powi(-digits(*scale));
                 (Some(-most), Some(most))
             }
             _ => (None, None),

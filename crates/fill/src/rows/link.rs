@@ -50,8 +50,8 @@ pub enum Deal {
     Spread(Box<Dealt>),
     /// One child for each: first the new, then these old ones.
     One { new: Permutation, old: Vec<u32> },
-    /// Another row of the same table that comes before; whether each has one child at most, and whether the first row
-    /// may be its own parent only.
+    /// Another row of the same table that comes before; whether each has one child at most, and whether none may be
+    /// without a parent: then the first is its own, and where each has one child, every row.
     Earlier { one: bool, own: bool },
     /// Any that agrees in columns which another link decides, such as a tenant's.
     Matching(Matching),
@@ -146,12 +146,12 @@ impl Link {
             Deal::Earlier { one, own } => {
                 let before = self.old + row;
                 let number = match (before, one) {
+                    // A chain has no parent for its first row that is not its second's too.
+                    (_, true) if *own => before,
                     (0, _) if *own => 0,
                     (0, _) => return None,
                     // The rows before the first one may have a child already.
-                    (_, true) if row == 0 => {
-                        return own.then_some(Parent { number: before, ordinal: 0 });
-                    }
+                    (_, true) if row == 0 => return None,
                     (_, true) => before - 1,
                     (_, false) => {
                         let share = draws.unit();

@@ -237,7 +237,11 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
         (Type::Int { min: -128, max: 127 }, 200, "codes.code"),
         (kinds, 3, "codes_0"),
         (Type::Bool, 3, "codes_0"),
-        (Type::Other, 1, "codes_0"),
+        (
+            Type::Other,
+            1,
+            "the rule codes_0 cannot be met: values of the type type cannot be made up",
+        ),
         (Type::Date, 2_000_000, "type has room for"),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
@@ -258,6 +262,22 @@ fn a_reference_of_which_a_column_may_not_be_null_has_a_parent() {
     facts.tables[1].links[0].nulls = 0.5;
     let rows = Rows::compile(&schema, &facts).unwrap();
     assert!(made(&rows, 1, 200).iter().all(|row| !row.contains(&Value::Null)));
+}
+
+#[test]
+fn rows_that_refer_to_one_row_each_have_one_each() {
+    for nullable in [false, true] {
+        let mut up = column("up", int());
+        up.nullable = nullable;
+        let mut tree = table("tree", vec![column("id", int()), up], &[&[0], &[1]]);
+        tree.references.push(reference(&[1], 0, &[0]));
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![tree] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200)])).unwrap();
+        let all = made(&rows, 0, 200);
+        let filled: Vec<_> = all.iter().filter(|row| row[1] != Value::Null).cloned().collect();
+        assert_eq!(distinct(&filled, &[1]), filled.len());
+        assert!(if nullable { filled.len() < 200 } else { filled.len() == 200 });
+    }
 }
 
 #[test]

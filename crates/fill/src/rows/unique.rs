@@ -132,6 +132,11 @@ impl Board<'_> {
         match (&links[..], &open[..], dealt) {
             ([], [column], _) if unique.columns.len() == 1 => {
                 let free = self.free_values(*column);
+                let of = &self.table.columns[*column];
+                if free.is_empty() && matches!(of.kind, Type::Json | Type::Other) {
+                    let why = format!("values of the type {} cannot be made up", of.type_name);
+                    return self.refuse(unique, &why);
+                }
                 self.need(free.len() as u64, self.facts.add, unique)?;
                 let order = Permutation::new(free.len() as u64, self.column_key(*column));
                 let form = Form::OneOf(free);
