@@ -447,7 +447,7 @@ mod tests {
             ("prometheus:https://h/", "in the clear only"),
             ("prometheus:http://u:secret@h/", "no user and password"),
             ("nginx:http://h/,log=error.log", "its whole path"),
-            ("db=postgres://u:secret@h:x/d", "not a connection URL of PostgreSQL"),
+            ("db=postgres://u:secret@h:x/d", "its port is not between 1 and 65535"),
             ("db=mysql://u:secret@h/d?ssl-mode=ON", "is none of DISABLED"),
             ("mongodb://u:secret@a,b/", "several servers"),
             ("mongodb://u:secret@h/?tls=true", "TLS to MongoDB is not supported"),
