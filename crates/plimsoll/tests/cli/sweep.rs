@@ -284,7 +284,10 @@ fn a_page_that_could_not_be_written_is_not_named() {
         limited.args(["-c", &format!("trap '' XFSZ; ulimit -f 1; exec {PLIMSOLL} {line}")]);
         let ended = ended(&mut limited);
         assert!(ended.stderr.contains("cannot write") && ended.code != 0, "{ended:#?}");
-        assert!(ended.stdout.contains("VALID") || ended.stdout.contains("interleaved round"), "{ended:#?}");
+        assert!(
+            ended.stdout.contains("VALID") || ended.stdout.contains("interleaved round"),
+            "{ended:#?}"
+        );
         assert!(!ended.stdout.contains("report: "), "{ended:#?}");
     }
 }
