@@ -248,11 +248,34 @@ mod tests {
     }
 
     #[test]
+    fn connections_of_both_families_are_told() {
+        let ends: Vec<TcpListener> = ["127.0.0.1:0", "[::1]:0"]
+            .into_iter()
+            .filter_map(|address| TcpListener::bind(address).ok())
+            .collect();
+        let ends: Vec<_> =
+            ends.iter().map(|end| (end, end.local_addr().expect("an address"))).collect();
+        let _clients: Vec<_> =
+            ends.iter().map(|(_, at)| TcpStream::connect(at).expect("it listens")).collect();
+        let (_, found) = match connections() {
+            Ok(found) => found,
+            Err(error) => return println!("not read here: {error}"),
+        };
+        for (_, at) in ends {
+            assert!(found.iter().any(|connection| connection.remote == at), "{at}: {found:?}");
+        }
+    }
+
+    #[test]
     fn looks_that_take_long_are_far_apart() {
         let own = || std::iter::once(std::process::id());
         let (mut awaited, mut first, mut second) =
             (Awaited::default(), Sample::new(0), Sample::new(0));
+        let before_ns = clock::now();
         awaited.read(own(), &mut first);
+        assert!(awaited.rests_until > before_ns);
+        // However long this thread waits for a processor in between.
+        awaited.rests_until = Nanos::MAX;
         awaited.read(own(), &mut second);
         let told = |sample: &Sample| {
             sample.gauges.contains_key("process.unread")
