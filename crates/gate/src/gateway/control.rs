@@ -138,18 +138,17 @@ impl Control {
         let state = Arc::new(State::new(keys, seed()?));
         state.calendar.set(unix_s());
         let seen = store.last_change().map_err(GatewayError::Store)?;
-        let own_quotas = load(&store, &state)?;
+        let loaded = load(&store, &state)?;
         let fixed = Fixed::of(config, &built);
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
-        let has_quotas = own_quotas || have_quotas(&settings);
+        let has_quotas = loaded.has_quota || have_quotas(&settings);
         let used = has_quotas.then(|| Used::read(&store, store_path, None)).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
         let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
         let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
         record_names(&store, &settings)?;
-        let named = store.named_by_keys().map_err(GatewayError::Store)?;
-        let notes = notes::all(&settings, &named, setup.machine.as_ref());
+        let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref());
         let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
         let has_keys = count > 0;

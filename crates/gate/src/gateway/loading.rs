@@ -6,24 +6,37 @@ use std::path::Path;
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use super::own::{Counts, Own};
-use crate::keys::{Entry, KeyRecord, Settings, Store};
+use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
 use crate::usage::{Reached, Whose, reached, used_by_route, used_since};
 
-/// Puts all keys into the table. Whether one has a quota of its own.
-pub(super) fn load(store: &Store, state: &State) -> Result<bool, GatewayError> {
-    let mut has_quota = false;
-    let each = |key: KeyRecord| {
-        has_quota |= key.key.day_quota.is_some() || key.key.month_quota.is_some();
-        put(state, &key);
+/// What the keys of a store are, all of which were read.
+#[derive(Default)]
+pub(super) struct Loaded {
+    /// Whether one has a quota of its own.
+    pub(super) has_quota: bool,
+    /// What those that were not revoked name.
+    pub(super) named: NamedByKeys,
+}
+
+/// Puts all keys into the table. They are read once: a million of them are most of the time of a start.
+pub(super) fn load(store: &Store, state: &State) -> Result<Loaded, GatewayError> {
+    let mut loaded = Loaded::default();
+    let each = |record: KeyRecord| {
+        put(state, &record);
+        let key = &record.key;
+        loaded.has_quota |= key.day_quota.is_some() || key.month_quota.is_some();
+        if record.revoked_s.is_none() {
+            loaded.named.add(&key.tier, key.routes.iter().map(String::as_str));
+        }
     };
     store.each_key(each).map_err(GatewayError::Store)?;
     for id in store.replaced().map_err(GatewayError::Store)?.keys() {
         let key = store.key(id).map_err(GatewayError::Store)?;
         key.iter().try_for_each(|key| join_quotas(store, state, key))?;
     }
-    Ok(has_quota)
+    Ok(loaded)
 }
 
 /// Puts a key into the table as the store has it, with the quota that it counts in.

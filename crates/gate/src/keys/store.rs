@@ -60,6 +60,14 @@ pub struct NamedByKeys {
     pub routes: BTreeMap<String, u64>,
 }
 
+impl NamedByKeys {
+    /// Counts what a key names.
+    pub fn add<'a>(&mut self, tier: &str, routes: impl IntoIterator<Item = &'a str>) {
+        count(&mut self.tiers, tier);
+        routes.into_iter().for_each(|route| count(&mut self.routes, route));
+    }
+}
+
 /// The file, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -204,8 +212,7 @@ impl Store {
         let mut named = NamedByKeys::default();
         while let Some(row) = rows.next()? {
             let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
-            count(&mut named.tiers, text(0)?);
-            text(1)?.split(',').for_each(|route| count(&mut named.routes, route));
+            named.add(text(0)?, text(1)?.split(','));
         }
         Ok(named)
     }
