@@ -109,11 +109,22 @@ http {{
         Ok(Self { process, address, keys, _folder: folder })
     }
 
-    /// Has it come before all other processes on its core, by a real-time priority: it is to have that to itself.
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Has it come before all other processes on its core, by a real-time priority: it is to have that to itself. Threads that
+    /// give way to its others by themselves go on doing so.
     pub fn before_others(self) -> Result<Self> {
-        let mut command = repo::command("chrt");
-        command.args(["--all-tasks", "--fifo", "--pid", "1", &self.process.id().to_string()]);
-        repo::output(&mut command)?;
+        for task in fs::read_dir(format!("/proc/{}/task", self.id()))? {
+            let task = task?;
+            if nice(&fs::read_to_string(task.path().join("stat"))?)? <= 0 {
+                let mut command = repo::command("chrt");
+                command.args(["--fifo", "--pid", "1"]).arg(task.file_name());
+                repo::output(&mut command)?;
+            }
+        }
         Ok(self)
     }
 
@@ -125,11 +136,29 @@ http {{
     /// Processor time of all its threads, in microseconds.
     pub fn cpu_us(&self) -> Result<f64> {
         let mut ns = 0.0;
-        for task in fs::read_dir(format!("/proc/{}/task", self.process.id()))? {
+        for task in fs::read_dir(format!("/proc/{}/task", self.id()))? {
             let text = fs::read_to_string(task?.path().join("schedstat"))?;
             let first = text.split(' ').next().unwrap_or_default();
             ns += first.parse::<f64>().context("schedstat begins with a number")?;
         }
         Ok(ns / 1e3)
+    }
+}
+
+/// How nice a thread is, by its `stat` file: the 19th field, the 17th after its name in parentheses.
+fn nice(stat: &str) -> Result<i32> {
+    let fields = stat.rsplit_once(')').context("a name in parentheses")?.1;
+    let nice = fields.split_whitespace().nth(16).context("too few fields")?;
+    nice.parse().context("niceness is a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn niceness_is_found_behind_any_name() {
+        let fields = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 20 10 1 0";
+        assert_eq!(nice(&format!("42 (a ) b) {fields}")).unwrap(), 10);
     }
 }

@@ -75,7 +75,7 @@ impl Transit {
         let mut command = pinned("0", &self.program);
         command.args([self.serve.to_string(), proxy.address.to_string()]);
         command.args([connections, rate_per_s, seconds].map(|number| number.to_string()));
-        command.arg("1").arg(format!("X-API-Key: {}", proxy.keys[0]));
+        command.args(["1", &proxy.id().to_string(), &format!("X-API-Key: {}", proxy.keys[0])]);
         let length = Duration::from_secs(seconds.into());
         let finished = Running::start(command)?.wait_for_end(length)?;
         ensure!(finished.status.success(), "transit: {} ({})", finished.stderr, finished.status);

@@ -1,8 +1,10 @@
 //! When the host, or another process, took the time: what is read then is no figure of what stands between.
 //!
-//! The measuring thread spins or knows how long it sleeps, so that it knows when it did not run. On the other core a real-time thread wakes each millisecond for
-//! some microseconds: it comes before everything that runs there, so if it is late, the core itself did not run. What
-//! stands between cannot delay it by being slow; only by staying in one system call for longer than [`LATE_NS`].
+//! The measuring thread spins or knows how long it sleeps, so that it knows when it did not run. On the other core a real-time
+//! thread wakes four times a millisecond for some microseconds: it comes before everything that runs there, so if it is
+//! late, the core itself did not run, or what stands between was in a system call that nothing can interrupt. Of that the
+//! kernel keeps account: the processor time of a process does not go on while the host has taken the core. So a core has
+//! not run for as long as the thread was late and what stands between did not run meanwhile.
 //!
 //! Not all that the host takes is found: of the other core up to [`LATE_NS`] and the time between two wakes at once, of this
 //! one up to [`GAP_NS`]. How late the wakes of each second were is told beside its latency.
@@ -16,14 +18,14 @@ use std::thread::{self, JoinHandle};
 
 use rustix::thread::{ClockId, CpuSet, Timespec, clock_nanosleep_absolute, sched_setaffinity};
 
-use crate::socket;
+use crate::socket::{self, ProcessClock};
 
-/// How late the thread on the other core may wake.
-pub const LATE_NS: u64 = 500_000;
+/// How late the thread on the other core may wake, but for the time of what stands between.
+const LATE_NS: u64 = 200_000;
 /// Its priority: above that of what stands between, which comes before all other processes.
 const BEFORE_ALL: i32 = 2;
 /// How often it wakes.
-const EVERY_NS: u64 = 1_000_000;
+const EVERY_NS: u64 = 250_000;
 /// How long this thread may take for one round of its loop.
 pub const GAP_NS: u64 = 200_000;
 
@@ -60,17 +62,17 @@ pub struct Wake {
 }
 
 impl Watch {
-    /// Begins to watch a core.
+    /// Begins to watch a core, and how long what stands between runs.
     ///
     /// # Errors
     /// Without the right to a real-time priority, or without that core.
-    pub fn start(core: usize) -> Result<Self, Box<dyn Error>> {
+    pub fn start(core: usize, between: ProcessClock) -> Result<Self, Box<dyn Error>> {
         let stop = Arc::new(AtomicBool::new(false));
         let (ready, begun) = channel();
         let until = Arc::clone(&stop);
         let thread = thread::Builder::new().name("watch".into()).spawn(move || {
             ready.send(take(core)).expect("it is waited for");
-            watch(&until)
+            watch(&until, between)
         })?;
         wait(&begun)?;
         Ok(Self { stop, thread })
@@ -95,10 +97,11 @@ fn take(core: usize) -> Result<(), String> {
     socket::real_time(BEFORE_ALL).map_err(|error| format!("a real-time priority: {error}"))
 }
 
-fn watch(stop: &AtomicBool) -> Watched {
+fn watch(stop: &AtomicBool, between: ProcessClock) -> Watched {
     let mut watched = Watched { gaps: Vec::new(), wakes: Vec::new() };
     // It is not known to have run since.
     let mut ran = socket::now();
+    let mut between_ran = between.ns();
     let mut due = ran + EVERY_NS;
     while !stop.load(Ordering::Relaxed) {
         let until = Timespec {
@@ -110,7 +113,8 @@ fn watch(stop: &AtomicBool) -> Watched {
         let now = socket::now();
         let late_ns = now.saturating_sub(due);
         watched.wakes.push(Wake { due, late_ns });
-        if late_ns > LATE_NS {
+        let since = std::mem::replace(&mut between_ran, between.ns());
+        if late_ns.saturating_sub(between_ran.saturating_sub(since)) > LATE_NS {
             watched.gaps.push(Gap { from: ran, to: now });
         }
         ran = now;

@@ -9,9 +9,10 @@
 //! A shared machine takes time from everybody. Where this thread did not run, and where the other core ran nothing at all
 //! though a real-time thread wanted it, requests are left out, and counted; see `disturbed`.
 //!
-//!     transit SERVE THROUGH CONNECTIONS RATE SECONDS CORE [HEADER]
+//!     transit SERVE THROUGH CONNECTIONS RATE SECONDS CORE PID [HEADER]
 //!
-//! SERVE is the address to serve at, THROUGH that of what forwards to it (or SERVE itself), CORE where that runs. Prints JSON.
+//! SERVE is the address to serve at, THROUGH that of what forwards to it (or SERVE itself), CORE where that runs, and PID
+//! its process. Prints JSON.
 
 mod disturbed;
 mod exchange;
@@ -22,11 +23,13 @@ use std::error::Error;
 
 use disturbed::Watch;
 use exchange::{Load, Plan};
+use socket::ProcessClock;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [serve, through, connections, rate, seconds, core, header @ ..] = args.as_slice() else {
-        return Err("transit SERVE THROUGH CONNECTIONS RATE SECONDS CORE [HEADER]".into());
+    let [serve, through, connections, rate, seconds, core, pid, header @ ..] = args.as_slice()
+    else {
+        return Err("transit SERVE THROUGH CONNECTIONS RATE SECONDS CORE PID [HEADER]".into());
     };
     let plan = Plan {
         serve: serve.parse()?,
@@ -36,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seconds: seconds.parse()?,
         header: header.first().cloned(),
     };
-    let watch = Watch::start(core.parse()?)?;
+    let watch = Watch::start(core.parse()?, ProcessClock::of(pid.parse()?)?)?;
     // Others get the time in which nothing is under way, and what the kernel keeps for them, which is seen.
     socket::real_time(1)?;
     let steal = disturbed::steal_ms()?;

@@ -3,9 +3,9 @@
 use crate::disturbed::{Gap, Watched};
 use crate::exchange::{Ended, Sample};
 
-/// Time is left out in windows of this length: those that a gap touches, and the one after, in which what piled up is worked
-/// off.
-const WINDOW_NS: u64 = 10_000_000;
+/// Time is left out in windows of this length: those that a gap touches, and as much time again after it, in which what piled
+/// up is worked off: at half of what the core can do, that takes as long as the gap.
+const WINDOW_NS: u64 = 1_000_000;
 /// A second counts if at most this share of its windows is left out.
 const MOST_LEFT_OUT: f64 = 0.5;
 
@@ -37,7 +37,7 @@ impl Windows {
         let mut windows = Self { began: ended.began, left_out: vec![false; count as usize] };
         for gap in gaps.filter(|gap| gap.to >= ended.began) {
             let first = windows.index(gap.from);
-            let last = windows.index(gap.to) + 1;
+            let last = windows.index(gap.to + gap.ns()) + 1;
             for window in windows.left_out.iter_mut().take(last + 1).skip(first) {
                 *window = true;
             }
@@ -186,12 +186,12 @@ mod tests {
 
     #[test]
     fn what_a_gap_touches_is_left_out_and_counted() {
-        // Windows of 10 ms: the gap touches two, and the one after is left out too.
-        let slow = |ms| if (1015..1040).contains(&ms) { 5_000_000 } else { 10_000 };
+        // The gap touches 13 windows; as many milliseconds are left out after it, and the window that this ends in.
+        let slow = |ms| if (1015..1038).contains(&ms) { 5_000_000 } else { 10_000 };
         for (ours, theirs) in [(vec![gap(1012, 1024)], vec![]), (vec![], vec![gap(1012, 1024)])] {
             let tally = Tally::of(&run(ours, slow), &other(theirs));
-            assert_eq!(tally.windows.left_out.iter().filter(|out| **out).count(), 3);
-            assert_eq!(tally.kept.len(), 4000 - 30);
+            assert_eq!(tally.windows.left_out.iter().filter(|out| **out).count(), 26);
+            assert_eq!(tally.kept.len(), 4000 - 26);
             assert_eq!(quantile(&tally.kept, 1.0), 10_000);
             assert_eq!(quantile(&tally.all, 1.0), 5_000_000, "told all the same");
         }
