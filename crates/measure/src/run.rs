@@ -60,10 +60,9 @@ pub fn run(
     observer.starting(&watch.server());
     let outcome = engine::launch(launch, |progress| {
         let interval = match progress {
-            Progress::Opening(open) => {
-                watch.restart();
-                return observer.opening(open, launch.plan.connections);
-            }
+            Progress::Opening(open) => return observer.opening(open, launch.plan.connections),
+            // What opening connections cost is no part of the run.
+            Progress::Started => return watch.restart(),
             Progress::Interval(interval) => interval,
         };
         interval.machine = Some(watch.interval());
