@@ -26,7 +26,7 @@ use super::figures::{Figures, Spread, Times};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
 use crate::figures::{counted, grouped, percent, rate};
-use crate::offered::SHORTFALL;
+use crate::offered::{SHORTFALL, kept_up};
 use crate::validity::waits_for_connections;
 
 /// Share of what was asked for that counts as all of it.
@@ -297,11 +297,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
         }
         _ => return None,
     };
-    // Those to the last requests of the window come after it, which are many where responses take long.
-    let means = run.blocks.iter().map(|block| block.response_mean_ns);
-    let at_rest_ns = means.filter(|&mean_ns| mean_ns > 0).min().unwrap_or(0) as f64;
-    let kept_up = run.responded_ratio(at_rest_ns).is_some_and(|ratio| ratio >= ALL_THAT_WAS_ASKED);
-    (kept_up || figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
+    (kept_up(run) || figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
         format!("the server answered all of the {}/s it was sent: send more ({more})", rate(asked))
     })
 }
