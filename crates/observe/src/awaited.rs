@@ -330,10 +330,18 @@ mod tests {
         assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
         assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3), "all known");
         assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3, 5], 4));
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000), (vec![1, 3, 5], 5), "who is new");
+        assert_eq!(
+            look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000),
+            (vec![1, 3, 5], 5),
+            "who is new"
+        );
         assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "all known");
         assert_eq!(look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9), (vec![1, 3, 5], 6));
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9), (vec![1, 3, 5], 7), "few files");
+        assert_eq!(
+            look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9),
+            (vec![1, 3, 5], 7),
+            "few files"
+        );
         let too_many = |_: &[u32]| Ok((BTreeSet::new(), MOST_FILES + 1));
         for _ in 0..3 {
             assert!(owners.look([9].into(), &[7], too_many).is_err(), "also where all are known");

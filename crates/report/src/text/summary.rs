@@ -400,8 +400,7 @@ mod tests {
         let planned = run.plan.rate_per_s.expect("an open loop");
         (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned, planned);
         run.rates.requests_per_s = 0.85 * planned;
-        let said =
-            |run: &Run| unwrapped(&summary(run, at(80))).contains("came after the window");
+        let said = |run: &Run| unwrapped(&summary(run, at(80))).contains("came after the window");
         assert!(!said(&run), "{}", summary(&run, at(80)));
         // Each takes 1.5 s, and the window 10 s.
         let response_mean_ns = 1_500_000_000;
