@@ -55,8 +55,9 @@ pub struct Launch {
 
 /// Time that the other workers have to end when one is stuck: a second of drain, and some.
 const ABANDON_AFTER: Duration = Duration::from_millis(1500);
-/// How often the collecting thread checks for a stuck worker.
+/// How often the collecting thread checks for a stuck worker, and before that for the start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+const AWAIT_START: Duration = Duration::from_millis(2);
 /// How often the number of open connections is reported before the start.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
@@ -65,6 +66,8 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 pub enum Progress<'a> {
     /// Before the start: the number of open connections.
     Opening(u32),
+    /// The run starts now, or did a moment ago: opening connections is over.
+    Started,
     /// An interval is over.
     Interval(&'a mut Interval),
 }
@@ -102,8 +105,8 @@ impl fmt::Display for LaunchError {
 impl std::error::Error for LaunchError {}
 
 /// Runs a plan to its end on new threads; `observe` is called with every interval in order, on
-/// the calling thread, and before the first once a second while connections are being opened. It may
-/// add what it knows of the machine to an interval.
+/// the calling thread; before the first once a second while connections are being opened, and when the run
+/// starts. It may add what it knows of the machine to an interval.
 ///
 /// # Errors
 /// When workers could not be started or their net failed. Intervals observed so far stand.
@@ -156,9 +159,9 @@ struct CollectLoop<'a> {
 impl CollectLoop<'_> {
     fn collect(self, mut collector: Collector, observe: &mut impl FnMut(Progress<'_>)) {
         let mut last_at = Instant::now();
-        let mut stuck_at = None;
+        let (mut started, mut stuck_at) = (false, None);
         loop {
-            match self.inbox.recv_timeout(LOOK_EVERY) {
+            match self.inbox.recv_timeout(if started { LOOK_EVERY } else { AWAIT_START }) {
                 Ok((worker, part)) => collector.take(worker, part),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -166,6 +169,10 @@ impl CollectLoop<'_> {
             if let Some(open) = self.barrier.opening().filter(|_| last_at.elapsed() >= TELL_EVERY) {
                 last_at = Instant::now();
                 observe(Progress::Opening(open));
+            }
+            if !started && self.barrier.start().is_some() {
+                started = true;
+                observe(Progress::Started);
             }
             if self.stuck.get().is_some() {
                 let (since, at) = *stuck_at.get_or_insert_with(|| (Instant::now(), clock::now()));

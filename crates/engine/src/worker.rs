@@ -44,12 +44,12 @@ use crate::problem::Advice;
 use crate::recorder::{Attempt, IntervalBuffers, Recorder, WorkerInterval};
 use crate::recorder_slot::RecorderSlot;
 use crate::spent::Spent;
-use crate::start_barrier::StartBarrier;
+use crate::start_barrier::{NOTICE_STOP, StartBarrier};
 use crate::timeouts::Timeouts;
 use crate::user_timers::UserTimers;
 
-/// The longest that a worker goes without checking for a stop.
-const NOTICE_STOP: Nanos = 50_000_000;
+/// How often a worker asks for the window's end that has noticed a stop.
+const ASK_EVERY: Nanos = 1_000_000;
 /// The longest that attempts in flight are awaited after a stop.
 const STOPPED_DRAIN: Nanos = 1_000_000_000;
 
@@ -160,13 +160,9 @@ impl Worker {
     }
 
     fn notice_stop(&mut self, now: Nanos) {
-        if !self.run.stopped && self.stop_requested() {
-            self.run.stopped = true;
-            // By then every worker has noticed. If each ended its window at once, their intervals would
-            // differ. One that is alone need not wait: a source that has halted sends nothing meanwhile.
-            let noticed = if self.job.workers > 1 { NOTICE_STOP } else { 1 };
-            let end = self.job.barrier.end(now.saturating_add(noticed));
-            self.recorder.end_window(end);
+        self.run.stopped |= self.stop_requested();
+        if self.run.stopped && !self.run.ended {
+            self.recorder.end_window(self.job.barrier.noticed(self.job.worker, now));
         }
     }
 
@@ -245,7 +241,9 @@ impl Worker {
     }
 
     fn next_wake(&self, now: Nanos) -> Nanos {
-        let mut next = self.recorder.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
+        let asking = self.run.stopped && !self.run.ended;
+        let look = if asking { ASK_EVERY } else { NOTICE_STOP };
+        let mut next = self.recorder.next().min(self.timeouts.next()).min(now + look);
         if self.run.ended {
             return next.min(self.recorder.window_end().saturating_add(self.job.plan.timeout_ns));
         }

@@ -5,6 +5,7 @@ mod loopback;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use engine::Progress;
 use measure::journal::{self, Journal};
 use measure::{Observer, run};
 use model::{Abort, Interval, Io, Plan, Run};
@@ -37,6 +38,21 @@ fn a_run_comes_of_a_plan_that_nobody_looks_at() {
     assert_eq!((run.totals.attempts, run.totals.succeeded), (20, 20), "{:?}", run.totals);
     assert_eq!(server.served().path("/healthz"), 20);
     assert!(run.totals.duration_ns > 0 && run.generator.machine.is_some(), "{:?}", run.generator);
+}
+
+/// What the machine did while connections were opened is none of the run's.
+#[test]
+fn the_start_is_reported_once_and_before_any_interval() {
+    let server = server();
+    let mut reported = Vec::new();
+    let outcome = engine::launch(&launch(&server, plan()), |progress| match progress {
+        Progress::Opening(_) => {}
+        Progress::Started => reported.push("started"),
+        Progress::Interval(_) => reported.push("interval"),
+    });
+    assert!(!outcome.expect("it can be carried out").stopped);
+    assert_eq!(reported[..2], ["started", "interval"]);
+    assert!(!reported[2..].contains(&"started"), "{reported:?}");
 }
 
 struct Keeps {

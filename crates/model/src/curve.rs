@@ -11,7 +11,7 @@ use crate::percentile::LevelPercentiles;
 use crate::response::CommonestResponse;
 use crate::run::{Run, SessionPace};
 use crate::success::StatusRanges;
-use crate::sweep::{LevelKind, Sweep};
+use crate::sweep::{Level, LevelKind, Sweep};
 use crate::units::Nanos;
 use crate::validity::{Reason, ReasonCode, Verdict};
 
@@ -59,6 +59,10 @@ pub struct CurveRow {
     /// How the server kept up with sessions, where those arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionPace>,
+    /// Responses / requests due, 0..=1, where single requests arrive; those that are under way at the window's end although the
+    /// server keeps up count as responded to. Absent where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub responded_ratio: Option<f64>,
     /// Requests completed per second.
     pub qps: f64,
     /// Mean response time; in a table of another tool, its mean latency.
@@ -101,10 +105,17 @@ impl Curve {
     /// When a level occurs twice, which [`Sweep::insert`] never lets happen.
     pub fn from_sweep(sweep: &Sweep) -> Result<Self, DoubledLevel> {
         let first = sweep.levels.first().map(|held| &held.run);
+        // The least loaded level is the nearest to a server at rest.
+        let means = sweep.levels.iter().map(|held| held.run.response_ns.mean);
+        let at_rest_ns = means.filter(|&mean_ns| mean_ns > 0).min().unwrap_or(0) as f64;
+        let row = |held: &Level| CurveRow {
+            responded_ratio: held.run.responded_ratio(at_rest_ns),
+            ..CurveRow::of(held.level, &held.run)
+        };
         let curve = Self {
             name: sweep.name.clone(),
             kind: sweep.kind,
-            rows: sweep.levels.iter().map(|held| CurveRow::of(held.level, &held.run)).collect(),
+            rows: sweep.levels.iter().map(row).collect(),
             success_means: first.map_or(SuccessMeaning::Unstated, |run| {
                 SuccessMeaning::Statuses(run.plan.success.clone())
             }),
@@ -171,6 +182,7 @@ impl CurveRow {
             level,
             offered_per_s: Some(run.rates.offered_per_s),
             sessions: run.session_pace(),
+            responded_ratio: run.responded_ratio(0.0),
             qps: run.rates.requests_per_s,
             mean_ns: run.response_ns.mean,
             percentiles: LevelPercentiles::of(&run.response_ns),
@@ -196,6 +208,7 @@ mod tests {
             level,
             offered_per_s: None,
             sessions: None,
+            responded_ratio: None,
             qps: 2000.0,
             mean_ns: 5_000_000,
             percentiles: LevelPercentiles::default(),

@@ -183,13 +183,21 @@ impl MixSums {
 pub(crate) struct Over {
     attempts: u64,
     seconds: f64,
+    /// What rates are over: the window, or longer.
+    rates_s: f64,
     in_flight: f64,
 }
 
 impl Over {
     /// All attempts of a run, its window, and its requests unanswered, mean over the window.
     pub(crate) fn new(attempts: u64, duration_ns: Nanos, in_flight: f64) -> Self {
-        Self { attempts, seconds: duration_ns as f64 / SECOND as f64, in_flight }
+        let seconds = duration_ns as f64 / SECOND as f64;
+        Self { attempts, seconds, rates_s: seconds, in_flight }
+    }
+
+    /// With rates over so long, as those of the whole run are.
+    pub(crate) fn with_rates_over(self, over_ns: Nanos) -> Self {
+        Self { rates_s: over_ns as f64 / SECOND as f64, ..self }
     }
 
     /// Service times that reach beyond the window are whole in their sums: of requests that hang these would be more than
@@ -203,7 +211,12 @@ impl Over {
     }
 
     fn per_second(&self, count: f64) -> f64 {
-        if self.seconds > 0.0 { count / self.seconds } else { 0.0 }
+        if self.rates_s > 0.0 { count / self.rates_s } else { 0.0 }
+    }
+
+    /// The mean over the window of a level, of which this is the sum over its seconds.
+    fn mean(&self, sum: f64) -> f64 {
+        if self.seconds > 0.0 { sum / self.seconds } else { 0.0 }
     }
 }
 
@@ -235,7 +248,7 @@ impl EndpointSum {
             share: (over.attempts > 0).then(|| attempts as f64 / over.attempts as f64),
             rate_asked_per_s: plan.rate_per_s,
             connections: plan.connections,
-            in_flight_mean: over.per_second(tally.service.sum() as f64 / SECOND as f64),
+            in_flight_mean: over.mean(tally.service.sum() as f64 / SECOND as f64),
             response_ns,
             service_ns,
             service: if tally.service == tally.response { None } else { service },
@@ -317,6 +330,10 @@ mod tests {
         assert_eq!((endpoints[0].attempts, endpoints[0].blocks.len()), (0, 10));
         let second = &endpoints[1];
         assert_eq!((second.attempts, second.share, second.requests_per_s), (5, Some(1.0), 0.5));
+        let over = Over::new(5, 9 * SECOND, 0.0).with_rates_over(20 * SECOND);
+        let mut sums = MixSums::of(&mix);
+        sums.add(&interval(0, vec![succeeded(1, 5)]));
+        assert_eq!(sums.finish(&mix, &over).0[1].requests_per_s, 0.25, "as the run's");
         let by_block: Vec<u64> = second.blocks.iter().map(|block| block.responses_done).collect();
         assert_eq!(by_block, [0, 0, 0, 0, 0, 0, 0, 5, 0, 0]);
     }

@@ -23,15 +23,36 @@ const MOST_GAPS: usize = 20;
 /// Values that are summed up for a source over the run: names may change from sample to sample.
 const MOST_FIGURES: usize = 2 * MOST_VALUES;
 
-/// Gauges that a source tells where they are not zero, or are among the highest, and what it says to be missing where it
-/// cannot tell them: in a sample that has none of them, and does not say so, they are zero.
-const ZERO_WHERE_ABSENT: [(&str, &str); 5] = [
-    ("db.waits", "db.waits"),
-    ("listen.queue", "listen"),
-    ("process.awaits", "process.awaits"),
-    ("process.awaits_first", "process.awaits"),
-    ("process.connections_to", "process.awaits"),
+/// Gauges that a source tells where they are not zero, or are among the highest: in a sample that could tell them and has none
+/// of them, they are zero.
+const ZERO_WHERE_ABSENT: [(&str, Tells); 5] = [
+    ("db.waits", Tells::Unless("db.waits")),
+    ("listen.queue", Tells::Unless("listen")),
+    ("process.awaits", CONNECTIONS),
+    ("process.awaits_first", CONNECTIONS),
+    ("process.connections_to", CONNECTIONS),
 ];
+
+/// Connections are not looked through for each sample, which takes long; where they are, this is told as well.
+const CONNECTIONS: Tells = Tells::With("process.other_sockets");
+
+/// Which samples could tell a gauge.
+#[derive(Debug, Clone, Copy)]
+enum Tells {
+    /// Those that do not say that this is missing.
+    Unless(&'static str),
+    /// Those that tell this gauge.
+    With(&'static str),
+}
+
+impl Tells {
+    fn in_sample(self, sample: &Sample) -> bool {
+        match self {
+            Self::Unless(missing) => !sample.missing.contains_key(missing),
+            Self::With(gauge) => sample.gauges.contains_key(gauge),
+        }
+    }
+}
 
 /// Everything that was watched beside a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -263,8 +284,8 @@ impl SourceSums {
         }
         self.source.samples += 1;
         self.source.cost_ns = self.source.cost_ns.saturating_add(sample.cost_ns);
-        for (able, (_, missing)) in self.able.iter_mut().zip(ZERO_WHERE_ABSENT) {
-            *able += u64::from(!sample.missing.contains_key(missing));
+        for (able, (_, tells)) in self.able.iter_mut().zip(ZERO_WHERE_ABSENT) {
+            *able += u64::from(tells.in_sample(sample));
         }
         for (name, &value) in &sample.gauges {
             self.sum(name, value, 1.0, value, false);

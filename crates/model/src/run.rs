@@ -26,6 +26,7 @@ use crate::response::CommonestResponse;
 use crate::seconds::Dip;
 use crate::slices::Slice;
 use crate::timeline::Point;
+use crate::units::Nanos;
 use crate::users::Users;
 use crate::validity::Validity;
 
@@ -144,6 +145,15 @@ impl Run {
     pub fn successes_per_s(&self) -> f64 {
         let share = self.totals.succeeded as f64 / self.totals.requests.max(1) as f64;
         self.rates.requests_per_s * share.min(1.0)
+    }
+
+    /// The time that [`Rates::requests_per_s`] is over: the window, or, of an open loop that ends by count, the time in which
+    /// all requests were due, where that is longer.
+    pub fn rate_over_ns(&self) -> Nanos {
+        let window_ns = self.totals.duration_ns;
+        let due_ns = self.plan.all_due_ns().filter(|_| !self.interrupted);
+        let due_ns = due_ns.map_or(0, |end_ns| end_ns.saturating_sub(self.plan.warmup_ns));
+        window_ns.max(due_ns)
     }
 
     /// Connections opened for each attempt in whose latencies opening them is not, as a request is due there when it is

@@ -241,6 +241,8 @@ impl Epoll {
 
     /// Reports how connecting ended; true when the connection stands.
     fn connected<P: Handler<Self>>(&mut self, id: ConnId, handler: &mut P) -> bool {
+        // Handlers of other connections of this look may have taken long since.
+        self.look_over();
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let token = conn.token;
         match socket::take_error(conn.fd.as_raw_fd()) {

@@ -18,8 +18,8 @@ use crate::proc::sockets::{self, Connection};
 
 /// Open files of all processes together that are looked through for sockets at most: some 2 us each.
 const MOST_FILES: usize = 20_000;
-/// Files that may be looked through for each sample in the long run, so that it takes some 4 ms of a processor.
-const FILES_A_SAMPLE: usize = 2_000;
+/// Open files from which on they are looked through for sockets that are not known yet only: some 4 ms.
+const MANY_FILES: usize = 2_000;
 /// Looks are so far apart that they take no more of a processor than one part in so many, but no further than
 /// [`LONGEST_REST`]: the load beside them may need it.
 const ONE_PART_IN: Nanos = 250;
@@ -121,8 +121,8 @@ impl To {
 }
 
 /// Which of the connections and listeners of this machine are of the processes. The kernel tells them by the number of their
-/// socket; whose it is only the files of each process tell. Where these are many they are looked through no oftener than is
-/// cheap, and only for sockets not known yet.
+/// socket; whose it is only the files of each process tell. Where these are many they are looked through for sockets not
+/// known yet only; how often that may be is for [`Awaited`] to say, by the time that it took.
 #[derive(Debug, Default)]
 struct Owners {
     own: BTreeSet<u32>,
@@ -133,8 +133,6 @@ struct Owners {
     looked_at: usize,
     /// The processes.
     pids: Vec<u32>,
-    /// Samples to leave out before files are looked through again: connections opened meanwhile are not counted until then.
-    rest: usize,
 }
 
 impl Owners {
@@ -153,16 +151,11 @@ impl Owners {
         self.own.retain(|socket| told.contains(socket));
         self.others.retain(|socket| told.contains(socket));
         let is_known = |socket: &u32| self.own.contains(socket) || self.others.contains(socket);
-        match self.rest {
-            0 if self.looked_at > FILES_A_SAMPLE && told.iter().all(is_known) => {}
-            0 => {
-                let (held, looked_at) = sockets_of(pids)?;
-                (self.own, self.others) =
-                    told.into_iter().partition(|socket| held.contains(socket));
-                self.elsewhere = held.len() - self.own.len();
-                (self.looked_at, self.rest) = (looked_at, looked_at / FILES_A_SAMPLE);
-            }
-            _ => self.rest -= 1,
+        if self.looked_at <= MANY_FILES || !told.iter().all(is_known) {
+            let (held, looked_at) = sockets_of(pids)?;
+            (self.own, self.others) = told.into_iter().partition(|socket| held.contains(socket));
+            self.elsewhere = held.len() - self.own.len();
+            self.looked_at = looked_at;
         }
         match self.looked_at > MOST_FILES {
             true => Err(io::Error::other("the processes have more than 20,000 open files")),
@@ -321,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn many_files_are_looked_through_for_new_sockets_only_and_seldom() {
+    fn many_files_are_looked_through_for_new_sockets_only() {
         let mut owners = Owners::default();
         let mut looks = 0;
         let mut look = |owners: &mut Owners, told: &[u32], pids: &[u32], files: usize| {
@@ -335,17 +328,23 @@ mod tests {
         assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1));
         assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 2), "few files");
         assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3], 3));
-        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
         assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3), "all known");
         assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3, 5], 4));
-        for _ in 0..2 {
-            assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000), (vec![1, 3, 5], 4));
-        }
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "who is new");
+        assert_eq!(
+            look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000),
+            (vec![1, 3, 5], 5),
+            "who is new"
+        );
+        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "all known");
+        assert_eq!(look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9), (vec![1, 3, 5], 6));
+        assert_eq!(
+            look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9),
+            (vec![1, 3, 5], 7),
+            "few files"
+        );
         let too_many = |_: &[u32]| Ok((BTreeSet::new(), MOST_FILES + 1));
         for _ in 0..3 {
-            assert!(owners.look([9].into(), &[7], too_many).is_err(), "also while it rests");
+            assert!(owners.look([9].into(), &[7], too_many).is_err(), "also where all are known");
         }
     }
 

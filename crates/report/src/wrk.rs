@@ -13,10 +13,10 @@ use model::units::SECOND;
 /// Figures come from the run's summaries. Should its service histogram be damaged, the share within
 /// a standard deviation is printed as zero.
 pub fn block(run: &Run, with_distribution: bool) -> String {
-    let elapsed_s = run.totals.duration_ns as f64 / SECOND as f64;
+    let elapsed_s = elapsed_s(run);
     // Of an interrupted run, what was measured: others read the first line for how long that was.
     let planned_ns = run.plan.duration_ns.filter(|_| !run.interrupted);
-    let planned_s = planned_ns.unwrap_or(run.totals.duration_ns) as f64 / SECOND as f64;
+    let planned_s = planned_ns.map_or(elapsed_s, |planned_ns| planned_ns as f64 / SECOND as f64);
     let url = crate::figure::clean(&run.plan.url, 8192);
     let mut out = format!("Running {} test @ {url}\n", time(planned_s, 0));
     let (threads, connections) = (run.plan.threads, run.plan.connections);
@@ -36,8 +36,19 @@ pub fn block(run: &Run, with_distribution: bool) -> String {
     );
     out += &errors(&counts);
     out += &format!("Requests/sec: {:9.2}\n", run.rates.requests_per_s);
-    out += &format!("Transfer/sec: {:>10}B\n", binary(run.rates.bytes_read_per_s));
+    let transferred = run.rates.bytes_read_per_s * (window_s(run) / elapsed_s);
+    let transferred = if elapsed_s > 0.0 { transferred } else { 0.0 };
+    out += &format!("Transfer/sec: {:>10}B\n", binary(transferred));
     out
+}
+
+/// Seconds that wrk's requests and bytes are over.
+fn elapsed_s(run: &Run) -> f64 {
+    run.rate_over_ns() as f64 / SECOND as f64
+}
+
+fn window_s(run: &Run) -> f64 {
+    run.totals.duration_ns as f64 / SECOND as f64
 }
 
 /// What a line of `Thread Stats` shows; times in microseconds.
@@ -139,13 +150,12 @@ pub struct Counts {
 impl Counts {
     /// Those of a run.
     pub fn of(run: &Run) -> Self {
-        let elapsed_s = run.totals.duration_ns as f64 / SECOND as f64;
-        let requests = (run.rates.requests_per_s * elapsed_s).round() as u64;
+        let requests = (run.rates.requests_per_s * elapsed_s(run)).round() as u64;
         let refused = run.totals.statuses.range(400..);
         let refused = refused.fold(0, |sum: u64, (_, &n)| sum.saturating_add(n));
         Self {
             requests,
-            bytes: (run.rates.bytes_read_per_s * elapsed_s).round() as u64,
+            bytes: (run.rates.bytes_read_per_s * window_s(run)).round() as u64,
             status: refused.min(requests),
             ..Self::socket(&run.totals.errors)
         }

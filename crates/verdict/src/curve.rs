@@ -246,7 +246,10 @@ fn rates(curve: &Curve, best: usize) -> String {
     let kept = |row: &&CurveRow| {
         let pace = match row.sessions {
             Some(sessions) => sessions.reaches(KEPT_UP),
-            None => row.qps >= KEPT_UP * row.offered_per_s.unwrap_or(row.level),
+            None => {
+                let of_due = || row.qps / row.offered_per_s.unwrap_or(row.level);
+                row.responded_ratio.unwrap_or_else(of_due) >= KEPT_UP
+            }
         };
         sound(row) && pace
     };

@@ -337,3 +337,15 @@ pub(crate) fn lost_in_words(run: &Run, gone: &Gone) -> String {
     let ratio = run.rates.available_ratio.unwrap_or(1.0);
     format!("it was available for {} {whose}", share(ratio))
 }
+
+/// How much of a count was made in a closed loop that ended before: nobody was served any more.
+pub(crate) fn count_not_made(run: &Run) -> Option<String> {
+    let plan = &run.plan;
+    let by_count_alone = plan.duration_ns.is_none() && plan.rate_per_s.is_none();
+    let wanted = plan.requests.filter(|_| by_count_alone && !run.interrupted)?;
+    let made = run.totals.attempts;
+    (made < wanted).then(|| {
+        let (made, wanted) = (grouped(made as f64, 0), grouped(wanted as f64, 0));
+        format!("the run ended with {made} of {wanted} requests (-n) made")
+    })
+}

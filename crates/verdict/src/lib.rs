@@ -49,6 +49,7 @@ pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believa
 pub use explain::{explain, explain_step, explain_with};
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
+pub use offered::kept_up;
 pub use refused::refused;
 pub use seen::Seen;
 pub use validity::{Stability, judge, stability};

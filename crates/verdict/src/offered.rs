@@ -8,6 +8,17 @@ pub(crate) const SHORTFALL: f64 = 0.001;
 /// may be out of them just before the others are.
 const AT_CAP: f64 = 0.9;
 
+/// Share of the requests due whose responses count as all of them.
+const ALL: f64 = 0.99;
+
+/// Whether the server of an open loop responded to all that was due, but for its last responses: they come after the window.
+pub fn kept_up(run: &Run) -> bool {
+    // The block in which it was quickest is as near to a server at rest as the run shows.
+    let means = run.blocks.iter().map(|block| block.response_mean_ns);
+    let at_rest_ns = means.filter(|&mean_ns| mean_ns > 0).min().unwrap_or(0) as f64;
+    run.responded_ratio(at_rest_ns).is_some_and(|ratio| ratio >= ALL)
+}
+
 /// Whether users come on a schedule.
 pub(crate) fn open_loop(run: &Run) -> bool {
     run.plan.rate_per_s.is_some()

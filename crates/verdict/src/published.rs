@@ -71,6 +71,7 @@ pub(crate) fn published(name: &str) -> Curve {
         level,
         offered_per_s: None,
         sessions: None,
+        responded_ratio: None,
         qps,
         mean_ns: (mean_ms * 1e6).round() as u64,
         percentiles: LevelPercentiles::default(),

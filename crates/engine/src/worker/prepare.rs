@@ -10,6 +10,8 @@ use crate::timeouts::Timeouts;
 /// Connections being opened at once by one worker: more would overrun the server's accept queue and
 /// wait for retransmissions.
 const OPENING_AT_ONCE: u32 = 256;
+/// Connections opened between two looks at the kernel: making the others would be in the time that each takes.
+const TOGETHER: u32 = 8;
 /// How often the barrier is checked.
 const LOOK_EVERY: u64 = 1_000_000;
 /// The longest that opening may take; users not connected by then connect inside the window.
@@ -26,11 +28,14 @@ impl Worker {
         }
         let opens = matches!(self.pace, Pace::Closed { .. }) && self.job.plan.ramp_ns == 0;
         let users = if opens { self.conns.count() } else { 0 };
-        while self.conns.opening < OPENING_AT_ONCE
+        let mut opened = 0;
+        while opened < TOGETHER
+            && self.conns.opening < OPENING_AT_ONCE
             && let Some(user) = self.conns.next_to_open(users)
         {
             let now = self.run.now(net);
             self.open(net, user, now);
+            opened += 1;
         }
         let now = self.run.now(net);
         if now >= self.timeouts.next() {
@@ -52,6 +57,7 @@ impl Worker {
                 Next::Wait(start)
             }
             Some(start) => Next::Wait(start),
+            None if opened == TOGETHER => Next::Wait(net.now()),
             None => Next::Wait(net.now() + LOOK_EVERY),
         }
     }

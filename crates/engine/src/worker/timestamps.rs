@@ -104,7 +104,8 @@ impl Worker {
     pub(super) fn greeted<N: Net>(&mut self, net: &mut N, j: u32) {
         net.hand_over();
         self.stamp(net);
-        self.conns[j].began = self.run.instant(net.handed_over().at);
+        self.timestamps.now = self.run.instant(net.handed_over().at);
+        self.conns[j].began = self.timestamps.now;
     }
 
     /// `parts` were made for user `j` in its turn at `now`, and are with the net.

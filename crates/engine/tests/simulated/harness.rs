@@ -167,20 +167,12 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
         let (spare, returned) = channel();
         spares.push(spare);
         let job = Job {
-            plan: Arc::new(load.plan.clone()),
-            worker,
-            workers: count,
-            source: load.source(worker),
-            routes: vec![Route { to: address().into(), from: None }].into(),
-            tls: None,
-            advice: |_| "a problem",
             first_responses: first_responses.clone(),
             barrier: barrier.clone(),
-            recorder_slot: Arc::new(RecorderSlot::default()),
             stop: stop.clone(),
-            spent: engine::Spent::default,
             intervals: intervals.clone(),
             spares: returned,
+            ..job(load, worker)
         };
         let timed =
             Timed { worker: Worker::new(job), done_at: 0, received: Vec::new(), skipped: 0 };
@@ -191,6 +183,31 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
     }
     let collector = Collector::new(&load.plan, spares);
     Crew { workers, collector, inbox, barrier }
+}
+
+/// What a worker is to do, with nothing shared yet.
+fn job(load: &Load, worker: u32) -> Job {
+    Job {
+        plan: Arc::new(load.plan.clone()),
+        worker,
+        workers: load.plan.threads,
+        source: load.source(worker),
+        routes: vec![Route { to: address().into(), from: None }].into(),
+        tls: None,
+        advice: |_| "a problem",
+        first_responses: Arc::default(),
+        barrier: Arc::new(StartBarrier::new(load.plan.threads)),
+        recorder_slot: Arc::new(RecorderSlot::default()),
+        stop: Arc::new(AtomicBool::new(false)),
+        spent: engine::Spent::default,
+        intervals: channel().0,
+        spares: channel().1,
+    }
+}
+
+/// The only worker of a load, for any net.
+pub fn lone_worker(load: &Load) -> Worker {
+    Worker::new(job(load, 0))
 }
 
 /// A worker, when it was done, when it received bytes, and how many it skipped.

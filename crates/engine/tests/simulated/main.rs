@@ -4,6 +4,7 @@
 //! * `harness`: a load, a world and a server to the run that came of them.
 //! * `server`: servers that respond as a closure says.
 //! * `closed`, `open`: when requests leave, and what is measured, when all goes well.
+//! * `opening`: connections before the start.
 //! * `queue`: waiting against queueing theory and against a stalling server.
 //! * `theory`: queues by the million against Lindley's recursion and theory.
 //! * `capacity`: searches for the capacity of queues that have a known one.
@@ -27,6 +28,7 @@ mod edge;
 mod harness;
 mod healthy;
 mod open;
+mod opening;
 mod pace;
 mod paths;
 mod presence;

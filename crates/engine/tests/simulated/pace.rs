@@ -8,7 +8,7 @@ use traffic::Wants;
 
 use crate::harness::{drive, open};
 use crate::paths::{Script, by_path};
-use crate::server::Reply;
+use crate::server::{Reply, scripted};
 
 /// Requests that the queue carries, per second.
 const CAPACITY: f64 = 200.0;
@@ -105,6 +105,34 @@ fn long_sessions_do_not_pile_up() {
                     assert_eq!(pace.reaches(0.99), kept, "{of:?}: {pace:?}");
                 }
             }
+        }
+    }
+}
+
+/// Single requests of 2 s beside a queue: those at the window's end are still to come.
+#[test]
+fn a_slow_server_keeps_up_with_single_requests() {
+    for warmup in [0, SECOND] {
+        for (capacity, kept) in [(200.0, true), (40.0, false)] {
+            let load = open(50.0, 800).with(|plan| {
+                (plan.warmup_ns, plan.duration_ns) = (warmup, Some(10 * SECOND));
+            });
+            let mut free = 0;
+            let delay = move |at: Nanos| {
+                free = at.max(free) + (SECOND as f64 / capacity) as Nanos;
+                free - at + 2 * SECOND
+            };
+            let run = drive(&load, |world| {
+                let mut delay = delay;
+                scripted(world, &load.request, move |request| {
+                    Some(Reply::ok_after(delay(request.at)))
+                })
+                .0
+            })
+            .run;
+            let ratio = |at_rest_ns| run.responded_ratio(at_rest_ns).expect("requests arrive");
+            assert!(ratio(0.0) < 0.92, "{warmup}: {}", ratio(0.0));
+            assert_eq!(ratio(2e9) >= 0.99, kept, "{capacity} after {warmup}: {}", ratio(2e9));
         }
     }
 }

@@ -195,6 +195,19 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
 }
 
 #[test]
+fn workers_that_are_busy_end_the_window_at_once() {
+    let mut load = closed(6).with(|plan| {
+        (plan.threads, plan.duration_ns) = (3, Some(60 * SECOND));
+    });
+    load.stop_at = Some(700 * MILLISECOND);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| Some(Reply::ok_after(MILLISECOND))).0
+    });
+    let window = outcome.run.totals.duration_ns;
+    assert!(window.abs_diff(700 * MILLISECOND) <= 15 * MILLISECOND, "{window}");
+}
+
+#[test]
 fn throughput_samples_lose_nothing_when_an_interval_ends() {
     // Intervals end in the middle of samples.
     let load = closed(1).with(|plan| {

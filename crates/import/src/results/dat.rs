@@ -128,6 +128,7 @@ fn parse_line(number: usize, line: &str, kind: LevelKind) -> Result<CurveRow, Ba
         level,
         offered_per_s: None,
         sessions: None,
+        responded_ratio: None,
         qps,
         mean_ns,
         percentiles: LevelPercentiles::default(),

@@ -50,17 +50,19 @@ fn who_waits_for_nothing_is_not_told_and_counts() {
         sample
     };
     let lock = "db.waits{Waiting for table metadata lock}";
+    let looked = ("process.other_sockets", 0.0);
     let source = observed(&[
-        with(1, &[], None),
+        with(1, &[looked], None),
         with(2, &[(lock, 10.0), ("listen.queue{0.0.0.0:80}", 60.0)], None),
-        with(3, &[("db.state{idle}", 6.0), ("process.awaits{10.0.0.9:80}", 3.0)], None),
+        with(3, &[("db.state{idle}", 6.0), ("process.awaits{10.0.0.9:80}", 3.0), looked], None),
         with(4, &[], Some("process.awaits")),
-        with(5, &[], None),
+        with(5, &[looked], None),
     ]);
     let of = |name: &str| source.figure(name).map(|figure| (figure.mean, figure.min, figure.max));
     assert_eq!(of(lock), Some((2.0, 0.0, 10.0)));
     assert_eq!(of("listen.queue{0.0.0.0:80}"), Some((12.0, 0.0, 60.0)));
-    assert_eq!(of("process.awaits{10.0.0.9:80}"), Some((0.75, 0.0, 3.0)), "once it was not known");
+    let waited = of("process.awaits{10.0.0.9:80}");
+    assert_eq!(waited, Some((1.0, 0.0, 3.0)), "once it was not known, and once not looked at");
     assert_eq!(
         of("db.state{idle}"),
         Some((6.0, 6.0, 6.0)),

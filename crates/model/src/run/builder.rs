@@ -88,7 +88,8 @@ impl RunBuilder {
         let due_ns = plan.all_due_ns().map(|end_ns| end_ns.saturating_sub(plan.warmup_ns));
         let due_ns = due_ns.filter(|&due_ns| !interrupted || due_ns <= totals.duration_ns);
         let concurrency = sums.concurrency(plan.connections);
-        let over = Over::new(totals.attempts, totals.duration_ns, concurrency.in_flight_mean);
+        let over = Over::new(totals.attempts, totals.duration_ns, concurrency.in_flight_mean)
+            .with_rates_over(due_ns.unwrap_or(0).max(totals.duration_ns));
         let (endpoints, flows) = mix.finish(&plan.mix, &over);
         Run {
             schema: SCHEMA.to_owned(),

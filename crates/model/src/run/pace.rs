@@ -1,4 +1,7 @@
-//! Whether a server kept up with the sessions of an open loop.
+//! Whether a server kept up with the requests, or the sessions, of an open loop.
+//!
+//! Of single requests, responses over requests due say it, but for those under way at the window's end where fewer were under way
+//! at its start: of a server that takes 2 s, a fifth of a window of 10 s without a warm-up, although it keeps up.
 //!
 //! Later steps fall due when earlier ones have their responses, so a server that falls behind lowers the number
 //! of requests that are due: responses over requests due hide up to nine tenths of an overload of long flows. What does not
@@ -43,6 +46,26 @@ impl SessionPace {
 }
 
 impl Run {
+    /// Responses in the window / requests due in it, 0..=1, of an open loop of single requests whose server takes
+    /// `at_rest_ns` on average while it has next to no load; absent in other loads. Requests that would be newly under way at the
+    /// window's end all the same count as responded to, and as many more as their number varies by chance.
+    pub fn responded_ratio(&self, at_rest_ns: f64) -> Option<f64> {
+        let due_per_s = self.rates.offered_per_s;
+        if !self.flows.is_empty() || self.plan.rate_per_s.is_none() || due_per_s <= 0.0 {
+            return None;
+        }
+        // As if times at rest were distributed exponentially: the part of them that is longer than the warm-up.
+        let longer_ns = match at_rest_ns > 0.0 {
+            true => at_rest_ns * (-(self.plan.warmup_ns as f64) / at_rest_ns).exp(),
+            false => 0.0,
+        };
+        let second = SECOND as f64;
+        let newly = due_per_s * longer_ns / second;
+        let due = due_per_s * self.totals.duration_ns as f64 / second;
+        let responded = self.rates.requests_per_s * self.totals.duration_ns as f64 / second;
+        Some(((responded + newly + newly.sqrt()) / due.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0))
+    }
+
     /// How the server kept up, where sessions arrive; absent in a closed loop and for single requests.
     pub fn session_pace(&self) -> Option<SessionPace> {
         // Lateness is counted for arrivals alone: later steps are due when they are sent.

@@ -95,7 +95,8 @@ impl Epoll {
         }
     }
 
-    fn look_over(&mut self) {
+    /// What is delivered now was there when the kernel last reported.
+    pub(super) fn look_over(&mut self) {
         self.taken = Taken { at: self.reported, waited_ns: 0 };
     }
 

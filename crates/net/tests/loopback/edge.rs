@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use net::{ConnId, Event, Handed, Net, Route, Taken};
+use net::{ConnId, Event, Handed, Io, Net, Route, Taken};
 
 use crate::harness::{Script, interfaces, listener, pattern, run};
 
@@ -185,6 +185,60 @@ fn bytes_that_came_together_are_known_to_have_waited_for_one_another() {
         assert_eq!(script.received, CROWD, "{io:?}");
         peer.join().expect("no panic");
     }
+}
+
+/// A crowd, and one that connects when all of its replies are there.
+struct Joined {
+    crowd: Crowd,
+    joins: bool,
+    /// When the first reply was taken in, and when the last one's connection stood.
+    first: Option<u64>,
+    stood: Option<u64>,
+}
+
+impl Script for Joined {
+    fn begin<N: Net>(&mut self, net: &mut N) {
+        self.crowd.begin(net);
+    }
+
+    fn event<N: Net>(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        let at = net.taken_in().at;
+        if token == CROWD as u32 {
+            self.stood.get_or_insert(at);
+            return;
+        }
+        if matches!(event, Event::Received(_)) {
+            self.first.get_or_insert(at);
+        }
+        self.crowd.event(net, token, event);
+        if self.crowd.there > 0 && !std::mem::replace(&mut self.joins, true) {
+            net.connect(CROWD as u32, &self.crowd.route).expect("a socket");
+            self.crowd.replied.recv().expect("the peer accepts");
+        }
+    }
+
+    fn done(&self) -> bool {
+        self.crowd.done() && self.stood.is_some()
+    }
+}
+
+/// The kernel tells of it in the same look as of the replies, behind them. With io_uring it connects after that look.
+#[test]
+fn a_connection_does_not_wait_for_the_handlers_of_those_before_it() {
+    let (listener, route) = listener();
+    let (signal, replied) = channel();
+    let peer = thread::spawn(move || {
+        reply_at_once(&listener, &signal);
+        let last = listener.accept().expect("another one calls");
+        signal.send(()).expect("it waits for that");
+        last
+    });
+    let conns = Vec::new();
+    let crowd = Crowd { route, conns, connected: 0, replied, there: 0, received: 0 };
+    let script = Joined { crowd, joins: false, first: None, stood: None };
+    let Joined { first, stood, .. } = run(Io::Epoll, None, CROWD + 1, script);
+    assert!(stood <= first, "{stood:?}, and the first reply was taken in at {first:?}");
+    peer.join().expect("no panic");
 }
 
 /// Sends more than fits into any socket's buffer, and is done.

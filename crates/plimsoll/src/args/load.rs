@@ -162,7 +162,8 @@ pub struct ShapeArgs {
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
     #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Maximum number of requests to send in the measured window
+    /// Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been
+    /// served for 10 s longer than the time-out
     #[arg(short = 'n', long, alias = "iterations", value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests: Option<u64>,
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k

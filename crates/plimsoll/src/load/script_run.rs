@@ -214,7 +214,7 @@ impl Steps {
 fn summary(run: &Run) -> Summary {
     let counts = report::wrk::Counts::of(run);
     Summary {
-        duration_us: run.totals.duration_ns / 1000,
+        duration_us: run.rate_over_ns() / 1000,
         requests: counts.requests,
         bytes: counts.bytes,
         errors: SummaryErrors {

@@ -171,15 +171,18 @@ pub(crate) fn load_of(run: &Run) -> String {
     }
 }
 
-/// What the QPS of an open loop is over where that is longer than the time in which its requests were due: the window of a
-/// run that ends by count lasts until the last response.
+/// Why the QPS of an open loop is below its rate although the server kept up. The window of a run that ends by count lasts until
+/// the last response, longer than the time in which its requests were due; any other ends before the last responses.
 pub(crate) fn qps_over(run: &Run) -> String {
     let (plan, rates) = (&run.plan, &run.rates);
-    let by_count = plan.requests.is_some() && plan.rate_per_s.is_some() && !run.interrupted;
-    if by_count && rates.requests_per_s < WHOLE * rates.offered_per_s {
-        format!(" over {} until the last response", show_duration(run.totals.duration_ns))
-    } else {
-        String::new()
+    let below = plan.rate_per_s.is_some() && rates.requests_per_s < WHOLE * rates.offered_per_s;
+    match plan.requests.is_some() {
+        _ if !below || run.interrupted => String::new(),
+        true => format!(" over {} until the last response", show_duration(run.totals.duration_ns)),
+        false if verdict::kept_up(run) => {
+            " (the last responses came after the window: give a --warmup that is longer than they take)".to_owned()
+        }
+        false => String::new(),
     }
 }
 

@@ -395,6 +395,20 @@ mod tests {
     }
 
     #[test]
+    fn a_qps_below_a_rate_that_was_kept_up_with_says_why() {
+        let mut run = fixture::sound::open();
+        let planned = run.plan.rate_per_s.expect("an open loop");
+        (run.rates.offered_per_s, run.rates.achieved_per_s) = (planned, planned);
+        run.rates.requests_per_s = 0.85 * planned;
+        let said = |run: &Run| unwrapped(&summary(run, at(80))).contains("came after the window");
+        assert!(!said(&run), "{}", summary(&run, at(80)));
+        // Each takes 1.5 s, and the window 10 s.
+        let response_mean_ns = 1_500_000_000;
+        run.blocks = vec![model::Block { response_mean_ns, ..model::Block::default() }];
+        assert!(said(&run), "{}", summary(&run, at(80)));
+    }
+
+    #[test]
     fn connecting_has_a_line_where_no_latency_of_a_closed_loop_holds_it() {
         let mut run = fixture::sound::closed();
         run.connect_ns = Summary { count: 9, p50: 1_010_000_000, ..run.service_ns };

@@ -125,6 +125,27 @@ fn a_quiet_run_has_no_error_lines() {
     assert_eq!(block.lines().count(), 8);
 }
 
+/// Ten requests, one a second: the last was due after 9 s, and its response came at once.
+#[test]
+fn a_count_at_a_rate_is_printed_whole() {
+    let mut run = sample::open_loop();
+    run.plan = model::Plan {
+        rate_per_s: Some(1.0),
+        arrivals: Some(model::Arrivals::Uniform),
+        duration_ns: None,
+        requests: Some(10),
+        ..fixture::plan()
+    };
+    run.totals.duration_ns = 9 * SECOND;
+    (run.rates.requests_per_s, run.rates.bytes_read_per_s) = (1.0, 80.0);
+    let whole = block(&run, false);
+    assert!(whole.contains("  10 requests in 10.00s, 720.00B read"), "{whole}");
+    assert_eq!(word(&whole, "Requests/sec", 1), "1.00");
+    assert_eq!(word(&whole, "Transfer/sec", 1), "72.00B");
+    run.interrupted = true;
+    assert_eq!(Counts::of(&run).requests, 9);
+}
+
 #[test]
 fn the_whole_block() {
     insta::assert_snapshot!(block(&sample::closed_loop(), true));

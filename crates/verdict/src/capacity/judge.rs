@@ -39,7 +39,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
     if !weighed.iter().any(|weighed| of_success(weighed.of)) {
         weighed.push(success(run));
     }
-    weighed.extend(answered(run));
+    weighed.extend(answered(run, idle_mean_ns));
     weighed.extend(usual(run));
     weighed.sort_by(|a, b| excess(&b.margin).total_cmp(&excess(&a.margin)));
     let any = |outcome| weighed.iter().any(|weighed| weighed.margin.outcome == outcome);
@@ -124,11 +124,11 @@ const SESSIONS_BY_CHANCE: &str =
     "holds: sessions under way at either end of the window, and chance, explain the difference";
 
 /// The guard on the pace: in an open loop, responses done over requests due; of sessions, those ended over
-/// those due, since a server that falls behind lowers the number of later steps that are due.
-fn answered(run: &Run) -> Option<Weighed> {
+/// those due, since a server that falls behind lowers the number of later steps that are due. Of a server that takes longer
+/// at rest than the warm-up, more requests are under way at the window's end than at its start.
+fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
     run.plan.rate_per_s?;
     let offered = run.rates.offered_per_s;
-    let value = if offered > 0.0 { run.rates.requests_per_s / offered } else { 0.0 };
     // What is in flight at either end of the window does not cancel exactly.
     let seconds = run.totals.duration_ns as f64 / 1e9;
     let at_ends = 3.0 / (offered * seconds).max(1.0);
@@ -138,7 +138,10 @@ fn answered(run: &Run) -> Option<Weighed> {
         Some(sessions) => {
             (sessions.ended_ratio, sessions.reaches(LEAST_RESPONDED), SESSIONS_BY_CHANCE)
         }
-        None => (value.min(1.0), value >= least, IN_FLIGHT_AT_ENDS),
+        None => {
+            let value = run.responded_ratio(idle_mean_ns.unwrap_or(0.0)).unwrap_or(0.0);
+            (value, value >= least, IN_FLIGHT_AT_ENDS)
+        }
     };
     let held = kept && sent;
     let why = (held && value < LEAST_RESPONDED).then(|| slack.to_owned());

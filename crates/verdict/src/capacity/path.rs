@@ -1,6 +1,6 @@
 //! The way of a search: which step follows from those that were run.
 
-use model::capacity::{Outcome, Purpose, Settings, Step};
+use model::capacity::{Judged, Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};
 use model::{LevelKind, Nanos};
 
@@ -77,11 +77,23 @@ fn lowest_broke(search: &Search) -> Option<f64> {
     broke.map(|fed| fed.step.level).min_by(f64::total_cmp)
 }
 
-/// The most successes a second that a step at rest or a probe saw. Of a slow server's, most come after the window.
+/// The most successes a second that a step at rest or a probe saw.
 fn peak(search: &Search) -> f64 {
     let seen = search.of(Purpose::Idle).chain(search.of(Purpose::Probe));
-    let seen = seen.map(|fed| fed.judged.succeeded_per_s.min(fed.judged.requests_per_s));
-    seen.fold(LEAST_RATE, f64::max)
+    seen.map(carried).fold(LEAST_RATE, f64::max)
+}
+
+/// Successes a second of a closed loop. Of a slow server's, most come after the window; where less than half of the users had a
+/// response in it, Little's law says how many their times allow.
+fn carried(fed: &Fed) -> f64 {
+    let Judged { requests_per_s, succeeded_per_s, mean_ns, .. } = &fed.judged;
+    let second = SECOND as f64;
+    let in_window = requests_per_s * fed.step.window_ns as f64 / second;
+    let most = match in_window < fed.step.level / 2.0 && *mean_ns > 0.0 {
+        true => fed.step.level * second / mean_ns,
+        false => *requests_per_s,
+    };
+    succeeded_per_s.min(most)
 }
 
 /// See [`Search::next`].

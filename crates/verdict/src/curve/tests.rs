@@ -14,6 +14,7 @@ fn curve(kind: LevelKind, rows: &[(f64, f64, f64, f64)]) -> Curve {
         level,
         offered_per_s: None,
         sessions: None,
+        responded_ratio: None,
         qps,
         mean_ns: (mean_ms * 1e6) as Nanos,
         percentiles: LevelPercentiles::default(),
@@ -233,6 +234,18 @@ fn sessions_that_make_several_requests_are_held_against_what_was_due() {
     let wanted = "The server kept up with rates up to 100/s, in 2.00ms on average; at 200/s it \
                 answered 410 requests/s.";
     assert_eq!(read(&sweep, OBJECTIVE).sentence, wanted);
+}
+
+/// Of 150 ms, a window of 10 s without a warm-up has no responses to the last one and a half in a hundred.
+#[test]
+fn a_server_that_takes_long_keeps_up_all_the_same() {
+    let mut sweep = curve(LevelKind::Rate, &[(10.0, 9.8, 150.0, 1.0), (20.0, 19.7, 150.0, 1.0)]);
+    for row in &mut sweep.rows {
+        row.responded_ratio = Some(0.999);
+    }
+    let sentence = read(&sweep, OBJECTIVE).sentence;
+    let wanted = "The server kept up with every rate, the highest being 20/s";
+    assert!(sentence.starts_with(wanted), "{sentence}");
 }
 
 #[test]

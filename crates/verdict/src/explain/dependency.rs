@@ -133,8 +133,14 @@ fn waits(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
 /// their other end.
 fn awaited(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     let source = server.source;
-    // Without a process nothing was looked at, and what could not be read is no sign that nobody is waited for.
-    if source.figure("process.count").is_none() || source.missing.contains_key("process.awaits") {
+    // Without a process nothing was looked at, and what could not be read is no sign that nobody is waited for; nor is a window
+    // so short that no look came in it.
+    let looked = source.figure("process.other_sockets").is_some()
+        || source.labelled("process.awaits").next().is_some();
+    if source.figure("process.count").is_none()
+        || source.missing.contains_key("process.awaits")
+        || !looked
+    {
         return None;
     }
     let mut ends: Vec<_> = source.labelled("process.awaits").collect();
@@ -282,6 +288,10 @@ mod tests {
         let server = &mut run.observed.as_mut().expect("watched").sources[1];
         server.missing.insert("process.awaits".to_owned(), "no permission".to_owned());
         assert!(abstains(&run));
+        let mut unseen = asks(3.0);
+        let server = &mut unseen.observed.as_mut().expect("watched").sources[1];
+        server.figures.retain(|name, _| name == "process.count");
+        assert!(abstains(&unseen), "no sample of the window looked");
     }
 
     #[test]

@@ -26,7 +26,7 @@ use super::figures::{Figures, Spread, Times};
 use super::{Bound, Metric, Statistic};
 use crate::blocks::Time;
 use crate::figures::{counted, grouped, percent, rate};
-use crate::offered::SHORTFALL;
+use crate::offered::{SHORTFALL, kept_up};
 use crate::validity::waits_for_connections;
 
 /// Share of what was asked for that counts as all of it.
@@ -297,7 +297,7 @@ fn too_little_asked(run: &Run, figures: &Figures, bound: Bound) -> Option<String
         }
         _ => return None,
     };
-    (figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
+    (kept_up(run) || figures.requests_per_s >= ALL_THAT_WAS_ASKED * asked).then(|| {
         format!("the server answered all of the {}/s it was sent: send more ({more})", rate(asked))
     })
 }

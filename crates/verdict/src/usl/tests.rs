@@ -17,6 +17,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         level,
         offered_per_s: None,
         sessions: None,
+        responded_ratio: None,
         qps,
         mean_ns: 1,
         percentiles: LevelPercentiles::default(),

@@ -3,7 +3,7 @@
 use model::{ErrorClass, Run, Verdict};
 
 use super::Finding;
-use crate::gone::{MOMENT, gone, lost_in_words};
+use crate::gone::{MOMENT, count_not_made, gone, lost_in_words};
 
 pub(super) fn server_gone(run: &Run) -> Option<Finding> {
     // Without any response there is a rule that says so.
@@ -19,5 +19,9 @@ pub(super) fn server_gone(run: &Run) -> Option<Finding> {
     let away = gone.away_ns as f64 / run.totals.duration_ns.max(1) as f64;
     let moment = gone.silence.is_some() && !gone.at_end && away < MOMENT;
     let consequence = if moment { Verdict::Valid } else { Verdict::Invalid };
-    Some((consequence, format!("{}; {}", gone.sentence(run), lost_in_words(run, &gone))))
+    let mut evidence = format!("{}; {}", gone.sentence(run), lost_in_words(run, &gone));
+    if let Some(made) = count_not_made(run).filter(|_| gone.at_end) {
+        evidence += &format!("; {made}");
+    }
+    Some((consequence, evidence))
 }

@@ -7,7 +7,7 @@ use model::{Block, ErrorClass, Nanos, Run, Verdict};
 use super::Finding;
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
-use crate::gone::gone;
+use crate::gone::{count_not_made, gone};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
@@ -49,6 +49,9 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
         if let Some(sample) = run.totals.error_samples.get(class.name()) {
             evidence += &format!(" ({sample})");
         }
+    }
+    if let Some(made) = count_not_made(run) {
+        evidence += &format!("; {made}");
     }
     Some((Verdict::Invalid, evidence))
 }

@@ -153,6 +153,7 @@ fn curves() -> impl Strategy<Value = Curve> {
                 level: f64::from(level),
                 offered_per_s: None,
                 sessions: None,
+                responded_ratio: None,
                 qps: f64::from(hundredths) / 100.0,
                 // Multiples of 10 ns below 0.5 ms, of 10 us above it: what the form can hold.
                 mean_ns: u64::from(mean) * if mean < 50_000 { 10 } else { 10_000 },

@@ -2,7 +2,7 @@
 
 use model::capacity::Purpose;
 use model::units::{MILLISECOND, SECOND};
-use model::{Reason, Validity};
+use model::{Plan, Reason, Validity};
 
 use super::super::Asked;
 use super::*;
@@ -10,6 +10,7 @@ use crate::objective::parse;
 use fixture::sound::{around, closed, open};
 
 fn judged(run: &Run) -> Judged {
+    let run = &Run { plan: Plan { warmup_ns: SECOND, ..run.plan.clone() }, ..run.clone() };
     judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))
 }
 
@@ -48,6 +49,19 @@ fn a_pace_that_holds_below_its_limit_says_why() {
     let pace = pace(&run);
     assert_eq!(pace.outcome, Outcome::Held);
     assert!(pace.why.is_some_and(|why| why.contains("in flight")));
+}
+
+/// Requests of 2 s at rest: in a window of 10 s after a second of warm-up, a tenth more are under way at its end.
+#[test]
+fn the_pace_of_a_slow_server_is_held_against_its_time_at_rest() {
+    let mut run = open();
+    run.plan.warmup_ns = SECOND;
+    run.rates.requests_per_s = 900.0;
+    let outcome = |run: &Run, idle_ns: f64| judge(run, Vec::new(), Some(idle_ns)).outcome;
+    assert_eq!(outcome(&run, 2e6), Outcome::Broke);
+    assert_eq!(outcome(&run, 2e9), Outcome::Held);
+    run.rates.requests_per_s = 800.0;
+    assert_eq!(outcome(&run, 2e9), Outcome::Broke);
 }
 
 #[test]

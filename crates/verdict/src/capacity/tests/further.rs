@@ -5,7 +5,7 @@ use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, LevelKind, Reason, ReasonCode, Verdict};
 
 use super::simulated::Server;
-use super::{exact, judged, search, settings};
+use super::{exact, judged, search, settings, took};
 use crate::capacity::{Ending, Next, Search, onward, words};
 
 /// The settings of `--budget 25s`, of which some steps and three holds leave nothing.
@@ -77,6 +77,22 @@ fn a_slow_server_is_probed_with_few_requests() {
         let Next::Run(probe) = search.next() else { panic!("a probe") };
         assert_eq!((probe.purpose, probe.level), (Purpose::Probe, connections), "{idle_ms} ms");
     }
+}
+
+/// Looks and probes end before its responses come, which each of 1,000 users has one of in 3 s.
+#[test]
+fn a_server_whose_responses_outlast_the_probes_is_searched_near_what_it_carries() {
+    let mut search = Search::new(settings(LevelKind::Rate));
+    let level = loop {
+        let Next::Run(step) = search.next() else { panic!("it goes on: {:?}", search.fed) };
+        if step.purpose == Purpose::Search {
+            break step.level;
+        }
+        let succeeded_per_s = step.level * SECOND as f64 / step.window_ns as f64;
+        let judged = judged(Outcome::Held, succeeded_per_s, 3e9);
+        search.feed(step, Judged { requests_per_s: 0.0, ..judged }, took(&step));
+    };
+    assert!((200.0..400.0).contains(&level), "{level}");
 }
 
 /// Whatever became of a search, the command that is printed does something.

@@ -312,6 +312,13 @@ fn a_throughput_that_was_not_asked_for_is_not_missed() {
     slow.plan.rate_per_s = Some(1000.0);
     (slow.totals.attempts, slow.rates.offered_per_s) = (20_000, 1000.0);
     rules(&slow, "qps>=1100", Ruling::Fail, "");
+    // Of 300 ms: those to the last three in two hundred came after the window.
+    let mut long = sound(20);
+    long.plan.rate_per_s = Some(1000.0);
+    (long.rates.requests_per_s, long.rates.offered_per_s) = (985.0, 1000.0);
+    rules(&long, "qps>=1100", Ruling::Fail, "");
+    long.blocks.iter_mut().for_each(|block| block.response_mean_ns = 300 * MILLISECOND);
+    rules(&long, "qps>=1100", Ruling::Inconclusive, "answered all of the 1,000/s");
     // All were asked for in the first two seconds, and answered in twenty.
     let mut counted = sound(20);
     (counted.plan.rate_per_s, counted.plan.requests) = (Some(10_000.0), Some(20_000));

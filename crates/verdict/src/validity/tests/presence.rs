@@ -78,8 +78,21 @@ fn a_server_that_dies_under_a_run_by_count_is_told_however_soon_that_ends() {
         text.contains("the server stopped answering 6.00s into the window, and had not come"),
         "{text}"
     );
+    assert!(!text.contains("(-n)"), "{text}");
     let (_, _, text) = dies(None);
     assert!(!text.contains("stopped answering"), "{text}");
+}
+
+/// Ten users that back off would take hours for the rest.
+#[test]
+fn a_run_by_count_that_gave_up_says_how_much_it_made() {
+    let (_, _, text) = judged(closed(), |run| {
+        dead(run, 12);
+        (run.plan.requests, run.plan.duration_ns) = (Some(1_000_000), None);
+        run.totals.attempts = 10_040;
+    });
+    let wanted = "the run ended with 10,040 of 1,000,000 requests (-n) made";
+    assert!(text.contains(wanted), "{text}");
 }
 
 #[test]
