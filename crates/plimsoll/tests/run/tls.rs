@@ -239,3 +239,23 @@ fn the_wrong_scheme_is_reported() {
         ended.refuses(1, "speaks TLS on this port: use https://");
     }
 }
+
+#[test]
+fn no_command_measures_on_with_the_wrong_scheme() {
+    let (plain, secure) = (server(), Identity::new().server());
+    let folder = TempDir::new().expect("a temporary folder");
+    let wrong = [
+        (https(&plain, "/healthz"), "does not speak TLS on this port: use http://"),
+        (url(&secure, "/healthz"), "speaks TLS on this port: use https://"),
+    ];
+    for (at, (url, needle)) in wrong.iter().enumerate() {
+        for (name, line) in [
+            ("sweep", format!("{url} --levels 1,2 -d 200ms")),
+            ("capacity", format!("{url} --budget 10s")),
+            ("compare", format!("{url} {url} --rounds 2 -d 200ms")),
+        ] {
+            let out = folder.path().join(format!("{name}-{at}"));
+            plimsoll(&format!("{name} {line} -q --out {}", out.display())).refuses(1, needle);
+        }
+    }
+}
