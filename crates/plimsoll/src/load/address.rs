@@ -102,7 +102,8 @@ impl Destination {
         let Some(host) = url.host() else { return usage(format!("`{text}` has no host")) };
         if !url.username().is_empty() || url.password().is_some() {
             return usage(
-                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD",
+                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD, or in a workload file as \
+                 the header Authorization",
             );
         }
         let bare = match &host {
