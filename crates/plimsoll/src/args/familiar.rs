@@ -7,6 +7,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error};
+use model::units::parse_duration;
 
 /// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here. A line holds for the commands that have
 /// the flags that it names.
@@ -73,15 +74,26 @@ const FLAGS: &[(&[&str], &str)] = &[
     (&["--location-trusted"], "use --follow N"),
     (&["--disable-redirects"], "leave it out: redirects are not followed under load"),
     (
-        &["-x", "--proxy", "--proxy-header", "--proxy-user", "--proxy-http-version", "--socks5"],
+        &[
+            "-x",
+            "--proxy",
+            "--proxy-header",
+            "--proxy-user",
+            "--proxy-http-version",
+            "--proxy-http2",
+            "--socks5",
+        ],
         "proxies are not supported",
     ),
     (&["--limit-rate"], "use -R RATE for requests a second, or --pace TIME for each connection"),
     (&["--ciphers", "--tls13-ciphers"], "leave it out: the cipher is agreed on by TLS"),
     (&["--session-tickets"], "use --tls-resume"),
     (&["--noproxy"], "leave it out: no proxy is used"),
-    (&["--resolve", "--hosts", "--dns", "--dns-servers"], "use --connect-to HOST:PORT"),
-    (&["-B", "--interface", "--local-addr", "--laddr"], "use --source ADDRESS"),
+    (
+        &["--resolve", "--hosts", "--dns", "--dns-servers", "--resolvers"],
+        "use --connect-to HOST:PORT",
+    ),
+    (&["-B", "--interface", "--local-addr", "--laddr", "--local-ips"], "use --source ADDRESS"),
     (&["-E"], "use --cert FILE and --key FILE"),
     (&["--capath", "--root-certs"], "use --cacert FILE"),
     (&["--tlsv1.2", "--tlsv1.3", "--tlsv1", "--tlsv1.0", "--tlsv1.1"], "use --tls-min 1.2 or 1.3"),
@@ -106,7 +118,7 @@ const FLAGS: &[(&[&str], &str)] = &[
         &["--users", "--clients", "--concurrent", "--conns", "--max-connections", "--max-workers"],
         "use -c N",
     ),
-    (&["--parallel", "--parallel-max", "--batch", "--batch-per-host"], "use -c N"),
+    (&["--parallel", "--parallel-max", "-Z", "--batch", "--batch-per-host"], "use -c N"),
     (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
     (&["--workers", "--cpus"], "use -t N"),
     (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
@@ -162,7 +174,12 @@ const FLAGS: &[(&[&str], &str)] = &[
         "leave it out",
     ),
     (
-        &["--summary-trend-stats", "--stats-success-breakdown", "--percentiles", "--time-unit"],
+        &[
+            "--summary-trend-stats",
+            "--summary-mode",
+            "--stats-success-breakdown",
+            "--percentiles",
+        ],
         "--details prints everything that was measured",
     ),
     (
@@ -177,6 +194,10 @@ const FLAGS: &[(&[&str], &str)] = &[
     (
         &["--no-color", "--no-colour", "--disable-color", "--color", "--colour"],
         "colours are left out where NO_COLOR=1 is set",
+    ),
+    (
+        &["--time-unit", "--summary-time-unit"],
+        "leave it out: each time is printed in the unit that fits it",
     ),
     (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
     (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
@@ -339,21 +360,31 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             }
             said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
         }
-        ErrorKind::ValueValidation => {
-            let flag = said(error, ContextKind::InvalidArg)?;
-            let value = said(error, ContextKind::InvalidValue)?;
-            // As curl, hey, ab and oha have it.
-            let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
-            let is_type = value.contains('/');
-            match flag.split(' ').next()? {
-                "--duration" if is_body && longs(command).any(|long| long == "data") => Some(
-                    ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned(),
-                ),
-                "--timeout" if is_type => {
-                    Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
-                }
-                _ => None,
-            }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
+        _ => None,
+    }
+}
+
+/// What to do about a flag whose value is another tool's, or that has none there.
+fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
+    let flag = said(error, ContextKind::InvalidArg)?;
+    let value = said(error, ContextKind::InvalidValue)?;
+    // As curl, hey, ab and oha have it.
+    let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
+    let is_type = value.contains('/');
+    let is_time = parse_duration(&value).is_ok();
+    match flag.split(' ').next()? {
+        "--duration" if is_body && longs(command).any(|long| long == "data") => {
+            Some(": -d is how long; a body is given as --data BODY, or --json BODY".to_owned())
+        }
+        "--timeout" if is_type => {
+            Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
+        }
+        "--threads" if is_time && has_all(command, "-T") => {
+            Some(format!(": -t is how many workers there are; the time-out is -T {value}"))
+        }
+        "--script" if value.is_empty() && has_all(command, "-q") => {
+            Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
         }
         _ => None,
     }
@@ -488,6 +519,12 @@ mod tests {
             ("run http://h/ -d a=1&b=2", "as --data BODY"),
             ("run http://h/ -d soon", "is not a duration such as 500ms"),
             ("run http://h/ -d hello", "as --data BODY"),
+            ("run http://h/ -t 20s", "the time-out is -T 20s"),
+            ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
+            ("run http://h/ -s -k", "-q prints nothing while running"),
+            ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
+            ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
             ("tune begin http://h/ -d hello", "500ms, 10s or 1m30s; see"),
             ("run -s http://h/", "-s takes a value, and took http://h/ for it"),
             ("run -ks http://h/", "-ks takes a value, and took http://h/ for it"),

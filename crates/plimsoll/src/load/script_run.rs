@@ -103,7 +103,10 @@ impl ScriptRun {
             args: args.script_args.clone(),
         };
         if let Err(why) = std::fs::metadata(path) {
-            return cannot_run(format!("-s {}: {why}", path.display()));
+            return cannot_run(format!(
+                "-s {}: {why}; a script of wrk's is read there, and -q prints nothing while running",
+                path.display()
+            ));
         }
         let script = Script::read(path, site, Printed::ToStdout);
         let script = script.map_err(|error| Failure::Usage(error.to_string()))?;
