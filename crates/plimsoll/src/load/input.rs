@@ -155,6 +155,7 @@ impl LoadInput {
         for (flag, given) in [
             ("-m", args.method.is_some()),
             ("-b", args.body.is_some()),
+            ("--data", args.data.is_some()),
             ("--json", args.json.is_some()),
             ("-u", args.user.is_some()),
             ("--body-file", args.body_file.is_some()),
@@ -380,26 +381,34 @@ fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Suppl
     }
 }
 
-/// The fields that flags name. `--json` and `-u` make fields that `-H` does not name.
+/// The fields that flags name. `--json`, `--data` and `-u` make fields that `-H` does not name.
 fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
     let mut headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
     let basic = args.user.as_ref().map(|user| format!("Basic {}", BASE64.encode(user)));
-    let json = args.json.as_ref().map(|_| "application/json".to_owned());
-    for (name, value) in [("Authorization", basic), ("Content-Type", json)] {
+    let media = match (&args.json, &args.data) {
+        (Some(_), _) => Some("application/json".to_owned()),
+        (None, Some(_)) => Some("application/x-www-form-urlencoded".to_owned()),
+        (None, None) => None,
+    };
+    for (name, value) in [("Authorization", basic), ("Content-Type", media)] {
         let named = headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         headers.extend(value.filter(|_| !named).map(|value| (name.to_owned(), value)));
     }
     Ok(headers)
 }
 
-/// The file that `-b @FILE` or `--json @FILE` names.
+/// What the flag for a body is given.
+fn given_as_body(args: &LoadArgs) -> Option<&String> {
+    args.body.as_ref().or(args.data.as_ref()).or(args.json.as_ref())
+}
+
+/// The file that `-b @FILE`, `--data @FILE` or `--json @FILE` names.
 fn file_of_body(args: &LoadArgs) -> Option<&Path> {
-    let text = args.body.as_ref().or(args.json.as_ref())?;
-    text.strip_prefix('@').map(Path::new)
+    given_as_body(args)?.strip_prefix('@').map(Path::new)
 }
 
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let text = args.body.as_ref().or(args.json.as_ref());
+    let text = given_as_body(args);
     if let Some(text) = text.filter(|text| text.len() <= 255 && Path::new(text).is_file()) {
         eprintln!("plimsoll: the body is the text `{text}`; @{text} sends the file of that name");
     }

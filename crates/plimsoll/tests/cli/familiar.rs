@@ -45,7 +45,16 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
         assert!(!text.contains(&secret), "{secret}");
         assert!(!folder.text("out/report.html").contains(&secret), "{secret}");
     }
-    folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
+    let media_type = |flags: &str| {
+        folder.plimsoll(&format!("run {url} {flags} {line} --out typed")).measured();
+        let run: serde_json::Value = serde_json::from_str(&folder.text("typed/run.json")).unwrap();
+        run["plan"]["headers"].to_string()
+    };
+    assert!(media_type("-X POST --data x").contains("application/x-www-form-urlencoded"));
+    let own = media_type("--data x -H Content-Type:text/plain");
+    assert!(own.contains("text/plain") && !own.contains("urlencoded"), "{own}");
+    assert!(!media_type("-b x").contains("Content-Type"));
+    folder.plimsoll(&format!("run {url} --data x --json y {line}")).refuses(2, "--json");
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
     folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "did you mean -m ORE?");
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
