@@ -13,9 +13,9 @@ use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{IoArg, LoadArgs, PlanArgs, TextOrJson, TlsVersion};
-use crate::failure::{Failure, cannot_run, usage};
+use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
-use crate::load::script_run::SCRIPT_MISSING;
+use crate::load::script_run::{SCRIPT_MISSING, unreadable};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
 use crate::load::shape::{MOST_THREADS, Shape, threads};
 use crate::results::output;
@@ -78,7 +78,7 @@ fn check_script(args: &LoadArgs) -> Result<(), Failure> {
         None if !args.script_args.is_empty() => usage(SCRIPT_MISSING),
         Some(path) => match File::open(path) {
             Ok(_) => Ok(()),
-            Err(error) => cannot_run(format!("-s {}: {error}", path.display())),
+            Err(why) => Err(unreadable(path, &why)),
         },
         None => Ok(()),
     }
