@@ -15,7 +15,7 @@ use traffic::Finding;
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::address::Destination;
+use crate::load::address;
 use crate::load::stand_in::{self, Refused};
 use crate::load::workload_file;
 use crate::results::output::Readers;
@@ -36,7 +36,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
             "{name} is a URL, and files are read: curl -s {name} | plimsoll import -"
         ));
     }
-    let target = args.target.as_deref().map(server).transpose()?;
+    let target = args.target.as_deref().map(address::target).transpose()?;
     let bytes = match read(&args.file) {
         Ok(bytes) => bytes,
         Err(_) if args.format.is_none() && is_format(&args.file) => {
@@ -69,17 +69,6 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     }
     eprint!("{}", account(&made, format, args.out.as_deref()));
     Ok(0)
-}
-
-/// The server that `--target` names, understood as `run` understands a URL. One that the environment names is not known yet.
-fn server(typed: &str) -> Result<String, Failure> {
-    if typed.contains("${") {
-        return Ok(typed.to_owned());
-    }
-    match Destination::parse(typed) {
-        Ok(destination) => Ok(destination.url.to_string()),
-        Err(why) => usage(format!("--target: {why}")),
-    }
 }
 
 /// Whether what stands for a file is a format's name, and no file.
