@@ -47,7 +47,7 @@ pub struct LoadArgs {
         conflicts_with_all = ["body", "body_file"]
     )]
     pub data: Option<String>,
-    /// Body to send as application/json, or a file whose content it is
+    /// Body to send as application/json, which is asked for too, or a file whose content it is
     #[arg(
         long,
         value_name = "TEXT|@FILE",

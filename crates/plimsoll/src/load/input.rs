@@ -390,7 +390,9 @@ fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
         (None, Some(_)) => Some("application/x-www-form-urlencoded".to_owned()),
         (None, None) => None,
     };
-    for (name, value) in [("Authorization", basic), ("Content-Type", media)] {
+    // As curl has it.
+    let accepted = args.json.as_ref().map(|_| "application/json".to_owned());
+    for (name, value) in [("Authorization", basic), ("Content-Type", media), ("Accept", accepted)] {
         let named = headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         headers.extend(value.filter(|_| !named).map(|value| (name.to_owned(), value)));
     }
