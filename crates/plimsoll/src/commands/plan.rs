@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use model::Mix;
 use model::plan::{EXPECT_FIRST, FlowPlan};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
@@ -162,7 +162,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
             let rate = verdict::figures::level(*rate);
             add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
-            let cap = format!("{} at most", shape.connections.value);
+            let cap = format!("{} at most", grouped(shape.connections.value));
             add("connections", cap, shape.connections.origin);
         }
         Setting { value: None, .. } => {
@@ -181,7 +181,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         None => add("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
     }
     if let Some(count) = shape.requests.value {
-        add("requests at most", count.to_string(), shape.requests.origin);
+        add("requests at most", grouped(count), shape.requests.origin);
     }
     for (name, setting) in [("warm-up", &settings.warmup_ns), ("ramp", &settings.ramp_ns)] {
         add(name, exact_duration(setting.value), setting.origin);
