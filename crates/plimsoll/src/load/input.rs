@@ -350,9 +350,7 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     if args.unix.len() > 1 {
         return usage("--unix: one path; only `compare` takes one for each URL");
     }
-    let field = |text: &String| text.split_once(':').map(|(name, _)| name.trim().to_owned());
-    let is_cookie = |name: String| name.eq_ignore_ascii_case("cookie");
-    if args.cookies && args.headers.iter().filter_map(field).any(is_cookie) {
+    if args.cookies && names_field(args, "Cookie") {
         return usage("--cookies sends what responses set: leave out either it or -H Cookie");
     }
     if args.threads == Some(0) {
@@ -399,6 +397,12 @@ fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
     Ok(headers)
 }
 
+/// Whether `-H` names this field.
+fn names_field(args: &LoadArgs, field: &str) -> bool {
+    let mut names = args.headers.iter().filter_map(|text| Some(text.split_once(':')?.0.trim()));
+    names.any(|name| name.eq_ignore_ascii_case(field))
+}
+
 /// What the flag for a body is given.
 fn given_as_body(args: &LoadArgs) -> Option<&String> {
     args.body.as_ref().or(args.data.as_ref()).or(args.json.as_ref())
@@ -413,6 +417,12 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     let text = given_as_body(args);
     if let Some(text) = text.filter(|text| text.len() <= 255 && Path::new(text).is_file()) {
         eprintln!("plimsoll: the body is the text `{text}`; @{text} sends the file of that name");
+    }
+    let is_json = |text: &String| text.trim_start().starts_with(['{', '[']);
+    if args.data.as_ref().is_some_and(is_json) && !names_field(args, "Content-Type") {
+        eprintln!(
+            "plimsoll: the body looks like JSON and is sent as a form, as curl does; --json sends it as JSON"
+        );
     }
     let body = match (text, file_of_body(args).or(args.body_file.as_deref())) {
         (_, Some(path)) => Some(body_of(path)?),

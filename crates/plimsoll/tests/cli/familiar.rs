@@ -56,6 +56,8 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     assert!(own.contains("text/plain") && !own.contains("urlencoded"), "{own}");
     assert!(!media_type("-b x").contains("Content-Type"));
     folder.plimsoll(&format!("run {url} --data x --json y {line}")).refuses(2, "--json");
+    let told = folder.plimsoll(&format!("run {url} --data {{\"a\":1}} {line}")).measured();
+    told.says("sent as a form, as curl does; --json sends it as JSON\n");
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
     folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "did you mean -m ORE?");
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
