@@ -74,6 +74,7 @@ fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     folder.plimsoll("run ./results -d 1s").refuses(2, "`plimsoll report ./results`");
     folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
     folder.plimsoll("run api.invalid -n 1").refuses(1, "nor is there a file of that name");
+    folder.plimsoll("run api.invalid/a.json -n 1").refuses(1, "write http://api.invalid/a.json");
     // Not the address 0.0.31.144, which the digits are the 32 bits of.
     let meant = "port 8080 of this machine is :8080";
     for command in ["run 8080", "sweep 8080", "compare 8080 8081"] {
