@@ -19,6 +19,8 @@ pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
 pub enum Problem {
     /// The two ends have no TLS version in common.
     NoCommonVersion,
+    /// The server does not take HTTP/1.1 on this port.
+    NoCommonProtocol,
     /// The server wants a client certificate.
     ClientCertificateWanted,
     /// The server ended the handshake and did not say why.
@@ -76,6 +78,7 @@ fn of_handshake(error: &Error) -> Option<Problem> {
             PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig,
         ) => Problem::NoCommonVersion,
+        Error::AlertReceived(Alert::NoApplicationProtocol) => Problem::NoCommonProtocol,
         Error::AlertReceived(Alert::CertificateRequired) => Problem::ClientCertificateWanted,
         Error::AlertReceived(Alert::HandshakeFailure) => Problem::HandshakeRefused,
         Error::AlertReceived(Alert::UnrecognisedName) => Problem::UnknownName,
@@ -109,6 +112,7 @@ mod tests {
         for (error, problem) in [
             (Error::AlertReceived(Alert::ProtocolVersion), Problem::NoCommonVersion),
             (Error::PeerIncompatible(disabled), Problem::NoCommonVersion),
+            (Error::AlertReceived(Alert::NoApplicationProtocol), Problem::NoCommonProtocol),
             (Error::AlertReceived(Alert::CertificateRequired), Problem::ClientCertificateWanted),
             (Error::AlertReceived(Alert::HandshakeFailure), Problem::HandshakeRefused),
             (Error::AlertReceived(Alert::UnrecognisedName), Problem::UnknownName),

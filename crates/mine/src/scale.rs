@@ -18,7 +18,7 @@ pub struct Scale {
     pub speed: Option<f64>,
 }
 
-/// The interval between requests of a user unless given, as the founding example has it: 5 users, 45 requests/s.
+/// The interval between requests of a user unless given: 5 users send 45 requests/s.
 const PACE: Nanos = 110_000_000;
 
 /// A computed load.
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_founding_example_comes_out() {
+    fn users_of_today_become_those_wanted() {
         // 2.4 requests/s in the peak of 16,000 users become 45 requests/s of 300,000.
         let observed =
             Observed { requests: 8_640, seconds: 3_600, burst_factor: 2.0, daily_users: 900 };

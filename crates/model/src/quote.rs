@@ -22,9 +22,22 @@ pub fn plain(text: &str, most: usize) -> String {
     text.chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// A number with what it counts: `1 request`, `2 requests`.
+/// A count with its thousands apart: `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with what it counts: `1 request`, `2,000 requests`.
 pub fn counted(n: u64, thing: &str) -> String {
-    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// Whether a terminal obeys this character, or shows what follows it in another order: control characters
@@ -73,6 +86,12 @@ mod tests {
         assert_eq!(shown, "a\\u{1b}]0;x\\u{7}\tb\\u{d}\n\\u{9b}2J\\u{202e}c\\u{2028}é日");
         assert_eq!(visible(&shown, &[]), shown);
         assert!(matches!(visible("plain\ttext\n", &[]), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn counts_have_their_thousands_apart() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 20_000].map(|n| counted(n, "row")), ["1 row", "20,000 rows"]);
     }
 
     #[test]

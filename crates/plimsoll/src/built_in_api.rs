@@ -8,9 +8,11 @@ use std::thread;
 
 use model::{Curve, Sweep};
 use net::limits;
+use report::text::{Style, paragraph};
 use verdict::figures::{percent, rate};
 
 use crate::failure::{Failure, cannot_run};
+use crate::results::output;
 
 /// Servers of the queue.
 const SERVERS: u32 = 8;
@@ -62,7 +64,7 @@ impl BuiltIn {
         format!("{base}/healthz")
     }
 
-    /// The best QPS of a sweep beside the true capacity, as a sentence on a line.
+    /// The best QPS of a sweep beside the true capacity, as a paragraph.
     pub fn compare(&self, sweep: &Sweep) -> String {
         let best = Curve::from_sweep(sweep).ok().and_then(|curve| {
             let at = verdict::curve::best_row(&curve)?;
@@ -71,20 +73,9 @@ impl BuiltIn {
         self.beside_truth(best)
     }
 
-    /// The capacity found beside the true one, as a sentence on a line.
+    /// The capacity found beside the true one, as a paragraph.
     pub fn beside_truth(&self, found_per_s: Option<f64>) -> String {
-        let truth = format!(
-            "true capacity {}/s ({SERVERS} servers of {MEAN_MS} ms each)",
-            rate(CAPACITY_PER_S)
-        );
-        match found_per_s {
-            Some(found) => format!(
-                "\nThe built-in API: capacity found {}/s, {truth}: {} of it.\n",
-                rate(found),
-                percent(found / CAPACITY_PER_S)
-            ),
-            None => format!("\nThe built-in API: no capacity found, {truth}.\n"),
-        }
+        beside_truth(found_per_s, output::style())
     }
 
     /// Reads the line that the child says where it listens with.
@@ -105,6 +96,22 @@ impl BuiltIn {
             (Ok(_), None) => cannot_run("the built-in API did not start"),
         }
     }
+}
+
+fn beside_truth(found_per_s: Option<f64>, style: Style) -> String {
+    let truth = format!(
+        "true capacity {}/s ({SERVERS} servers of {MEAN_MS} ms each)",
+        rate(CAPACITY_PER_S)
+    );
+    let words = match found_per_s {
+        Some(found) => format!(
+            "The built-in API: capacity found {}/s, {truth}: {} of it.",
+            rate(found),
+            percent(found / CAPACITY_PER_S)
+        ),
+        None => format!("The built-in API: no capacity found, {truth}."),
+    };
+    format!("\n{}", paragraph(&words, "", style))
 }
 
 impl Drop for BuiltIn {
@@ -142,5 +149,21 @@ fn spawn_on(cpus: Vec<usize>) -> Result<Child, Failure> {
         Ok(Ok(child)) => Ok(child),
         Ok(Err(error)) => cannot_run(format!("cannot start the built-in API: {error}")),
         Err(_) => cannot_run("cannot start the built-in API"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_fits_the_terminal_beside_the_truth() {
+        for columns in [60, 80] {
+            for found in [None, Some(8_064.0)] {
+                let text = beside_truth(found, Style { columns, ..Style::default() });
+                assert!(text.starts_with("\nThe built-in API: "), "{text}");
+                assert!(text.lines().all(|line| line.len() <= columns), "{columns}: {text}");
+            }
+        }
     }
 }

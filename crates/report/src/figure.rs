@@ -5,28 +5,11 @@
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
 use model::quote::is_obeyed;
+pub(crate) use model::quote::{counted, grouped as count};
 use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthChar;
 use verdict::figures;
 pub(crate) use verdict::figures::{level, rate};
-
-/// A count with its thousands apart: `1,234,567`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun: `1 session`, `2,000 sessions`.
-pub(crate) fn counted(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(n), if n == 1 { "" } else { "s" })
-}
 
 /// A share in per cent with two decimals: `100.00 %` only of all, and what would round to nothing is
 /// `<0.01 %`.

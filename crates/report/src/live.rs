@@ -39,27 +39,30 @@ pub fn line(interval: &Interval, elapsed_ns: Nanos, open_loop: bool, columns: us
     };
     // The greater the number, the earlier it is left out.
     let mut parts = vec![(0, format!("{:>4}", elapsed(elapsed_ns)))];
-    parts.extend(open_loop.then(|| (1, format!("offered {:>6}", rate(interval.due)))));
+    parts.extend(open_loop.then(|| (2, format!("offered {:>6}", rate(interval.due)))));
     parts.extend([
-        (3, format!("sent {:>6}", rate(tally.sent))),
+        (4, format!("sent {:>6}", rate(tally.sent))),
         (0, format!("QPS {:>6}", rate(tally.responses_done))),
-        (2, format!("p50 {:>6}", quantile(0.50))),
-        (0, format!("p99 {:>6}", quantile(0.99))),
+        (3, format!("p50 {:>6}", quantile(0.50))),
+        (1, format!("p99 {:>6}", quantile(0.99))),
         (0, format!("errors {:>4}", four(tally.errors.total() + tally.unsent))),
         // Its figure is not padded: the line must not jump when it grows.
-        (1, format!("{state:<16}")),
+        (2, format!("{state:<16}")),
     ]);
-    let wide = |parts: &[(u8, String)]| {
-        parts.iter().map(|(_, part)| part.width() + 2).sum::<usize>() > columns + 2
+    let is_wide = |parts: &[(u8, String)], apart: usize| {
+        parts.iter().map(|(_, part)| part.width() + apart).sum::<usize>() > columns + apart
     };
-    for least in (1..=3).rev() {
-        if wide(&parts) {
+    for least in (2..=4).rev() {
+        if is_wide(&parts, 2) {
             parts.retain(|(rank, _)| *rank < least);
         }
     }
+    let apart = if is_wide(&parts, 2) { 1 } else { 2 };
+    if is_wide(&parts, apart) {
+        parts.retain(|(rank, _)| *rank == 0);
+    }
     let parts: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
-    let line = parts.join("  ").trim_end().to_owned();
-    if line.width() > columns { parts.join(" ").trim_end().to_owned() } else { line }
+    parts.join(&" ".repeat(apart)).trim_end().to_owned()
 }
 
 /// That so many responses are waited for, at the end of a run, each until its time-out.
@@ -183,6 +186,9 @@ mod tests {
                 assert!(narrow.chars().count() <= columns, "{narrow}");
                 assert!(narrow.contains("QPS") && narrow.contains("p99"), "{narrow}");
             }
+            // Behind the level of a sweep, and how long the others take.
+            let behind = line(&interval(Phase::Window, n), 5999 * SECOND, true, 30);
+            assert!(behind.width() <= 30 && behind.contains("QPS"), "{behind}");
         }
     }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::figure::{clean, counted, rate, share};
+use crate::figure::{clean, count, counted, rate, share};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone, paragraph, paragraph_in};
 
@@ -172,7 +172,7 @@ fn of_writes(writes: &Writes, style: Style) -> String {
     let mut text = "Writes: none.".to_owned();
     if writes.share != 0.0 {
         let many = match writes.requests {
-            Some(requests) => format!("about {requests} in this run"),
+            Some(requests) => format!("about {} in this run", count(requests)),
             None => "as many as the server answers".to_owned(),
         };
         let part = share(writes.share);
@@ -240,7 +240,7 @@ mod tests {
                     ..FlowPlan::default()
                 }],
             },
-            writes: Some(Writes { share: 0.25, requests: Some(100), left_out: Vec::new() }),
+            writes: Some(Writes { share: 0.25, requests: Some(1_000), left_out: Vec::new() }),
             environment: vec!["TOKEN".into()],
             unset: vec![Unset { place: "w.yaml:3:4".into(), what: "`TOKEN` is not set".into() }],
             requests: vec![Request {
@@ -270,8 +270,8 @@ mod tests {
         visit            5.00/s  flow
           visit/login            writes  status 200
 
-        Writes: 25.00 % of all requests, about 100 in this run; --reads-only leaves them
-        out.
+        Writes: 25.00 % of all requests, about 1,000 in this run; --reads-only leaves
+        them out.
 
         From the environment: TOKEN
 

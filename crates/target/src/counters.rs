@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use model::Nanos;
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::units::show_duration;
 
 /// Declares what requests are counted as, each with its name in what is served.
@@ -185,7 +185,7 @@ impl fmt::Display for Served {
             counted(self.connections, "connection")
         )?;
         for PathCount { path, requests } in &self.paths {
-            write!(f, "\n  {path:<14} {requests}")?;
+            write!(f, "\n  {path:<14} {}", grouped(*requests))?;
         }
         if self.not_accepted > 0 {
             let times = match self.not_accepted {

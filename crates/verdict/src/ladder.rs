@@ -138,6 +138,18 @@ impl Ladder {
         Some(levels.iter().filter(|&&level| self.outcome(level).is_none()).count())
     }
 
+    /// How many levels are still to come at most.
+    pub fn most_left(&self) -> usize {
+        match &self.choice {
+            _ if matches!(self.next(), Step::Done(_)) => 0,
+            Choice::List { .. } => self.left().unwrap_or(0),
+            Choice::Auto { max_level, .. } => {
+                let new = doublings(*max_level).filter(|&level| self.outcome(level).is_none());
+                new.count() + FINER.len()
+            }
+        }
+    }
+
     fn outcome(&self, level: f64) -> Option<Outcome> {
         let at = self.held.binary_search_by(|(held, _)| held.total_cmp(&level)).ok()?;
         Some(self.held[at].1)

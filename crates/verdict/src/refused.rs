@@ -23,9 +23,12 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     }
     let (status, n) = statuses.into_iter().max_by_key(|&(_, n)| n)?;
     let responses = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
+    let what = match status {
+        401 => "give credentials (-H 'Authorization: ...', or -u)",
+        _ => "check the URL",
+    };
     Some(format!(
-        "{} of {} responses had status {status}, at every level: check the URL, or accept them with \
-         --success",
+        "{} of {} responses had status {status}, at every level: {what}, or accept them with --success",
         grouped(n as f64, 0),
         grouped(responses as f64, 0)
     ))
@@ -79,6 +82,8 @@ mod tests {
     fn the_status_is_named_where_every_level_failed_by_it() {
         let sentence = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
         assert!(sentence.starts_with("2,900 of 3,000 responses had status 404"), "{sentence}");
+        let sentence = refused(&sweep(&[&[(401, 900)]])).unwrap();
+        assert!(sentence.contains("give credentials (-H 'Authorization: ...', or -u)"), "{sentence}");
         for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
             assert_eq!(refused(&sweep(served)), None);
         }

@@ -60,12 +60,15 @@ impl Format {
             .split_once(' ')
             .is_some_and(|(method, url)| is_method(method) && url.contains("://"));
         let description = |line: &str| line.starts_with("openapi:") || line.starts_with("swagger:");
+        let is_curl = |line: &str| line.trim_start().trim_start_matches("$ ").starts_with("curl ");
         match () {
-            () if first.trim_start_matches("$ ").starts_with("curl ") => Some(Self::Curl),
+            () if is_curl(first) => Some(Self::Curl),
             () if target => Some(Self::Vegeta),
             () if text.lines().any(description) => Some(Self::OpenApi),
             () if text.contains("<jmeterTestPlan") => Some(Self::Jmeter),
             () if text.contains("from 'k6") || text.contains("from \"k6") => Some(Self::K6),
+            // A shell script may set variables before.
+            () if text.lines().any(is_curl) => Some(Self::Curl),
             () => None,
         }
     }
@@ -101,6 +104,9 @@ mod tests {
         for (text, format) in [
             ("curl http://h/", Some(Format::Curl)),
             ("# copied\n$ curl 'http://h/'", Some(Format::Curl)),
+            ("#!/bin/sh\nset -e\nBASE=http://h\n  curl $BASE/a", Some(Format::Curl)),
+            ("see curl http://h/", None),
+            ("info:\n  description: |\n    curl http://h/\nopenapi: 3.0.0\n", Some(Format::OpenApi)),
             ("GET http://h/x\n", Some(Format::Vegeta)),
             ("{\"method\": \"GET\", \"url\": \"http://h/\"}", Some(Format::Vegeta)),
             ("{\"log\": {\"entries\": []}}", Some(Format::Har)),

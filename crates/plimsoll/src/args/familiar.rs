@@ -1,220 +1,17 @@
 //! Command lines as users of other tools type them: what is wrong with one, and what to type here.
 //!
-//! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Here are those that do
-//! not, with what takes their place.
+//! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Those that do not are in
+//! `table`, with what takes their place.
+
+mod table;
 
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error};
+use model::units::parse_duration;
 
-/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and what to do here. A line holds for the commands that have
-/// the flags that it names.
-const FLAGS: &[(&[&str], &str)] = &[
-    (&["--http2", "--http3", "--h2", "-2", "-3"], "only HTTP/1.1 is spoken"),
-    (
-        &["--http-version", "--http2-parallel", "--h2c", "--http2-prior-knowledge", "--http3-only"],
-        "only HTTP/1.1 is spoken",
-    ),
-    (&["--http1.1", "--http1.0", "-0"], "leave it out: HTTP/1.1 is spoken"),
-    (
-        &["-o", "-O", "--output", "--remote-name"],
-        "results go to a folder with --out DIR, JSON to standard output with --format json",
-    ),
-    (&["--output-format", "--out-format"], "use --format text|wrk|json, and --out DIR for files"),
-    (&["-j"], "use --format json"),
-    (
-        &["--csv", "--html", "--report", "--summary-export", "-g"],
-        "--out DIR takes all results: JSON, CSV, charts and a page",
-    ),
-    (
-        &["-i", "--include", "-I", "--head"],
-        "send HEAD requests with -m HEAD; a response's fields are not printed",
-    ),
-    (&["-A", "--user-agent"], "use -H 'User-Agent: TEXT'"),
-    (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'; --cookies keeps those that responses set"),
-    (&["--cookie-jar"], "--cookies keeps the cookies that responses set"),
-    (&["-e", "--referer"], "use -H 'Referer: URL'"),
-    (&["--content-type"], "use -H 'Content-Type: TYPE'"),
-    (
-        &["-a", "-P", "--auth", "--basic-auth", "--bearer", "--oauth2-bearer", "--basic"],
-        "use -u USER:PASSWORD, or -H 'Authorization: ...'",
-    ),
-    (
-        &["--digest", "--negotiate", "--ntlm", "--anyauth", "--aws-sigv4", "--aws-session"],
-        "only Basic is spoken, by -u; any other field is -H 'Authorization: ...'",
-    ),
-    (
-        &["-F", "--form", "--form-string"],
-        "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
-    ),
-    (&["-D", "-p", "--body-path"], "use --body-file FILE"),
-    (&["-G", "--get", "--data-urlencode", "--url-query"], "write the query, encoded, into the URL"),
-    (&["--url"], "write the URL without a flag before it"),
-    (&["--data-ascii"], "use --data TEXT"),
-    (&["--host"], "the URL stands without a flag before it; a Host field is -H 'Host: NAME'"),
-    (&["--range"], "use -H 'Range: bytes=0-99'"),
-    (&["--upload-file"], "use --body-file FILE and -m PUT"),
-    (
-        &["--targets", "--urls-from-file", "--rand-regex-url", "--max-repeat", "--dump-urls"],
-        "several URLs are written into a workload file: see `plimsoll init` and `plimsoll import`",
-    ),
-    (
-        &[
-            "--location",
-            "--redirects",
-            "--redirect",
-            "--max-redirects",
-            "--maxredirs",
-            "--max-redirs",
-        ],
-        "use --follow N",
-    ),
-    (&["--location-trusted"], "use --follow N"),
-    (&["--disable-redirects"], "leave it out: redirects are not followed under load"),
-    (
-        &["-x", "--proxy", "--proxy-header", "--proxy-user", "--proxy-http-version", "--socks5"],
-        "proxies are not supported",
-    ),
-    (&["--limit-rate"], "use -R RATE for requests a second, or --pace TIME for each connection"),
-    (&["--ciphers", "--tls13-ciphers"], "leave it out: the cipher is agreed on by TLS"),
-    (&["--session-tickets"], "use --tls-resume"),
-    (&["--noproxy"], "leave it out: no proxy is used"),
-    (&["--resolve", "--hosts", "--dns", "--dns-servers"], "use --connect-to HOST:PORT"),
-    (&["-B", "--interface", "--local-addr", "--laddr"], "use --source ADDRESS"),
-    (&["-E"], "use --cert FILE and --key FILE"),
-    (&["--capath", "--root-certs"], "use --cacert FILE"),
-    (&["--tlsv1.2", "--tlsv1.3", "--tlsv1", "--tlsv1.0", "--tlsv1.1"], "use --tls-min 1.2 or 1.3"),
-    (&["--abstract-unix-socket"], "use --unix PATH; abstract sockets are not supported"),
-    (
-        &["-4", "-6", "--ipv4", "--ipv6"],
-        "write the address into the URL, such as http://[::1]:8080/, or use --connect-to",
-    ),
-    (
-        &["--connect-timeout", "--max-time"],
-        "use -T TIME, which limits each attempt from connecting to its last byte",
-    ),
-    (&["--retry", "--retries"], "nothing is sent twice: a failed attempt is counted as that"),
-    (&["-f", "--fail", "-r"], "leave it out: failures are counted, and the run goes on"),
-    (&["--no-connection-reuse", "--no-vu-connection-reuse"], "use --no-keepalive"),
-    (&["--keepalive-time"], "leave it out: connections are kept for the whole run"),
-    (
-        &["--keepalive", "--keep-alive", "-K"],
-        "leave it out: connections are kept; --no-keepalive closes them",
-    ),
-    (
-        &["--users", "--clients", "--concurrent", "--conns", "--max-connections", "--max-workers"],
-        "use -c N",
-    ),
-    (&["--parallel", "--parallel-max", "--batch", "--batch-per-host"], "use -c N"),
-    (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
-    (&["--workers", "--cpus"], "use -t N"),
-    (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
-    (&["--time", "--run-time", "--duration-seconds"], "use -d TIME"),
-    (&["--min-iteration-duration"], "use --pace TIME"),
-    (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
-    (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
-    (&["--rps", "--rate-limit", "--qps", "--rate", "-R"], "use --rates 100,200,500"),
-    (
-        &["--stage", "--stages", "--burst-delay", "--burst-rate"],
-        "write stages into a workload file: see `plimsoll init`",
-    ),
-    (
-        &["--env", "--tag"],
-        "write ${env.NAME} into a workload file to take a value from the environment",
-    ),
-    (
-        &["--wait-ongoing-requests-after-deadline"],
-        "leave it out: the last responses are waited for, each up to -T",
-    ),
-    (
-        &["--latency-correction"],
-        "leave it out: with -R, response times begin when a request is due",
-    ),
-    (&["--u_latency", "-U"], "service time is printed beside response time"),
-    (&["--batch_latency"], "leave it out: latencies are printed"),
-    (
-        &["--no-tui", "--silent", "-S", "--show-error", "--no-progress-meter"],
-        "leave it out; -q prints nothing while running",
-    ),
-    (&["--fps", "--progress", "--progress-bar", "-#"], "leave it out"),
-    (
-        &["--no-buffer", "-N", "--tcp-nodelay", "--path-as-is", "--globoff", "--raw", "--throw"],
-        "leave it out",
-    ),
-    (
-        &[
-            "--discard-response-bodies",
-            "--no-pre-lookup",
-            "--no-summary",
-            "--no-thresholds",
-            "--paused",
-            "--linger",
-            "--no-setup",
-            "--no-teardown",
-            "--no-usage-report",
-            "--include-system-env-vars",
-            "--lazy",
-            "--chunked",
-            "--max-body",
-            "--max-filesize",
-        ],
-        "leave it out",
-    ),
-    (
-        &["--summary-trend-stats", "--stats-success-breakdown", "--percentiles", "--time-unit"],
-        "--details prints everything that was measured",
-    ),
-    (
-        &["--http-debug", "--trace", "--trace-ascii", "--dump-header", "--write-out", "--stderr"],
-        "no response is printed; send one request with curl, and see `plimsoll plan` for what is sent",
-    ),
-    (&["--console-output", "--log-output", "--db-url"], "--out DIR takes all results"),
-    (
-        &["--fail-with-body", "--fail-early"],
-        "leave it out: failures are counted, and the run goes on",
-    ),
-    (
-        &["--no-color", "--no-colour", "--disable-color", "--color", "--colour"],
-        "colours are left out where NO_COLOR=1 is set",
-    ),
-    (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
-    (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
-    (&["--threshold", "--thresholds", "--sla", "--assert"], "use --slo 'p99<100ms'"),
-    (&["--port", "-p"], "use --listen 127.0.0.1:PORT"),
-    (&["--compressed", "--gzip"], "use -H 'Accept-Encoding: gzip'"),
-    (&["--disable-compression"], "leave it out: no Accept-Encoding is sent"),
-];
-
-/// Commands of other tools, and words that one tries, with what to type here.
-const COMMANDS: &[(&[&str], &str)] = &[
-    (
-        &["bench", "benchmark", "load", "test", "attack", "hit", "get", "start", "stress", "perf"],
-        "a load is `plimsoll run URL`",
-    ),
-    (&["version"], "it is `plimsoll --version`"),
-    (&["serve", "server"], "the built-in API is `plimsoll target`"),
-    (
-        &["completion", "completions", "man"],
-        "man pages and completions are written by `plimsoll generate DIR`",
-    ),
-    (&["record", "proxy"], "make a workload of traffic with `plimsoll import` or `plimsoll mine`"),
-];
-
-/// Arguments that a command needs, with one.
-const EXAMPLES: &[(&str, &str)] = &[
-    ("<URL", "http://127.0.0.1:8080/"),
-    ("<FILE|URL|DIR>", "cpu.pprof, or a Go server's http://127.0.0.1:6060"),
-    ("<LOG>", "/var/log/nginx/access.log"),
-    ("<DATABASE_URL>", "postgres://USER@127.0.0.1/DATABASE, or sqlite:FILE"),
-    ("<FUNCTION>", "main.handle, as `plimsoll profile` names it"),
-    ("<NAME>", "pooled-buffers http://127.0.0.1:8080/"),
-    ("<BEFORE>", "out/before out/after, folders of runs with profiles"),
-    ("<DIR>", "plimsoll-out/last main.handle, a run with a profile and a function"),
-    ("<A>", "a.dat b.dat"),
-    ("import <FILE>", "requests.curl"),
-    ("audit <FILE>", "wrk.txt"),
-];
+use table::{COMMANDS, EXAMPLES, FLAGS};
 
 /// What to do about a word that another tool has and that clap took for `-h` or `-v` with letters behind: `-host` of
 /// hey's.
@@ -337,23 +134,36 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
             }
+            if command.get_name() == "plan" && is_of_run(flag) {
+                return Some(": leave it out: it changes nothing that is sent".to_owned());
+            }
             said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
         }
-        ErrorKind::ValueValidation => {
-            let flag = said(error, ContextKind::InvalidArg)?;
-            let value = said(error, ContextKind::InvalidValue)?;
-            // As curl, hey, ab and oha have it.
-            let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
-            let is_type = value.contains('/');
-            match flag.split(' ').next()? {
-                "--duration" if is_body && longs(command).any(|long| long == "data") => Some(
-                    ": -d is how long; a body is given as --data BODY, or --json BODY".to_owned(),
-                ),
-                "--timeout" if is_type => {
-                    Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
-                }
-                _ => None,
-            }
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
+        _ => None,
+    }
+}
+
+/// What to do about a flag whose value is another tool's, or that has none there.
+fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
+    let flag = said(error, ContextKind::InvalidArg)?;
+    let value = said(error, ContextKind::InvalidValue)?;
+    // As curl, hey, ab and oha have it.
+    let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
+    let is_type = value.contains('/');
+    let is_time = parse_duration(&value).is_ok();
+    match flag.split(' ').next()? {
+        "--duration" if is_body && longs(command).any(|long| long == "data") => {
+            Some(": -d is how long; a body is given as --data BODY, or --json BODY".to_owned())
+        }
+        "--timeout" if is_type => {
+            Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
+        }
+        "--threads" if is_time && has_all(command, "-T") => {
+            Some(format!(": -t is how many workers there are; the time-out is -T {value}"))
+        }
+        "--script" if value.is_empty() && has_all(command, "-q") => {
+            Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
         }
         _ => None,
     }
@@ -367,6 +177,11 @@ fn advice_on(flag: &str, command: &Command) -> Option<&'static str> {
     let fits =
         |(flags, advice): &&(&[&str], &str)| flags.contains(&flag) && has_all(command, advice);
     FLAGS.iter().find(fits).map(|(_, advice)| *advice)
+}
+
+/// Whether `run` has a flag.
+fn is_of_run(flag: &str) -> bool {
+    super::Cli::command().find_subcommand("run").is_some_and(|run| has_all(run, flag))
 }
 
 /// Whether a command has every flag that a text names.
@@ -488,6 +303,18 @@ mod tests {
             ("run http://h/ -d a=1&b=2", "as --data BODY"),
             ("run http://h/ -d soon", "is not a duration such as 500ms"),
             ("run http://h/ -d hello", "as --data BODY"),
+            ("run http://h/ -t 20s", "the time-out is -T 20s"),
+            ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
+            ("run http://h/ -s -k", "-q prints nothing while running"),
+            ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ --levels 1,2", "`plimsoll sweep` takes several"),
+            ("capacity http://h/ -d 30s", "--budget TIME bounds the whole search"),
+            ("capacity http://h/ -R 500", "the rate is searched; --max RATE bounds it"),
+            ("sweep http://h/ -n 1000", "each level of --levels lasts -d TIME"),
+            ("plan http://h/ --slo valid", "leave it out: it changes nothing that is sent"),
+            ("plan http://h/ -q", "leave it out: it changes nothing that is sent"),
+            ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
+            ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
             ("tune begin http://h/ -d hello", "500ms, 10s or 1m30s; see"),
             ("run -s http://h/", "-s takes a value, and took http://h/ for it"),
             ("run -ks http://h/", "-ks takes a value, and took http://h/ for it"),

@@ -33,19 +33,26 @@ pub struct LoadArgs {
     #[arg(
         short,
         long,
-        visible_alias = "data",
-        aliases = ["data-raw", "data-binary"],
         value_name = "TEXT|@FILE",
         help_heading = "Request",
         conflicts_with = "body_file"
     )]
     pub body: Option<String>,
-    /// Body to send as application/json, or a file whose content it is
+    /// Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is
+    #[arg(
+        long,
+        aliases = ["data-raw", "data-binary"],
+        value_name = "TEXT|@FILE",
+        help_heading = "Request",
+        conflicts_with_all = ["body", "body_file"]
+    )]
+    pub data: Option<String>,
+    /// Body to send as application/json, which is asked for too, or a file whose content it is
     #[arg(
         long,
         value_name = "TEXT|@FILE",
         help_heading = "Request",
-        conflicts_with_all = ["body", "body_file"]
+        conflicts_with_all = ["body", "data", "body_file"]
     )]
     pub json: Option<String>,
     /// User name and password to send in an Authorization field (Basic)

@@ -8,7 +8,7 @@ use super::{LoadArgs, ShapeArgs, TextOrJson};
 /// `plimsoll plan`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Takes the flags of `plimsoll run` and shows the plan that they and the workload file \
+    after_help = "Takes the flags of `plimsoll run` that say what is sent, and shows the plan that they and the workload file \
 make. Secrets are shown as ***. Nothing is sent and no connection is made.\nExit codes: 0 the plan \
 is valid; 1 it could not be printed, or a file that is named cannot be read; 2 something in the flags or the file is wrong."
 )]

@@ -12,6 +12,7 @@ use model::quote::counted;
 use model::units::{MILLISECOND, show_duration};
 use model::{Calibration, Environment, Io, ReasonCode, Run};
 use net::limits;
+use report::text::{Style, paragraph};
 use verdict::exit::INTERRUPTED;
 use verdict::figures::{grouped, percent, rate};
 
@@ -87,7 +88,8 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&calibration) + "\n")),
         TextOrJson::Text => {
-            output::print(&format!("{}\nkept in {}\n", words(&calibration), kept.display()))
+            let words = words(&calibration, output::style());
+            output::print(&format!("{words}\nkept in {}\n", kept.display()))
         }
     };
     Ok(u8::from(!printed))
@@ -201,7 +203,7 @@ fn lateness(run: &Run) -> OpenLateness {
 }
 
 /// The calibration as a terminal shows it.
-fn words(calibration: &Calibration) -> String {
+fn words(calibration: &Calibration, style: Style) -> String {
     let io = match calibration.io {
         Io::Uring => "io_uring",
         other => other.name(),
@@ -211,14 +213,15 @@ fn words(calibration: &Calibration) -> String {
         let noun = if closed.workers == 1 { "worker" } else { "workers" };
         let how = if closed.busy_ratio >= 0.95 { "reached" } else { "by its cost per request" };
         let shared = if closed.shared { "; processors shared with the API" } else { "" };
-        text += &format!(
-            "  {:>3} {noun:<7} {:>9}/s  {how}: {}/s at {} busy, {} ns a request{shared}\n",
-            closed.workers,
-            rate(closed.requests_per_s),
+        let most = rate(closed.requests_per_s);
+        let mark = format!("  {:>3} {noun:<7} {most:>9}/s  ", closed.workers);
+        let by = format!(
+            "{how}: {}/s at {} busy, {} ns a request{shared}",
             rate(closed.measured_per_s),
             percent(closed.busy_ratio),
             grouped(closed.cpu_ns_per_request, 0)
         );
+        text += &paragraph(&by, &mark, style);
     }
     text += "How late requests leave in an open loop:\n";
     for open in &calibration.open {
@@ -236,6 +239,32 @@ fn words(calibration: &Calibration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ceiling_fits_the_terminal_it_is_shown_on() {
+        let closed = ClosedCeiling {
+            workers: 128,
+            requests_per_s: 1_234_567.0,
+            measured_per_s: 1_111_111.0,
+            busy_ratio: 0.9,
+            cpu_ns_per_request: 12_345.0,
+            shared: true,
+        };
+        let calibration = Calibration {
+            schema: SCHEMA.to_owned(),
+            plimsoll: Program::default(),
+            measured_at: String::new(),
+            environment: Environment::default(),
+            io: Io::Uring,
+            closed: vec![closed],
+            open: Vec::new(),
+        };
+        for columns in [60, 80] {
+            let text = words(&calibration, Style { columns, ..Style::default() });
+            assert!(text.contains("shared"), "{text}");
+            assert!(text.lines().all(|line| line.len() <= columns), "{columns}: {text}");
+        }
+    }
 
     #[test]
     fn workers_double_up_to_the_processors() {

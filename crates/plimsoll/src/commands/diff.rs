@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Curve, Run};
 use report::html::Comparison;
+use report::text::paragraph;
 use report::watched::Beside;
 use verdict::Diff;
 use verdict::comparison::levels::{self, AtLevel};
@@ -115,7 +116,8 @@ impl Compared {
             let alone = partial.iter().filter(|(_, having)| having.contains(&name.as_str()));
             let levels: Vec<String> = alone.map(|(at, _)| level(*at)).collect();
             if !levels.is_empty() {
-                text += &format!("{name} has levels that others lack: {}\n", levels.join("; "));
+                let words = format!("{name} has levels that others lack: {}", levels.join("; "));
+                text += &paragraph(&words, "", output::style());
             }
         }
         for judged in &self.judgements {

@@ -15,6 +15,7 @@ use traffic::Finding;
 
 use crate::args::ImportArgs;
 use crate::failure::{Failure, cannot_run, usage};
+use crate::load::address;
 use crate::load::stand_in::{self, Refused};
 use crate::load::workload_file;
 use crate::results::output::Readers;
@@ -35,6 +36,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
             "{name} is a URL, and files are read: curl -s {name} | plimsoll import -"
         ));
     }
+    let target = args.target.as_deref().map(address::target).transpose()?;
     let bytes = match read(&args.file) {
         Ok(bytes) => bytes,
         Err(_) if args.format.is_none() && is_format(&args.file) => {
@@ -44,7 +46,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
         }
         Err(why) => return cannot_run(format!("{name}: {why}")),
     };
-    let options = Options { target: args.target.clone(), keep_secrets: args.keep_secrets };
+    let options = Options { target, keep_secrets: args.keep_secrets };
     let Some(format) = args.format.map(Format::from).or_else(|| Format::of(&bytes)) else {
         return usage(format!(
             "{name} begins as none of curl, vegeta, har, openapi, postman does: say which it is, as in \

@@ -18,7 +18,7 @@ use model::units::SECOND;
 
 use crate::args::{MineArgs, MineFormat};
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::address::Destination;
+use crate::load::address;
 use crate::load::workload_file;
 use crate::results::folder::{folder_name, unused};
 use crate::results::lock::Lock;
@@ -36,7 +36,7 @@ const POOLS: &str = "pools";
 /// When a log cannot be read, too many of its lines are bad, it holds no request of an API, or the result cannot be
 /// written.
 pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
-    check(args)?;
+    let target = checked(args)?;
     let (logs, notes) = opened(args)?;
     let dir = match &args.out {
         Some(dir) => dir.clone(),
@@ -44,7 +44,7 @@ pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
     };
     make_folder(&dir)?;
     let lock = Lock::of_folder(&dir)?;
-    let outcome = match readings::read(args, &logs, &wanted(args, &logs, notes)) {
+    let outcome = match readings::read(args, &logs, &wanted(args, target, &logs, notes)) {
         Ok(outcome) => outcome,
         Err(failure) => {
             drop(lock);
@@ -61,9 +61,9 @@ pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
     Ok(if printed { 0 } else { 1 })
 }
 
-/// Refuses what makes no workload.
-fn check(args: &MineArgs) -> Result<(), Failure> {
-    Destination::parse(&args.target)?;
+/// Refuses what makes no workload; the server that it is for.
+fn checked(args: &MineArgs) -> Result<String, Failure> {
+    let server = address::target(&args.target)?;
     // A host without a dot may be right, but nothing is sent to it now: a slip would be seen late.
     let target = args.target.as_str();
     if !target.contains(['.', ':']) && target != "localhost" {
@@ -75,7 +75,7 @@ fn check(args: &MineArgs) -> Result<(), Failure> {
     if args.top == 0 {
         return usage("--top must be 1 or more: a workload without endpoints sends nothing");
     }
-    Ok(())
+    Ok(server)
 }
 
 /// The logs that have lines, each once, and what is to be said of the others.
@@ -182,7 +182,7 @@ fn user_field(fields: &[String]) -> Result<Option<&str>, Failure> {
     Ok(user)
 }
 
-fn wanted(args: &MineArgs, logs: &[Log], notes: Vec<String>) -> Wanted {
+fn wanted(args: &MineArgs, target: String, logs: &[Log], notes: Vec<String>) -> Wanted {
     let mut formats: Vec<&str> = Vec::new();
     for name in logs.iter().filter_map(|log| Some(log.format()?.name())) {
         if !formats.contains(&name) {
@@ -192,7 +192,7 @@ fn wanted(args: &MineArgs, logs: &[Log], notes: Vec<String>) -> Wanted {
     Wanted {
         files: logs.iter().map(|log| log.name().to_owned()).collect(),
         format: formats.join(", "),
-        target: args.target.clone(),
+        target,
         top: args.top.try_into().unwrap_or(usize::MAX),
         scale: Scale {
             users_now: args.dau_now,

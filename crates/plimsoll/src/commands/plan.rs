@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 use model::Mix;
 use model::plan::{EXPECT_FIRST, FlowPlan};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::units::{exact_duration, show_duration};
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
 use crate::args::{IoArg, LoadArgs, PlanArgs, TextOrJson, TlsVersion};
-use crate::failure::{Failure, cannot_run, usage};
+use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
-use crate::load::script_run::SCRIPT_MISSING;
+use crate::load::script_run::{SCRIPT_MISSING, unreadable};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
 use crate::load::shape::{MOST_THREADS, Shape, threads};
 use crate::results::output;
@@ -78,7 +78,7 @@ fn check_script(args: &LoadArgs) -> Result<(), Failure> {
         None if !args.script_args.is_empty() => usage(SCRIPT_MISSING),
         Some(path) => match File::open(path) {
             Ok(_) => Ok(()),
-            Err(error) => cannot_run(format!("-s {}: {error}", path.display())),
+            Err(why) => Err(unreadable(path, &why)),
         },
         None => Ok(()),
     }
@@ -162,7 +162,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
             let rate = verdict::figures::level(*rate);
             add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
-            let cap = format!("{} at most", shape.connections.value);
+            let cap = format!("{} at most", grouped(shape.connections.value));
             add("connections", cap, shape.connections.origin);
         }
         Setting { value: None, .. } => {
@@ -181,7 +181,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         None => add("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
     }
     if let Some(count) = shape.requests.value {
-        add("requests at most", count.to_string(), shape.requests.origin);
+        add("requests at most", grouped(count), shape.requests.origin);
     }
     for (name, setting) in [("warm-up", &settings.warmup_ns), ("ramp", &settings.ramp_ns)] {
         add(name, exact_duration(setting.value), setting.origin);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use model::quote::counted;
+use report::text::paragraph;
 use target::{Options, Server, Stall, Tls};
 
 use crate::args::{IoArg, TargetArgs};
@@ -30,15 +31,16 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
         Err(error) => return cannot_run(error.to_string()),
     };
     let scheme = if tls { "https" } else { "http" };
-    output::print(&format!(
-        "listening on {scheme}://{}/healthz ({}, {}); Ctrl-C ends it\n",
+    let opening = format!(
+        "listening on {scheme}://{}/healthz ({}, {}); Ctrl-C ends it",
         server.addr(),
         counted(server.threads() as u64, "thread"),
         match server.io() {
             net::Io::Uring => "io_uring",
             net::Io::Epoll => "epoll",
         }
-    ));
+    );
+    output::print(&paragraph(&opening, "", output::style()));
     if args.until_input_ends {
         let stop = stop.clone();
         thread::spawn(move || {

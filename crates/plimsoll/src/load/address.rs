@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use net::{Peer, Route, UnixPath};
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
@@ -102,7 +102,8 @@ impl Destination {
         let Some(host) = url.host() else { return usage(format!("`{text}` has no host")) };
         if !url.username().is_empty() || url.password().is_some() {
             return usage(
-                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD",
+                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD, or in a workload file as \
+                 the header Authorization",
             );
         }
         let bare = match &host {
@@ -157,6 +158,25 @@ impl Destination {
         }
         Ok(reached)
     }
+}
+
+/// The server that `--target` names, for a workload file: understood as `run` understands a URL, and without a slash at its
+/// end. One that the environment names is not known yet, and stays as it is.
+///
+/// # Errors
+/// As [`Destination::parse`], and where it has a query, which belongs to the paths of requests.
+pub fn target(typed: &str) -> Result<String, Failure> {
+    if typed.contains("${") {
+        return Ok(typed.to_owned());
+    }
+    let url = match Destination::parse(typed) {
+        Ok(destination) => destination.url,
+        Err(why) => return usage(format!("--target: {why}")),
+    };
+    if url.query().is_some() {
+        return usage(format!("--target: `{typed}`: a query belongs to the paths of requests"));
+    }
+    Ok(url[..Position::AfterPath].trim_end_matches('/').to_owned())
 }
 
 /// Refuses a folder, and a scheme whose `://` lacks a character: both would be taken for hosts and looked up.
@@ -361,6 +381,22 @@ mod tests {
         assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a", 8080));
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
+    }
+
+    #[test]
+    fn a_target_is_the_server_that_run_would_load() {
+        for (typed, server) in [
+            ("localhost:8080", "http://localhost:8080"),
+            (":8080/v1/", "http://localhost:8080/v1"),
+            ("https://h/#top", "https://h"),
+            ("http://${env.HOST}/", "http://${env.HOST}/"),
+        ] {
+            assert_eq!(target(typed).unwrap(), server, "{typed}");
+        }
+        for typed in ["8080", "http:/h", "http://h/?a=b", "http://me:secret@h"] {
+            let told = target(typed).unwrap_err().to_string();
+            assert!(told.starts_with("--target: ") && !told.contains("secret"), "{told}");
+        }
     }
 
     #[test]

@@ -155,6 +155,7 @@ impl LoadInput {
         for (flag, given) in [
             ("-m", args.method.is_some()),
             ("-b", args.body.is_some()),
+            ("--data", args.data.is_some()),
             ("--json", args.json.is_some()),
             ("-u", args.user.is_some()),
             ("--body-file", args.body_file.is_some()),
@@ -349,9 +350,7 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     if args.unix.len() > 1 {
         return usage("--unix: one path; only `compare` takes one for each URL");
     }
-    let field = |text: &String| text.split_once(':').map(|(name, _)| name.trim().to_owned());
-    let is_cookie = |name: String| name.eq_ignore_ascii_case("cookie");
-    if args.cookies && args.headers.iter().filter_map(field).any(is_cookie) {
+    if args.cookies && names_field(args, "Cookie") {
         return usage("--cookies sends what responses set: leave out either it or -H Cookie");
     }
     if args.threads == Some(0) {
@@ -380,28 +379,50 @@ fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Suppl
     }
 }
 
-/// The fields that flags name. `--json` and `-u` make fields that `-H` does not name.
+/// The fields that flags name. `--json`, `--data` and `-u` make fields that `-H` does not name.
 fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
     let mut headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
     let basic = args.user.as_ref().map(|user| format!("Basic {}", BASE64.encode(user)));
-    let json = args.json.as_ref().map(|_| "application/json".to_owned());
-    for (name, value) in [("Authorization", basic), ("Content-Type", json)] {
+    let media = match (&args.json, &args.data) {
+        (Some(_), _) => Some("application/json".to_owned()),
+        (None, Some(_)) => Some("application/x-www-form-urlencoded".to_owned()),
+        (None, None) => None,
+    };
+    // As curl has it.
+    let accepted = args.json.as_ref().map(|_| "application/json".to_owned());
+    for (name, value) in [("Authorization", basic), ("Content-Type", media), ("Accept", accepted)] {
         let named = headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         headers.extend(value.filter(|_| !named).map(|value| (name.to_owned(), value)));
     }
     Ok(headers)
 }
 
-/// The file that `-b @FILE` or `--json @FILE` names.
+/// Whether `-H` names this field.
+fn names_field(args: &LoadArgs, field: &str) -> bool {
+    let mut names = args.headers.iter().filter_map(|text| Some(text.split_once(':')?.0.trim()));
+    names.any(|name| name.eq_ignore_ascii_case(field))
+}
+
+/// What the flag for a body is given.
+fn given_as_body(args: &LoadArgs) -> Option<&String> {
+    args.body.as_ref().or(args.data.as_ref()).or(args.json.as_ref())
+}
+
+/// The file that `-b @FILE`, `--data @FILE` or `--json @FILE` names.
 fn file_of_body(args: &LoadArgs) -> Option<&Path> {
-    let text = args.body.as_ref().or(args.json.as_ref())?;
-    text.strip_prefix('@').map(Path::new)
+    given_as_body(args)?.strip_prefix('@').map(Path::new)
 }
 
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let text = args.body.as_ref().or(args.json.as_ref());
+    let text = given_as_body(args);
     if let Some(text) = text.filter(|text| text.len() <= 255 && Path::new(text).is_file()) {
         eprintln!("plimsoll: the body is the text `{text}`; @{text} sends the file of that name");
+    }
+    let is_json = |text: &String| text.trim_start().starts_with(['{', '[']);
+    if args.data.as_ref().is_some_and(is_json) && !names_field(args, "Content-Type") {
+        eprintln!(
+            "plimsoll: the body looks like JSON and is sent as a form, as curl does; --json sends it as JSON"
+        );
     }
     let body = match (text, file_of_body(args).or(args.body_file.as_deref())) {
         (_, Some(path)) => Some(body_of(path)?),

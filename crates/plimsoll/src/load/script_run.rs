@@ -5,8 +5,10 @@
 //! run without the worker that is stuck, and the command saves what there is and comes to its end.
 
 use std::cell::RefCell;
+use std::io;
 use std::mem;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -18,7 +20,7 @@ use script::{Printed, Script, Scripted, Session, Site, Stats, Summary, SummaryEr
 use traffic::{Halt, Source, Supply, WorkerPlace};
 
 use crate::args::LoadArgs;
-use crate::failure::{Failure, cannot_run, usage};
+use crate::failure::{Failure, usage};
 use crate::load::address::Destination;
 
 /// Longest that a run may take to end once a hook is stuck; then the process ends without a result.
@@ -26,6 +28,14 @@ const SAVE_WITHIN: Duration = Duration::from_secs(15);
 
 /// What is wrong with arguments that nobody takes.
 pub const SCRIPT_MISSING: &str = "arguments after -- are for a script: name it with -s";
+
+/// That a script cannot be read. Who makes curl silent so has given none.
+pub fn unreadable(path: &Path, why: &io::Error) -> Failure {
+    Failure::CannotRun(format!(
+        "-s {}: {why}; a script of wrk's is read there, and -q prints nothing while running",
+        path.display()
+    ))
+}
 
 /// A script on its way through the commands.
 #[derive(Debug)]
@@ -103,7 +113,7 @@ impl ScriptRun {
             args: args.script_args.clone(),
         };
         if let Err(why) = std::fs::metadata(path) {
-            return cannot_run(format!("-s {}: {why}", path.display()));
+            return Err(unreadable(path, &why));
         }
         let script = Script::read(path, site, Printed::ToStdout);
         let script = script.map_err(|error| Failure::Usage(error.to_string()))?;

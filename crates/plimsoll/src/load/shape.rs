@@ -61,7 +61,8 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
         Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
-            "-t {threads} is above -c {connections}: each worker needs a connection: give -c {threads} or more, or leave -t out"
+            "-t {threads} is above -c {connections}: each worker needs a connection: give -c {threads} or more, or leave \
+             -t out; the time-out is -T TIME"
         )),
     }
 }

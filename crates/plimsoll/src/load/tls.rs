@@ -171,6 +171,9 @@ pub fn advice(problem: Problem) -> &'static str {
         Problem::NoCommonVersion => {
             "the two ends have no TLS version in common (--tls-min, --tls-max)"
         }
+        Problem::NoCommonProtocol => {
+            "the server does not take HTTP/1.1 on this port (perhaps only HTTP/2), and Plimsoll speaks nothing else"
+        }
         Problem::ClientCertificateWanted => "the server wants a client certificate (--cert, --key)",
         Problem::HandshakeRefused => {
             "the server ended the handshake: no cipher in common, or it wants a client certificate \

@@ -67,6 +67,16 @@ pub fn is_meant(text: &str) -> bool {
     !text.contains("://") && (named || path.is_file())
 }
 
+/// What to type where a file's name may be a URL without its scheme: not even its folder is there.
+fn perhaps_a_url(path: &Path) -> String {
+    let begins_as_one = !["/", ".", ".."].iter().any(|begin| path.starts_with(begin));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.is_some_and(|folder| begins_as_one && !folder.exists()) {
+        true => format!("; if it is a URL, write http://{}", path.display()),
+        false => String::new(),
+    }
+}
+
 /// What a file is that requests are imported from, and that is named as workload files are.
 fn description(bytes: &[u8]) -> Option<&'static str> {
     match Format::of(bytes)? {
@@ -107,7 +117,7 @@ impl WorkloadFile {
         let name = path.display();
         let bytes = match input::read_at_most(path, MOST_BYTES as u64) {
             Ok(bytes) => bytes,
-            Err(why) => return cannot_run(format!("{name}: {why}")),
+            Err(why) => return cannot_run(format!("{name}: {why}{}", perhaps_a_url(path))),
         };
         let document = match Document::read(&bytes) {
             Ok(document) => document,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::Run;
+use model::{ErrorClass, Run};
 
 use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
@@ -41,14 +41,10 @@ pub fn deliver(
         }
         _ => {}
     }
-    if let Some(advice) = other_scheme(run) {
-        return cannot_run(advice);
+    if let Some(why) = wrong_scheme(run, speaks_tls) {
+        return cannot_run(why);
     }
-    // Many servers respond in the clear to a request that comes in the clear on a port of TLS.
-    if run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400]) {
-        if run.plan.addresses.first().is_some_and(|address| speaks_tls(address)) {
-            return cannot_run(format!("{}: {}", run.plan.url, engine::SPEAKS_TLS));
-        }
+    if is_refused_in_the_clear(run) {
         eprintln!(
             "plimsoll: every response was 400: if the server speaks TLS on this port, use https://"
         );
@@ -71,9 +67,25 @@ fn name_report(dir: &Path, has_details: bool) -> bool {
     output::print(&format!("\nreport: {}\n{more}", page.display()))
 }
 
-/// What to do when no response came because one side spoke TLS and the other did not.
-fn other_scheme(run: &Run) -> Option<String> {
+/// What to do where one side spoke TLS and the other did not, so that nothing of the server was measured. `speaks_tls` finds
+/// out whether TLS is spoken at an address.
+pub fn wrong_scheme(run: &Run, speaks_tls: fn(&str) -> bool) -> Option<String> {
     let met = run.totals.other_scheme.is_some() && run.totals.requests == 0;
+    let expects_tls = || run.plan.addresses.first().is_some_and(|address| speaks_tls(address));
     let scheme = if run.plan.tls.is_some() { engine::SPEAKS_NO_TLS } else { engine::SPEAKS_TLS };
-    met.then(|| format!("{}: {scheme}", run.plan.url))
+    let is_suspect = is_refused_in_the_clear(run) || is_cut_off_in_the_clear(run);
+    let is_wrong = met || is_suspect && expects_tls();
+    is_wrong.then(|| format!("{}: {scheme}", run.plan.url))
+}
+
+/// Whether all that came was 400, in the clear: so do many servers respond to a request in the clear on a port of TLS.
+fn is_refused_in_the_clear(run: &Run) -> bool {
+    run.plan.tls.is_none() && run.totals.statuses.keys().eq(&[400])
+}
+
+/// Whether connections were closed in the clear without a word, as other servers do on a port of TLS.
+fn is_cut_off_in_the_clear(run: &Run) -> bool {
+    let cut_off = |class| run.totals.errors.of(class) > 0;
+    let is_cut_off = [ErrorClass::Read, ErrorClass::Write].into_iter().any(cut_off);
+    run.plan.tls.is_none() && run.totals.bytes_read == 0 && is_cut_off
 }

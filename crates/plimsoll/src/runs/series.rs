@@ -1,8 +1,8 @@
 //! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
 //!
 //! Owns the rest between two of them, the live line's prefix, that a notice to the user is printed
-//! once, and that a script's hooks are called for each run. Does not own which run comes next, nor what
-//! becomes of it.
+//! once, that a script's hooks are called for each run, and that none follows one whose URL has the wrong scheme. Does not
+//! own which run comes next, nor what becomes of it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,11 +15,13 @@ use model::{Nanos, Run};
 use observe::Source;
 use verdict::objective::AbortWatch;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, cannot_run};
 use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
+use crate::load::tls;
 use crate::profiles::stored::ProfileInto;
+use crate::results::deliver::wrong_scheme;
 use crate::runs::execute::{Extras, execute_sampled};
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
@@ -55,7 +57,8 @@ impl Series {
     /// `halted`, and the user has been informed.
     ///
     /// # Errors
-    /// When it cannot be made in that shape, or not be carried out.
+    /// When it cannot be made in that shape, or not be carried out, and when the server speaks TLS where the URL does not,
+    /// or the other way round: what comes then says nothing of the server.
     pub fn run(
         &mut self,
         prefix: String,
@@ -79,6 +82,9 @@ impl Series {
         let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
         let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
+        if let Some(why) = wrong_scheme(&run, tls::spoken_at) {
+            return cannot_run(why);
+        }
         if let (Some(taker), Some(into)) = (taker, &self.profiles) {
             into.keep(taker, &run);
         }

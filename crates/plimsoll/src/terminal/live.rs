@@ -90,7 +90,7 @@ impl Live {
             Mode::Plain => {
                 let columns = screen::columns_of_lines().saturating_sub(self.prefix.width());
                 let line = report::live::line(interval, interval.end_ns, self.open_loop, columns);
-                eprintln!("{}{line}", self.prefix);
+                screen::tell(&format!("{}{line}", self.prefix));
             }
             Mode::Terminal(drawn) => {
                 let (block, progress) = &mut **drawn;

@@ -43,6 +43,10 @@ fn levels_of_one_side_are_listed() {
         .ok()
         .prints("a has levels that others lack: 500")
         .prints("b has levels that others lack: 900");
+    let many: String = (1..=40).map(|n| format!("{} 50 9 99.5\n", 1000 * n)).collect();
+    folder.put("c.dat", format!("200 100 1 100\n{many}"));
+    let text = folder.plimsoll("diff a.dat c.dat --out c").ok().stdout;
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

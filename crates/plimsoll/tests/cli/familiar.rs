@@ -40,12 +40,24 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     let run: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&run["plan"]["method"], &run["plan"]["body_bytes"]), (&"POST".into(), &7.into()));
     let headers = run["plan"]["headers"].to_string();
-    assert!(headers.contains("application/json") && headers.contains("***"), "{headers}");
+    assert_eq!(headers.matches("application/json").count(), 2, "{headers}");
+    assert!(headers.contains("Accept") && headers.contains("***"), "{headers}");
     for secret in ["secretpass".to_owned(), BASE64.encode("me:secretpass")] {
         assert!(!text.contains(&secret), "{secret}");
         assert!(!folder.text("out/report.html").contains(&secret), "{secret}");
     }
-    folder.plimsoll(&format!("run {url} -X POST --data x {line}")).measured();
+    let media_type = |flags: &str| {
+        folder.plimsoll(&format!("run {url} {flags} {line} --out typed")).measured();
+        let run: serde_json::Value = serde_json::from_str(&folder.text("typed/run.json")).unwrap();
+        run["plan"]["headers"].to_string()
+    };
+    assert!(media_type("-X POST --data x").contains("application/x-www-form-urlencoded"));
+    let own = media_type("--data x -H Content-Type:text/plain");
+    assert!(own.contains("text/plain") && !own.contains("urlencoded"), "{own}");
+    assert!(!media_type("-b x").contains("Content-Type"));
+    folder.plimsoll(&format!("run {url} --data x --json y {line}")).refuses(2, "--json");
+    let told = folder.plimsoll(&format!("run {url} --data {{\"a\":1}} {line}")).measured();
+    told.says("sent as a form, as curl does; --json sends it as JSON\n");
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
     folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "did you mean -m ORE?");
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
@@ -62,6 +74,7 @@ fn what_is_neither_a_url_nor_a_file_is_said_to_be_so_in_one_line() {
     folder.plimsoll("run ./results -d 1s").refuses(2, "`plimsoll report ./results`");
     folder.plimsoll("run http:/127.0.0.1:1/x").refuses(2, "did you mean http://127.0.0.1:1/x?");
     folder.plimsoll("run api.invalid -n 1").refuses(1, "nor is there a file of that name");
+    folder.plimsoll("run api.invalid/a.json -n 1").refuses(1, "write http://api.invalid/a.json");
     // Not the address 0.0.31.144, which the digits are the 32 bits of.
     let meant = "port 8080 of this machine is :8080";
     for command in ["run 8080", "sweep 8080", "compare 8080 8081"] {

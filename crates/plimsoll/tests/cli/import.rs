@@ -126,6 +126,26 @@ fn a_file_is_written_with_its_schema_and_never_over_another() {
 }
 
 #[test]
+fn a_target_is_understood_as_run_understands_a_url() {
+    let folder = folder_with("shop.curl");
+    for (typed, written) in [
+        ("localhost:8080", "http://localhost:8080"),
+        (":8080/v1/", "http://localhost:8080/v1"),
+        ("https://shop.test/", "https://shop.test"),
+    ] {
+        let ended = folder.plimsoll(&format!("import shop.curl --target {typed}")).ok();
+        assert!(ended.stdout.contains(&format!("\ntarget: {written}\n")), "{ended:#?}");
+    }
+    for (typed, needle) in [
+        ("8080", "--target: `8080`: 8080 is a number and no host; port 8080 of this machine is :8080"),
+        ("http:/h", "did you mean http://h?"),
+        ("http://ann:CLEAR@h", "in a workload file as the header Authorization"),
+    ] {
+        folder.plimsoll(&format!("import shop.curl --target {typed}")).refuses(2, needle);
+    }
+}
+
+#[test]
 fn files_that_are_not_there_are_named() {
     let folder = Folder::new();
     folder.put("x.curl", "curl http://h/a -d @body.json\ncurl http://h/b -F f=@pic.png\n");

@@ -83,6 +83,16 @@ fn a_log_becomes_a_workload_that_plan_accepts() {
     assert!(plan.stdout.contains("GET /users/{id}?token"), "{plan:#?}");
 }
 
+#[test]
+fn a_target_is_understood_as_run_understands_a_url() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    folder.plimsoll("mine access.log --out mined --factor 2 --target localhost:8080/").ok();
+    folder.plimsoll("plan mined/workload.yaml").ok().prints("http://localhost:8080");
+    let refused = folder.plimsoll("mine access.log --target http://h.test/?a=b");
+    refused.refuses(2, "a query belongs to the paths of requests");
+}
+
 /// What looks like a placeholder of a workload is text in a log, also in the name of a parameter.
 #[test]
 fn placeholders_in_a_log_are_sent_as_they_are() {

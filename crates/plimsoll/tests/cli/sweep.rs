@@ -50,6 +50,17 @@ fn a_sweep_leaves_every_file_and_names_two_levels() {
     assert!(rows.iter().all(|row| row.len() == 4 && row[3] == "100.00"), "{table}");
 }
 
+#[test]
+fn no_line_of_how_it_goes_is_wider_than_was_asked_for() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line =
+        format!("sweep {} --rates 100.125,100.25 -d 1s --out out", target.url("/healthz"));
+    let mut command = folder.command(Path::new(PLIMSOLL), &line);
+    let told = ended(command.env("COLUMNS", "60")).measured();
+    assert!(told.stderr.contains("[100.125/s, then 1s more] "), "{told:?}");
+    assert!(told.stderr.lines().all(|line| line.chars().count() <= 60), "{told:?}");
+}
+
 /// A server that responds with a page of errors as soon as it is under load.
 #[test]
 fn all_levels_are_compared_with_the_response_before_the_load() {

@@ -113,7 +113,7 @@ fn what_flags_change_is_in_the_plan_and_what_a_run_refuses_is_refused() {
     }
     // As a run of it ends.
     let missing = folder.plimsoll(&format!("plan {url} -s missing.lua"));
-    missing.refuses(1, "-s missing.lua: No such file");
+    missing.refuses(1, "a script of wrk's is read there, and -q prints nothing");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn numbers_and_lengths_of_time() {
         ("-c many", "many"),
         ("-c 2000000", "at most 1000000"),
         ("-c 99999999999999999999", "99999999999999999999"),
-        ("-t 5 -c 4", "-t 5 is above -c 4"),
+        ("-t 5 -c 4", "or leave -t out; the time-out is -T TIME"),
         ("-t 0", "-t 0"),
         ("-d 0", "-d 0"),
         ("-d -3s", "-3s"),
@@ -83,7 +83,7 @@ fn headers_methods_and_files() {
     for (args, needle) in [
         (["--body-file", "/no/such/file"], "/no/such/file: No such file"),
         (["--body-file", "/"], "Is a directory"),
-        (["-s", "/no/such/file"], "/no/such/file: No such file"),
+        (["-s", "/no/such/file"], "; a script of wrk's is read there, and -q prints nothing"),
         (["--cacert", "/no/such/file"], "/no/such/file"),
     ] {
         let secure = url.replace("http:", "https:");

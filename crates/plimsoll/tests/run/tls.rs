@@ -239,3 +239,43 @@ fn the_wrong_scheme_is_reported() {
         ended.refuses(1, "speaks TLS on this port: use https://");
     }
 }
+
+/// As Node's and Python's servers are: they say nothing to what comes in the clear.
+#[test]
+fn a_server_of_tls_that_hangs_up_is_asked_for_its_scheme() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let address = listener.local_addr().expect("an address");
+    // It ends with the test's process.
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut first = [0];
+            if stream.read_exact(&mut first).is_ok() && first == [0x16] {
+                let told = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 40]);
+                // What is not read would reset the connection; a client that leaves early is no failure of the server's.
+                let _ = told.and_then(|()| stream.read_to_end(&mut Vec::new()));
+            }
+        }
+    });
+    plimsoll(&format!("run http://{address}/ -c 1 -d 200ms -q"))
+        .refuses(1, "the server speaks TLS on this port: use https://");
+}
+
+#[test]
+fn no_command_measures_on_with_the_wrong_scheme() {
+    let (plain, secure) = (server(), Identity::new().server());
+    let folder = TempDir::new().expect("a temporary folder");
+    let wrong = [
+        (https(&plain, "/healthz"), "does not speak TLS on this port: use http://"),
+        (url(&secure, "/healthz"), "speaks TLS on this port: use https://"),
+    ];
+    for (at, (url, needle)) in wrong.iter().enumerate() {
+        for (name, line) in [
+            ("sweep", format!("{url} --levels 1,2 -d 200ms")),
+            ("capacity", format!("{url} --budget 10s")),
+            ("compare", format!("{url} {url} --rounds 2 -d 200ms")),
+        ] {
+            let out = folder.path().join(format!("{name}-{at}"));
+            plimsoll(&format!("{name} {line} -q --out {}", out.display())).refuses(1, needle);
+        }
+    }
+}

@@ -258,8 +258,13 @@ fn notes(run: &Run, style: Style) -> Option<String> {
             brief => brief,
         });
         let shorter = brief.into_iter().flat_map(|brief| [line(brief), format!("note: {brief}")]);
-        let forms: Vec<String> =
-            std::iter::once(line(&clean(&reason.text, LONGEST))).chain(shorter).collect();
+        // --follow goes to no other server, nor with a workload file: where it leads is of use to all.
+        let led = run.redirected_to.as_ref().filter(|_| reason.code == ReasonCode::Redirected);
+        let led = led.map(|to| line(&format!("a redirect was measured: load {}", clean(to, LONGEST))));
+        let forms: Vec<String> = std::iter::once(line(&clean(&reason.text, LONGEST)))
+            .chain(led)
+            .chain(shorter)
+            .collect();
         let fits = forms.iter().find(|words| words.width() <= style.columns);
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
@@ -441,6 +446,24 @@ mod tests {
             let note = narrow.lines().find(|line| line.starts_with("note")).expect("a note");
             assert!(note.ends_with(rule.brief) && note.width() <= 60, "{note}");
         }
+    }
+
+    #[test]
+    fn a_redirect_is_told_with_where_it_leads() {
+        let text = format!("{}. Advice", "evidence ".repeat(20));
+        let reason = Reason { code: ReasonCode::Redirected, consequence: Verdict::Valid, text };
+        let validity = model::Validity::of(vec![reason]);
+        let mut run = Run { validity, ..fixture::sound::closed() };
+        let note = |run: &Run| {
+            let text = summary(run, at(80));
+            text.lines().find(|line| line.starts_with("note")).map(str::to_owned)
+        };
+        assert!(note(&run).is_some_and(|note| note.ends_with(": use --follow 3")));
+        run.redirected_to = Some("https://shop.example/".to_owned());
+        let led = "note, redirected: a redirect was measured: load https://shop.example/";
+        assert_eq!(note(&run).as_deref(), Some(led));
+        run.redirected_to = Some(format!("/{}", "a".repeat(80)));
+        assert!(note(&run).is_some_and(|note| note.ends_with(": use --follow 3")));
     }
 
     #[test]

@@ -9,15 +9,20 @@ fn outcome(qps: f64, mean_ms: f64, success: f64) -> Outcome {
 /// Runs a ladder against a server described by a function; returns the levels and the reason.
 fn climb(mut ladder: Ladder, server: impl Fn(f64) -> Outcome) -> (Vec<f64>, String) {
     let mut levels = Vec::new();
+    let most = ladder.most_left();
     loop {
         match ladder.next() {
             Step::Run(level) => {
+                assert!(levels.len() < most, "more than {most}: {levels:?}");
                 assert!(!levels.contains(&level), "{level} was run twice: {levels:?}");
                 assert!(levels.len() < 40, "no end: {levels:?}");
                 levels.push(level);
                 ladder.feed(level, server(level));
             }
-            Step::Done(reason) => return (levels, reason),
+            Step::Done(reason) => {
+                assert_eq!(ladder.most_left(), 0);
+                return (levels, reason);
+            }
         }
     }
 }

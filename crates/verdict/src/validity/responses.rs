@@ -16,6 +16,8 @@ pub(super) const FAILING: f64 = 0.1;
 pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Share of the attempts without a response, time-outs among them, from which on they are named.
 pub(super) const HALF_FAILING: f64 = 0.5;
+/// The status of a response that asks for credentials.
+const UNAUTHORIZED: u16 = 401;
 /// Attempts from which on a block says how many fail.
 const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
@@ -72,12 +74,14 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         // Of failing statuses the commonest is named; checks fail on good ones.
         !run.plan.success.contains(**status)
     });
-    let named = failing
-        .max_by_key(|(_, count)| **count)
-        .map(|(status, count)| {
-            format!(", {} of them with status {status}", grouped(*count as f64, 0))
-        })
-        .unwrap_or_default();
+    let commonest = failing.max_by_key(|(_, count)| **count).map(|(&status, &count)| (status, count));
+    let named = commonest.map_or_else(String::new, |(status, count)| {
+        format!(", {} of them with status {status}", grouped(count as f64, 0))
+    });
+    let asked = match commonest {
+        Some((UNAUTHORIZED, _)) => "; 401 asks for credentials: -H 'Authorization: ...', or -u",
+        _ => "",
+    };
     let since = began.map_or_else(String::new, |began| {
         let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
         let [before, since] = [began.before, began.since].map(share);
@@ -85,7 +89,7 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     });
     let evidence = format!(
         "{} of {} responses ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
-         carried",
+         carried{asked}",
         grouped(failed, 0),
         grouped(responses, 0),
         share(failed / responses),

@@ -191,13 +191,13 @@ const FURTHER: &[(bool, Does, &str)] = &[
         TLS,
         "tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 ssl ssl-reqd ssl-allow-beast ssl-no-revoke \
          ssl-revoke-best-effort ssl-auto-client-cert cert-status ca-native alpn no-alpn npn \
-         no-npn false-start tls-earlydata ech",
+         no-npn false-start tls-earlydata",
     ),
     (
         true,
         TLS,
         "tls-max ciphers tls13-ciphers curves capath cert-type key-type pass pinnedpubkey \
-         crlfile egd-file random-file engine sigalgs tlsauthtype tlspassword tlsuser",
+         crlfile ech egd-file random-file engine sigalgs ssl-sessions tlsauthtype tlspassword tlsuser",
     ),
     (
         false,
@@ -261,6 +261,16 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    /// As curl 8.12 has them: a value that is not taken would be a second URL.
+    #[test]
+    fn flags_take_values_as_curl_takes_them() {
+        for (name, takes_value) in
+            [("ech", true), ("ssl-sessions", true), ("tls-earlydata", false), ("alpn", false)]
+        {
+            assert_eq!(long(name).map(|flag| flag.takes_value), Some(takes_value), "{name}");
+        }
+    }
 
     #[test]
     fn no_flag_stands_twice() {

@@ -97,9 +97,11 @@ impl SweepRunner {
         series.abort_on = self.abort_on.clone();
         series.profiles = ProfileInto::of(&self.take, files.dir())?;
         series.sources.clone_from(&self.sources);
-        if let Some(levels @ 2..) = ladder.left() {
+        let levels = ladder.most_left();
+        if levels > 1 {
             let each = exact_duration(self.duration_ns);
-            series.live.announce(&format!("{levels} levels of {each}"), self.takes(levels));
+            let most = if ladder.left().is_none() { "at most " } else { "" };
+            series.live.announce(&format!("{most}{levels} levels of {each}"), self.takes(levels));
         }
         let mut rested = true;
         let mut seen = Seen::default();

@@ -33,6 +33,18 @@ fn rules_about_responses() {
              that look like capacity; 0.00/s were carried",
         ),
         (
+            "no credentials",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 10_000);
+                run.totals.succeeded = 0;
+                run.totals.statuses = [(401, 10_000)].into();
+            },
+            Verdict::Invalid,
+            ReasonCode::FastErrors,
+            "0.00/s were carried; 401 asks for credentials: -H 'Authorization: ...', or -u. ",
+        ),
+        (
             "sheds two thirds",
             closed(),
             |run| {
