@@ -469,10 +469,11 @@ impl Trie {
     }
 }
 
-/// Whether a segment is made of words that paths are made of. Where values stand beside it, what follows both decides.
+/// Whether a segment is made of words that paths are made of, or set apart by a sign. Where values stand beside it, what
+/// follows both decides.
 fn may_be_fixed(segment: &[u8]) -> bool {
     words::is_one_common(segment)
-        || !segment.iter().any(u8::is_ascii_alphanumeric)
+        || words::is_reserved(segment)
         || is_plain(segment) && words::is_wholly_common(segment)
 }
 

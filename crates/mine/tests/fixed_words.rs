@@ -237,6 +237,19 @@ fn a_word_with_routes_of_its_own_stays_beside_more_values_than_are_kept() {
 }
 
 #[test]
+fn words_behind_a_sign_stay_beside_more_values_than_are_kept() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        paths.push(format!("/music/{}", name(n)));
+        if n == 5_900 {
+            paths.push("/music/+quuxbox".to_owned());
+        }
+    }
+    let wanted = ["/music/{name}", "/music/+quuxbox"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn titles_of_a_namespace_are_values_of_its_own() {
     let mut paths = Vec::new();
     for n in 0..6_000 {
