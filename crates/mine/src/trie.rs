@@ -8,6 +8,7 @@ mod following;
 mod looks;
 mod settle;
 mod siblings;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasher;

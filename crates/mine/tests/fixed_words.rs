@@ -237,6 +237,41 @@ fn a_word_with_routes_of_its_own_stays_beside_more_values_than_are_kept() {
 }
 
 #[test]
+fn a_word_made_of_other_words_than_all_titles_is_fixed_though_it_comes_once() {
+    let mut paths: Vec<String> = (0..1_000)
+        .map(|n| format!("/blog/{}-{}-{}", name(n % 10), name(n / 10 % 10), name(n / 100)))
+        .collect();
+    paths.push("/blog/quux-frand".to_owned());
+    paths.push("/blog/quell-2026".to_owned());
+    let wanted = ["/blog/{name}", "/blog/quux-frand", "/blog/quell-2026"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn titles_of_words_of_their_own_are_values() {
+    let paths: Vec<String> = (0..200)
+        .map(|n| format!("/blog/{}-{}-{}", name(3 * n), name(3 * n + 1), name(3 * n + 2)))
+        .collect();
+    assert_eq!(templates(&paths), ["/blog/{name}".to_owned()].into());
+}
+
+#[test]
+fn a_word_with_signs_beside_names_without_any_is_fixed_though_it_comes_once() {
+    let mut paths: Vec<String> = (0..200).map(|n| format!("/pharmacy/{}", name(n))).collect();
+    paths.push("/pharmacy/quux-frand".to_owned());
+    let wanted = ["/pharmacy/{name}", "/pharmacy/quux-frand"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn a_word_at_which_no_request_ends_is_none_of_the_names_at_which_all_do() {
+    let mut paths: Vec<String> = (0..400).map(|n| format!("/{}", name(n % 200))).collect();
+    paths.extend((0..5).map(|n| format!("/frand/{n}")));
+    let wanted = ["/{name}", "/frand/{id}"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn words_behind_a_sign_stay_beside_more_values_than_are_kept() {
     let mut paths = Vec::new();
     for n in 0..6_000 {

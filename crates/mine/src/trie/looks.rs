@@ -43,3 +43,18 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
     parts >= 2
         && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
 }
+
+/// Words as people and programs write them: in small letters, each with a capital or such as one knows, perhaps with
+/// short numbers between signs. Letters of both cases that are drawn at random hardly ever come out so.
+pub(super) fn is_spelled(text: &[u8]) -> bool {
+    const LONGEST_NUMBER: usize = 4;
+    let is_number = |part: &[u8]| {
+        part.len() <= LONGEST_NUMBER && part.iter().all(u8::is_ascii_digit)
+    };
+    let is_word = |part: &[u8]| {
+        let is_small = part.iter().skip(1).all(u8::is_ascii_lowercase);
+        is_small && part.iter().all(u8::is_ascii_alphabetic)
+    };
+    let mut parts = text.split(|byte| !byte.is_ascii_alphanumeric());
+    parts.all(|part| is_number(part) || is_word(part)) || words::is_mostly_words(text)
+}

@@ -9,6 +9,7 @@ mod apart;
 mod figures;
 mod methods;
 mod secrets;
+mod strangers;
 mod values;
 mod vocabulary;
 
@@ -38,6 +39,8 @@ struct Candidate {
     node: u32,
     /// What stands between the text around it.
     text: Vec<u8>,
+    /// The segment as it stands.
+    whole: Vec<u8>,
     /// Requests that end here or below.
     hits: u64,
     /// Those of them that end here.
@@ -111,6 +114,7 @@ impl Trie {
             let candidate = Candidate {
                 node: *child,
                 text: text[prefix.len()..text.len() - suffix.len()].to_vec(),
+                whole: text.to_vec(),
                 hits: self.below(*child),
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),

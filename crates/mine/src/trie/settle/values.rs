@@ -1,7 +1,7 @@
 //! Which candidates are values: whether a group as a whole is open, and which of an open group are fixed all the same.
 
 use super::super::looks::{is_handle, is_identifier, is_slug, is_title};
-use super::{Candidate, Others, Traits, apart, vocabulary};
+use super::{Candidate, Others, Traits, apart, strangers, vocabulary};
 use crate::segment::is_upper;
 use crate::words;
 
@@ -101,7 +101,10 @@ fn values_of(group: &[&Candidate], others: &Others) -> (Vec<u32>, Vec<u32>) {
     known.extend(vocabulary::single_words_among_slugs(group));
     known.extend(vocabulary::common_words_among_slugs(group));
     known.extend(vocabulary::plurals_among_values(group, &others.next));
-    let apart = apart::words_apart(group, others);
+    let mut apart = apart::words_apart(group, others);
+    if others.next.is_empty() {
+        apart.extend(strangers::strangers(group));
+    }
     let is_value = |candidate: &&&Candidate| {
         !fixed(candidate) && !apart.contains(&candidate.node) && !known.contains(&candidate.node)
     };
