@@ -150,6 +150,9 @@ impl Trie {
                 group.into_iter().partition(|candidate| is_upper(&candidate.text));
             let others = self.others(before);
             self.found.extend(self.words_of_other_methods(&lower, before));
+            if prefix.is_empty() && suffix.is_empty() {
+                self.found.extend(self.words_of_no_value(node, &lower));
+            }
             let mut values = Vec::new();
             for group in [&lower, &upper] {
                 let (some, fixed) = values_among(group, before.is_some(), &others);
@@ -164,6 +167,13 @@ impl Trie {
                 self.move_into(node, value, into);
             }
         }
+    }
+
+    /// Those of a group that are made of other words than the values that were put together before.
+    fn words_of_no_value(&self, node: u32, group: &[Candidate]) -> Vec<u32> {
+        let Some(stock) = self.stocks.get(&node) else { return Vec::new() };
+        let strange = group.iter().filter(|candidate| stock.is_strange(&candidate.whole));
+        strange.map(|candidate| candidate.node).collect()
     }
 
     /// Files with different endings at one place are values of one parameter, ending included.

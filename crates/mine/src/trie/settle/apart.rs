@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::super::following::{Next, add, excess, is_often, total};
 use super::super::looks::is_plain;
 use super::super::{Trie, hash_of_shape};
-use super::strangers::strangers;
+use super::strangers::{stock, strangers};
 use super::{Candidate, Others};
 use crate::segment::{Class, Shape};
 
@@ -31,9 +31,13 @@ impl Trie {
                 !class.is_words() && !prefix.is_empty() && suffix.is_empty()
             });
             group.extend(numbered.flat_map(|(_, group)| group));
-            let strangers = strangers(&group.iter().collect::<Vec<_>>());
-            self.found.extend(&strangers);
-            found.extend(strangers);
+            let group: Vec<&Candidate> = group.iter().collect();
+            let others = strangers(&group);
+            self.found.extend(&others);
+            found.extend(others);
+            if let Some(stock) = stock(&group) {
+                self.remember_words(node, stock);
+            }
         }
         found
     }

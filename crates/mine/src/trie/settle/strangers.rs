@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::following::is_often;
 use super::super::looks::is_spelled;
+use super::super::stock::Stock;
 use super::super::wording::{OTHER, own_share, wording};
 use super::Candidate;
 use crate::words;
@@ -18,26 +19,38 @@ const FEWEST: usize = 30;
 
 /// The candidates that are made otherwise than the rest.
 pub(super) fn strangers(group: &[&Candidate]) -> Vec<u32> {
-    let is_common = |candidate: &Candidate| words::is_wholly_common(&candidate.whole);
-    // Words that paths are commonly made of say nothing about values.
-    let values: Vec<&Candidate> =
-        group.iter().copied().filter(|candidate| !is_common(candidate)).collect();
-    if values.len() < FEWEST {
-        return Vec::new();
-    }
-    let mut found = of_other_words(&values);
+    let Some(values) = telling(group) else { return Vec::new() };
+    let mut found = of_other_words(&values).unwrap_or_default();
     found.extend(of_another_look(&values));
     found.extend(of_other_ends(group, &values));
     found
 }
 
+/// The words of a group, where one that is made of others is none of its values.
+pub(super) fn stock(group: &[&Candidate]) -> Option<Stock> {
+    let values = telling(group)?;
+    let others = of_other_words(&values)?;
+    let rest = values.iter().filter(|candidate| !others.contains(&candidate.node));
+    Stock::of(rest.map(|candidate| candidate.whole.as_slice()))
+}
+
+/// The candidates that say how values are made, if they are enough. Words that paths are commonly made of do not.
+fn telling<'a>(group: &[&'a Candidate]) -> Option<Vec<&'a Candidate>> {
+    let is_common = |candidate: &Candidate| words::is_wholly_common(&candidate.whole);
+    let values: Vec<&Candidate> =
+        group.iter().copied().filter(|candidate| !is_common(candidate)).collect();
+    (values.len() >= FEWEST).then_some(values)
+}
+
 /// Those most of whose letters are in words that no other has, where that is an exception: `octobre-rose` beside titles
-/// that are all made of the same few hundred words.
-fn of_other_words(values: &[&Candidate]) -> Vec<u32> {
+/// that are all made of the same few hundred words. Nothing where it is none.
+fn of_other_words(values: &[&Candidate]) -> Option<Vec<u32>> {
     const SAME: f64 = 0.25;
     const HARDLY_ANY_ONE_IN: usize = 50;
     const HARDLY_ANY_BETWEEN_ONE_IN: usize = 20;
     const FEW_ONE_IN: usize = 5;
+    const FEW: usize = 32;
+    const RARE_ONE_IN: u64 = 50;
     let mut having: HashMap<u64, u32> = HashMap::new();
     for candidate in values {
         let own: BTreeSet<u64> = wording(&candidate.whole).map(|(word, _)| word).collect();
@@ -50,15 +63,20 @@ fn of_other_words(values: &[&Candidate]) -> Vec<u32> {
     let shares: Vec<f64> = values.iter().map(|candidate| share(candidate)).collect();
     let other = shares.iter().filter(|share| **share >= OTHER).count();
     let between = shares.iter().filter(|share| (SAME..OTHER).contains(*share)).count();
-    let hardly_any = other <= values.len() / HARDLY_ANY_ONE_IN + 1;
-    // Either all words are shared or none: these are two kinds of segments.
-    let two_kinds = other * FEW_ONE_IN <= values.len()
-        && between * HARDLY_ANY_BETWEEN_ONE_IN <= values.len();
-    if !hardly_any && !two_kinds {
-        return Vec::new();
-    }
-    let is_other = |(_, share): &(&&Candidate, f64)| *share >= OTHER;
-    values.iter().zip(shares).filter(is_other).map(|(candidate, _)| candidate.node).collect()
+    // All words are shared or none is: these are two kinds of segments.
+    let is_clear = between * HARDLY_ANY_BETWEEN_ONE_IN <= values.len();
+    let two_kinds = is_clear && other <= FEW.min(values.len() / FEW_ONE_IN);
+    // Where half of the values bring new words, one that brings none but new ones is no exception.
+    let hardly_any =
+        other <= values.len() / HARDLY_ANY_ONE_IN + 1 && between * 2 <= values.len();
+    let hits: u64 = values.iter().map(|candidate| candidate.hits).sum();
+    let is_other = |(candidate, share): &(&&Candidate, f64)| {
+        // One that many requests have may yet be a value that happens to have rare words.
+        let is_told = is_clear || candidate.hits * RARE_ONE_IN <= hits;
+        *share >= OTHER && is_told && is_spelled(&candidate.whole)
+    };
+    let others = values.iter().zip(shares).filter(is_other);
+    (hardly_any || two_kinds).then(|| others.map(|(candidate, _)| candidate.node).collect())
 }
 
 /// How words are written: in small letters, each with a capital or otherwise; and with which signs between them.
