@@ -265,6 +265,18 @@ fn a_word_made_of_other_words_is_fixed_though_it_comes_after_titles_were_put_tog
 }
 
 #[test]
+fn words_that_all_values_share_do_not_make_them_words() {
+    let mut paths = Vec::new();
+    for n in 0..60 {
+        let user = &name(n)[..4];
+        paths.push(format!("/profile/@{user}:users.search.list"));
+        paths.push(format!("/cameras/camera.list.{user}"));
+    }
+    let wanted = ["/profile/@{name}", "/cameras/{name}"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn titles_of_words_of_their_own_are_values() {
     let paths: Vec<String> = (0..200)
         .map(|n| format!("/blog/{}-{}-{}", name(3 * n), name(3 * n + 1), name(3 * n + 2)))

@@ -9,6 +9,7 @@ mod apart;
 mod figures;
 mod methods;
 mod secrets;
+mod shared;
 mod strangers;
 mod values;
 mod vocabulary;
@@ -23,6 +24,7 @@ use super::{Label, ROOT, Trie, hash};
 use crate::segment::{Class, Shape, is_upper};
 use crate::template::{Builder, Templates};
 use crate::words;
+use shared::without_shared;
 use values::{agreement, values_among};
 
 /// What the requests of a segment have in common, as bits: where they end, methods, names in queries (the lower
@@ -145,6 +147,7 @@ impl Trie {
         for ((prefix, suffix), group) in words {
             let shape = Shape { prefix: &prefix, class: Class::Word, suffix: &suffix };
             let before = self.edges.get(&(node, super::hash_of_shape(&shape))).copied();
+            let group = without_shared(group);
             // Countries and codes are no names of pages, and pages no codes.
             let (upper, lower): (Vec<Candidate>, Vec<Candidate>) =
                 group.into_iter().partition(|candidate| is_upper(&candidate.text));
