@@ -277,6 +277,24 @@ fn words_that_all_values_share_do_not_make_them_words() {
 }
 
 #[test]
+fn rare_words_beside_identifiers_and_codes_are_none_of_them() {
+    let mut paths = Vec::new();
+    for n in 0..1_200_u64 {
+        let drawn = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        paths.push(format!("/files/{drawn:016x}{:016x}", drawn.rotate_left(23)));
+        let (first, second) = (b'A' + (n % 30 / 6) as u8, b'A' + (n % 6) as u8);
+        paths.push(format!("/hotels/{}{}", char::from(first), char::from(second)));
+        if n % 1_000 == 500 {
+            paths.push("/files/Frandings".to_owned());
+            paths.push("/hotels/frandings".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    let wanted = ["/files/{hash}", "/files/Frandings", "/hotels/{name}", "/hotels/frandings"];
+    assert_eq!(found, wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn titles_of_words_of_their_own_are_values() {
     let paths: Vec<String> = (0..200)
         .map(|n| format!("/blog/{}-{}-{}", name(3 * n), name(3 * n + 1), name(3 * n + 2)))

@@ -8,6 +8,7 @@
 mod apart;
 mod figures;
 mod methods;
+mod random;
 mod secrets;
 mod shared;
 mod strangers;
@@ -24,6 +25,7 @@ use super::{Label, ROOT, Trie, hash};
 use crate::segment::{Class, Shape, is_upper};
 use crate::template::{Builder, Templates};
 use crate::words;
+use random::longer_words;
 use shared::without_shared;
 use values::{agreement, values_among};
 
@@ -156,12 +158,16 @@ impl Trie {
             if prefix.is_empty() && suffix.is_empty() {
                 self.found.extend(self.words_of_no_value(node, &lower));
             }
-            let mut values = Vec::new();
-            for group in [&lower, &upper] {
-                let (some, fixed) = values_among(group, before.is_some(), &others);
-                values.extend(some.into_iter().filter(|node| !self.found.contains(node)));
-                self.found.extend(fixed);
+            self.found.extend(self.words_beside_random(node, (shape.prefix, shape.suffix), &lower));
+            let (mut values, fixed) = values_among(&lower, before.is_some(), &others);
+            self.found.extend(fixed);
+            let (codes, fixed) = values_among(&upper, before.is_some(), &others);
+            self.found.extend(fixed);
+            if before.is_none() && values.is_empty() && !codes.is_empty() {
+                self.found.extend(longer_words(&lower, &upper));
             }
+            values.extend(codes);
+            values.retain(|value| !self.found.contains(value));
             if values.is_empty() {
                 continue;
             }
