@@ -194,6 +194,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         let (of, key) = (&table.columns[column], dialect.quoted(&table.columns[column].name));
         if of.counted {
             facts.columns[column].counter = database.counter(table, column)?;
+            facts.columns[column].series = database.series(table, column)?;
             let last =
                 facts.columns[column].counter.map(|(value, given)| value - i64::from(!given));
             facts.columns[column].highest = last.filter(|last| *last > 0);
