@@ -21,17 +21,26 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> '
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname, c.relname";
 
+/// A domain may be of another domain: the innermost has the type, and a NOT NULL of any holds.
 const COLUMNS: &str = "
+WITH RECURSIVE layers AS (
+  SELECT oid AS outermost, typbasetype AS base, typtypmod AS modifier, typnotnull AS filled
+  FROM pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT l.outermost, t.typbasetype, t.typtypmod, l.filled OR t.typnotnull
+  FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype = 'd'
+), domains AS (
+  SELECT l.* FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype <> 'd'
+)
 SELECT a.attrelid, a.attnum, a.attname,
-  CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod)
-       ELSE format_type(a.atttypid, a.atttypmod) END,
-  a.attnotnull OR t.typnotnull, a.attidentity, a.attgenerated,
+  CASE WHEN t.base IS NULL THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(t.base, t.modifier) END,
+  a.attnotnull OR coalesce(t.filled, false), a.attidentity, a.attgenerated,
   pg_get_expr(d.adbin, d.adrelid),
   (SELECT string_agg(e.enumlabel, E'\\x01' ORDER BY e.enumsortorder) FROM pg_enum e
-   WHERE e.enumtypid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END)
+   WHERE e.enumtypid = coalesce(t.base, a.atttypid))
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_type t ON t.oid = a.atttypid
+  LEFT JOIN domains t ON t.outermost = a.atttypid
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attnum > 0 AND NOT a.attisdropped
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -50,8 +59,13 @@ FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
 
 const DOMAINS: &str = "
+WITH RECURSIVE layers AS (
+  SELECT oid AS outermost, oid AS layer, typbasetype AS base FROM pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT l.outermost, t.oid, t.typbasetype FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype = 'd'
+)
 SELECT a.attrelid, a.attnum, r.conname, pg_get_constraintdef(r.oid)
-FROM pg_attribute a JOIN pg_constraint r ON r.contypid = a.atttypid
+FROM pg_attribute a JOIN layers l ON l.outermost = a.atttypid JOIN pg_constraint r ON r.contypid = l.layer
 WHERE a.attnum > 0 AND NOT a.attisdropped AND r.contype = 'c' ORDER BY a.attrelid, a.attnum, r.conname";
 
 type Row = Vec<Option<String>>;
