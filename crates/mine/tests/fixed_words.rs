@@ -265,6 +265,14 @@ fn a_word_made_of_other_words_is_fixed_though_it_comes_after_titles_were_put_tog
 }
 
 #[test]
+fn a_word_with_many_times_the_requests_of_any_name_is_none_of_them() {
+    let mut paths: Vec<String> = (0..600).map(|n| format!("/brands/{}", name(n % 300))).collect();
+    paths.extend((0..60).map(|_| "/brands/frand".to_owned()));
+    let wanted = ["/brands/{name}", "/brands/frand"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn words_that_all_values_share_do_not_make_them_words() {
     let mut paths = Vec::new();
     for n in 0..60 {

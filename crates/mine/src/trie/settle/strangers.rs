@@ -23,6 +23,7 @@ pub(super) fn strangers(group: &[&Candidate]) -> Vec<u32> {
     let mut found = of_other_words(&values).unwrap_or_default();
     found.extend(of_another_look(&values));
     found.extend(of_other_ends(group, &values));
+    found.extend(of_many_times_the_requests(&values));
     found
 }
 
@@ -128,6 +129,23 @@ fn of_another_look(values: &[&Candidate]) -> Vec<u32> {
         is_rare && is_spelled(text)
     };
     values.iter().filter(is_fixed).map(|candidate| candidate.node).collect()
+}
+
+/// The few that have many times the requests of any other. Values differ in how often they come, but the most frequent
+/// one hardly ever so much from the next; and where it does, it is a part of the load of its own.
+fn of_many_times_the_requests(values: &[&Candidate]) -> Vec<u32> {
+    const TIMES: u64 = 4;
+    const OFTEN: u64 = 50;
+    const FEW: usize = 3;
+    let mut sorted = values.to_vec();
+    sorted.sort_by_key(|candidate| std::cmp::Reverse(candidate.hits));
+    let is_gap = |at: &usize| {
+        let (hits, next) = (sorted[at - 1].hits, sorted[*at].hits);
+        hits >= OFTEN && hits >= next * TIMES
+    };
+    let count = (1..=FEW).rev().find(is_gap).unwrap_or(0);
+    let heavy = sorted.iter().take(count).filter(|candidate| is_spelled(&candidate.whole));
+    heavy.map(|candidate| candidate.node).collect()
 }
 
 /// The few from which requests only go on where they only end at the others, or the reverse: what comes next is
