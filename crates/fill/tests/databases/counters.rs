@@ -3,6 +3,20 @@
 use super::engine::Engine;
 
 #[test]
+fn sequences_within_defaults_stay_where_they_are() {
+    let Some(engine) = Engine::postgres(
+        "CREATE SEQUENCE labels;
+CREATE TABLE parcels (id int PRIMARY KEY, docket text NOT NULL DEFAULT 'P-' || nextval('labels'));
+INSERT INTO parcels (id) VALUES (1), (2);",
+    ) else {
+        return;
+    };
+    engine.fill(&[("parcels", 50)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 48);
+    assert_eq!(engine.number("SELECT last_value FROM labels"), 2);
+}
+
+#[test]
 fn numbers_are_those_that_a_sequence_gives() {
     let Some(engine) = Engine::postgres(
         "CREATE SEQUENCE tens INCREMENT 10 START 7;
