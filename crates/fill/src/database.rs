@@ -12,6 +12,7 @@ mod sqlite;
 mod types;
 
 use crate::error::{Error, Result};
+use crate::facts::Series;
 use crate::schema::{Dialect, Name, Schema, Table, Type};
 use crate::value::Value;
 
@@ -75,6 +76,14 @@ pub trait Database {
     /// # Errors
     /// When the database refuses.
     fn counter(&mut self, table: &Table, column: usize) -> Result<Option<(i64, bool)>>;
+
+    /// Which numbers a column's counter gives; none where it gives all of the column's type.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    fn series(&mut self, _table: &Table, _column: usize) -> Result<Option<Series>> {
+        Ok(None)
+    }
 
     /// Sets a column's counter.
     ///

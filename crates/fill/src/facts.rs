@@ -69,6 +69,18 @@ pub struct ColumnFacts {
     pub taken: Vec<String>,
     /// Where its counter stood: the last value, and whether that was given out.
     pub counter: Option<(i64, bool)>,
+    /// What that counter gives, where the database says so.
+    #[serde(default)]
+    pub series: Option<Series>,
+}
+
+/// The numbers that a counter gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// From one to the next; below 0 it counts down.
+    pub step: i64,
+    /// The highest.
+    pub highest: i64,
 }
 
 /// What is known of a reference.

@@ -9,6 +9,7 @@ mod distinct;
 mod limits;
 mod link;
 mod plain;
+mod series;
 mod unique;
 
 use crate::check::{Expr, holds};
@@ -22,6 +23,7 @@ use distinct::Distinct;
 use link::{Deal, Link};
 use plain::Plain;
 
+pub use distinct::Counts;
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 
 /// Parents that are sorted by the columns that another link decides, 4 bytes each; those beyond get no children.
@@ -279,8 +281,8 @@ impl Rows {
         (0..links.len()).filter_map(parent).collect()
     }
 
-    /// Whether these columns count up from a number, one by one, and from which row and number on.
-    pub fn counts_from(&self, table: usize, column: usize) -> Option<(u64, i128)> {
+    /// Whether this column counts up from a number, and from which on.
+    pub fn counts_from(&self, table: usize, column: usize) -> Option<Counts> {
         match &self.tables[table].columns[column] {
             Maker::Distinct(distinct) => distinct.counts_from(),
             _ => None,

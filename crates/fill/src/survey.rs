@@ -59,6 +59,8 @@ pub struct Survey {
     pub counts: Vec<u64>,
     /// The names of each table's triggers.
     pub triggers: Vec<Vec<String>>,
+    /// Table and column of pools with values that the column cannot hold, and how many those are.
+    pub unfit: Vec<((usize, usize), usize)>,
 }
 
 /// Surveys a database.
@@ -124,7 +126,9 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
         deferred,
     };
     Rows::compile(schema, &facts)?;
-    Ok(Survey { facts, sizes, counts, triggers: triggers::find(database, schema)? })
+    let unfit = pools.iter().filter(|(_, pool)| pool.unfit > 0);
+    let unfit = unfit.map(|(place, pool)| (*place, pool.unfit)).collect();
+    Ok(Survey { facts, sizes, counts, triggers: triggers::find(database, schema)?, unfit })
 }
 
 /// What stands for the tables of a schema.
@@ -194,6 +198,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         let (of, key) = (&table.columns[column], dialect.quoted(&table.columns[column].name));
         if of.counted {
             facts.columns[column].counter = database.counter(table, column)?;
+            facts.columns[column].series = database.series(table, column)?;
             let last =
                 facts.columns[column].counter.map(|(value, given)| value - i64::from(!given));
             facts.columns[column].highest = last.filter(|last| *last > 0);

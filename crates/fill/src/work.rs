@@ -9,7 +9,7 @@ use crate::found::{LIST, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::pace::Pace;
 use crate::refusal;
-use crate::rows::Rows;
+use crate::rows::{Counts, Rows};
 use crate::schema::{Dialect, Name, Schema};
 
 /// How to go on where Ctrl-C ended a fill.
@@ -205,7 +205,7 @@ fn advance_counters(
 /// The highest number that a fill gives to a column that counts.
 pub fn last_number(facts: &Facts, rows: &Rows, table: usize, column: usize) -> Option<i64> {
     facts.tables[table].columns[column].counter?;
-    let (first_row, start) = rows.counts_from(table, column)?;
-    let counted = facts.tables[table].add.saturating_sub(first_row);
-    i64::try_from(start + i128::from(counted) - 1).ok()
+    let Counts { row, start, step } = rows.counts_from(table, column)?;
+    let counted = facts.tables[table].add.saturating_sub(row);
+    i64::try_from(start + (i128::from(counted) - 1) * step).ok()
 }

@@ -8,8 +8,11 @@ mod following;
 mod looks;
 mod settle;
 mod siblings;
+mod stock;
+mod thin;
+mod wording;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
@@ -18,6 +21,7 @@ use model::secret::Neighbour;
 use crate::segment::{Class, Shape, neighbour, shape};
 use crate::words;
 use looks::is_plain;
+use stock::Stock;
 
 /// Nodes at most. Further words are put together as values, whatever they are.
 const MOST_NODES: usize = 200_000;
@@ -82,6 +86,8 @@ pub(crate) struct Trie {
     state: u32,
     /// Words that were found to be fixed beside values.
     found: BTreeSet<u32>,
+    /// The words of values that were put together, by the node that they are below.
+    stocks: HashMap<u32, Stock, FixedState>,
 }
 
 /// The hash of bytes, the same in every run.
@@ -158,6 +164,7 @@ impl Default for Trie {
             remembered: vec![(0, ROOT, 0); REMEMBERED],
             state: 1,
             found: BTreeSet::new(),
+            stocks: HashMap::default(),
         }
     }
 }
@@ -193,15 +200,22 @@ impl Trie {
     fn absorb_below(&mut self, own: u32, other: &Self, from: u32) {
         let source = &other.nodes[from as usize];
         self.nodes[own as usize].add_ends(source.hits, source.marks, source.ways);
+        if let Some(stock) = other.stocks.get(&from) {
+            self.remember_words(own, stock.clone());
+        }
         for child in &source.children {
             let into = match &other.nodes[*child as usize].label {
                 Label::Fixed(text) if other.is_kept(from, text) => self.kept(own, text),
                 Label::Fixed(text) => self.child(own, text),
                 Label::Values { prefix, class, suffix, .. } => {
                     let shape = Shape { prefix, class: *class, suffix };
-                    self.generalise(own, &shape, |trie, child| !trie.is_word(child))
+                    self.generalise(own, &shape, |trie, child| !trie.stays(own, child))
                 }
             };
+            let is_fixed = matches!(self.nodes[into as usize].label, Label::Fixed(_));
+            if is_fixed && other.found.contains(child) {
+                self.found.insert(into);
+            }
             self.absorb_below(into, other, *child);
         }
     }
@@ -214,10 +228,11 @@ impl Trie {
         }
         let shape = self.shape(node, segment);
         let group = hash_of_shape(&shape);
-        if let Some(child) = self.edges.get(&(node, group))
+        if let Some(child) = self.edges.get(&(node, group)).copied()
             && !(self.has_room(node) && may_stay(segment))
+            && !self.takes_stranger(node, segment)
         {
-            return *child;
+            return child;
         }
         // A credential is in no label, not even for a moment.
         let secret = shape.class == Class::Secret;
@@ -354,6 +369,9 @@ impl Trie {
         let children = std::mem::take(&mut source.children);
         source.words = 0;
         self.nodes[into as usize].add_ends(hits, marks, ways);
+        if let Some(stock) = self.stocks.remove(&from) {
+            self.stocks.entry(into).or_insert(stock);
+        }
         for child in children {
             let key = self.key(child);
             self.edges.remove(&(from, key));
@@ -373,6 +391,7 @@ impl Trie {
         let equal = self.edges.get(&(node, self.key(child)));
         let values = || match label {
             Label::Fixed(text) if self.has_room(node) && may_stay(text) => None,
+            Label::Fixed(text) if self.is_strange(node, text) => None,
             Label::Fixed(text) => self.edges.get(&(node, hash_of_shape(&self.shape(node, text)))),
             Label::Values { .. } => None,
         };
@@ -407,41 +426,6 @@ impl Trie {
         }
     }
 
-    /// Puts words together where they are too many to keep, those of a namespace that has many on their own. What
-    /// stays: words that may be fixed, those that one knows and many requests have, and those that go on in a way of
-    /// their own.
-    fn thin_out(&mut self, node: u32) {
-        const MANY: usize = 64;
-        let children = self.nodes[node as usize].children.clone();
-        let total: u64 = children.iter().map(|child| self.below(*child)).sum();
-        let apart = self.words_apart(node);
-        let mut chosen: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
-        for child in children {
-            let Label::Fixed(text) = &self.nodes[child as usize].label else { continue };
-            let known = || words::is_common(text) || words::is_wholly_general(text);
-            let heavy = self.below(child) * 200 > total && known();
-            if !(heavy || apart.contains(&child) || may_be_fixed(text)) {
-                let prefix = self.shape(node, text).prefix;
-                let namespace = if prefix.ends_with(b":") { prefix } else { b"" };
-                chosen.entry(namespace.to_vec()).or_default().push(child);
-            }
-        }
-        if !chosen.values().any(|words| words.len() >= MANY) {
-            let all = std::mem::take(&mut chosen).into_values().flatten().collect();
-            chosen.insert(Vec::new(), all);
-        }
-        for (prefix, words) in chosen {
-            if !prefix.is_empty() && words.len() < MANY {
-                continue;
-            }
-            let around = Shape { prefix: &prefix, class: Class::Word, suffix: b"" };
-            let into = self.values_node(node, &around);
-            for child in words {
-                self.move_into(node, child, into);
-            }
-        }
-    }
-
     /// Puts children in an order that does not depend on which came first.
     fn arrange(&mut self) {
         for at in 0..self.nodes.len() {
@@ -469,10 +453,11 @@ impl Trie {
     }
 }
 
-/// Whether a segment is made of words that paths are made of. Where values stand beside it, what follows both decides.
+/// Whether a segment is made of words that paths are made of, or set apart by a sign. Where values stand beside it, what
+/// follows both decides.
 fn may_be_fixed(segment: &[u8]) -> bool {
     words::is_one_common(segment)
-        || !segment.iter().any(u8::is_ascii_alphanumeric)
+        || words::is_reserved(segment)
         || is_plain(segment) && words::is_wholly_common(segment)
 }
 

@@ -237,6 +237,109 @@ fn a_word_with_routes_of_its_own_stays_beside_more_values_than_are_kept() {
 }
 
 #[test]
+fn a_word_made_of_other_words_than_all_titles_is_fixed_though_it_comes_once() {
+    let mut paths: Vec<String> = (0..1_000)
+        .map(|n| format!("/blog/{}-{}-{}", name(n % 10), name(n / 10 % 10), name(n / 100)))
+        .collect();
+    paths.push("/blog/quux-frand".to_owned());
+    paths.push("/blog/quell-2026".to_owned());
+    let wanted = ["/blog/{name}", "/blog/quux-frand", "/blog/quell-2026"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn a_word_made_of_other_words_is_fixed_though_it_comes_after_titles_were_put_together() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        let (first, second, third) = (name(n % 20), name(n / 20 % 20), name(n / 400));
+        paths.push(format!("/blog/{first}-{second}-{third}"));
+        if n == 1_000 {
+            paths.push("/blog/quell-2026".to_owned());
+        }
+        if n == 5_900 {
+            paths.push("/blog/quux-frand".to_owned());
+        }
+    }
+    let wanted = ["/blog/{name}", "/blog/quux-frand", "/blog/quell-2026"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn a_word_with_many_times_the_requests_of_any_name_is_none_of_them() {
+    let mut paths: Vec<String> = (0..600).map(|n| format!("/brands/{}", name(n % 300))).collect();
+    paths.extend((0..60).map(|_| "/brands/frand".to_owned()));
+    let wanted = ["/brands/{name}", "/brands/frand"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn words_that_all_values_share_do_not_make_them_words() {
+    let mut paths = Vec::new();
+    for n in 0..60 {
+        let user = &name(n)[..4];
+        paths.push(format!("/profile/@{user}:users.search.list"));
+        paths.push(format!("/cameras/camera.list.{user}"));
+    }
+    let wanted = ["/profile/@{name}", "/cameras/{name}"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn rare_words_beside_identifiers_and_codes_are_none_of_them() {
+    let mut paths = Vec::new();
+    for n in 0..1_200_u64 {
+        let drawn = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        paths.push(format!("/files/{drawn:016x}{:016x}", drawn.rotate_left(23)));
+        let (first, second) = (b'A' + (n % 30 / 6) as u8, b'A' + (n % 6) as u8);
+        paths.push(format!("/hotels/{}{}", char::from(first), char::from(second)));
+        if n % 1_000 == 500 {
+            paths.push("/files/Frandings".to_owned());
+            paths.push("/hotels/frandings".to_owned());
+        }
+    }
+    let found = templates(&paths);
+    let wanted = ["/files/{hash}", "/files/Frandings", "/hotels/{name}", "/hotels/frandings"];
+    assert_eq!(found, wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn titles_of_words_of_their_own_are_values() {
+    let paths: Vec<String> = (0..200)
+        .map(|n| format!("/blog/{}-{}-{}", name(3 * n), name(3 * n + 1), name(3 * n + 2)))
+        .collect();
+    assert_eq!(templates(&paths), ["/blog/{name}".to_owned()].into());
+}
+
+#[test]
+fn a_word_with_signs_beside_names_without_any_is_fixed_though_it_comes_once() {
+    let mut paths: Vec<String> = (0..200).map(|n| format!("/pharmacy/{}", name(n))).collect();
+    paths.push("/pharmacy/quux-frand".to_owned());
+    let wanted = ["/pharmacy/{name}", "/pharmacy/quux-frand"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn a_word_at_which_no_request_ends_is_none_of_the_names_at_which_all_do() {
+    let mut paths: Vec<String> = (0..400).map(|n| format!("/{}", name(n % 200))).collect();
+    paths.extend((0..5).map(|n| format!("/frand/{n}")));
+    let wanted = ["/{name}", "/frand/{id}"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
+fn words_behind_a_sign_stay_beside_more_values_than_are_kept() {
+    let mut paths = Vec::new();
+    for n in 0..6_000 {
+        paths.push(format!("/music/{}", name(n)));
+        if n == 5_900 {
+            paths.push("/music/+quuxbox".to_owned());
+        }
+    }
+    let wanted = ["/music/{name}", "/music/+quuxbox"];
+    assert_eq!(templates(&paths), wanted.map(str::to_owned).into());
+}
+
+#[test]
 fn titles_of_a_namespace_are_values_of_its_own() {
     let mut paths = Vec::new();
     for n in 0..6_000 {

@@ -9,6 +9,7 @@ use postgres::Client;
 
 use super::{Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres};
 use crate::error::{Error, Result};
+use crate::facts::Series;
 use crate::schema::{Dialect, Name, Schema, Table};
 
 /// Chunks of rows that wait to be sent.
@@ -156,6 +157,21 @@ impl Database for Postgres {
         self.query(&format!("SELECT last_value, is_called FROM {sequence}"), &mut |row| {
             let value = row.first().copied().flatten().and_then(|text| text.parse().ok());
             found = value.map(|value| (value, row.get(1) == Some(&Some("t"))));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn series(&mut self, table: &Table, column: usize) -> Result<Option<Series>> {
+        let Some(sequence) = sequence(self, table, column)? else { return Ok(None) };
+        let sequence = Dialect::Postgres.literal(&sequence);
+        let sql = format!(
+            "SELECT seqincrement, seqmax FROM pg_sequence WHERE seqrelid = {sequence}::regclass"
+        );
+        let mut found = None;
+        self.query(&sql, &mut |row| {
+            let cell = |at: usize| row.get(at).copied().flatten()?.parse::<i64>().ok();
+            found = cell(0).zip(cell(1)).map(|(step, highest)| Series { step, highest });
             Ok(())
         })?;
         Ok(found)

@@ -21,17 +21,35 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> '
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname, c.relname";
 
+/// Exclusion constraints, with the columns that they compare by `=`: rows that differ in one of those exclude none.
+const EXCLUSIONS: &str = "
+SELECT r.conrelid, r.conname, string_agg(k.number::text, ',' ORDER BY k.place)
+FROM pg_constraint r
+  CROSS JOIN unnest(r.conkey, r.conexclop) WITH ORDINALITY AS k(number, comparison, place)
+  JOIN pg_operator o ON o.oid = k.comparison AND o.oprname = '='
+WHERE r.contype = 'x' AND r.conparentid = 0 AND k.number > 0
+GROUP BY r.conrelid, r.conname ORDER BY r.conrelid, r.conname";
+
+/// A domain may be of another domain: the innermost has the type, and a NOT NULL of any holds.
 const COLUMNS: &str = "
+WITH RECURSIVE layers AS (
+  SELECT oid AS outermost, typbasetype AS base, typtypmod AS modifier, typnotnull AS filled
+  FROM pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT l.outermost, t.typbasetype, t.typtypmod, l.filled OR t.typnotnull
+  FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype = 'd'
+), domains AS (
+  SELECT l.* FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype <> 'd'
+)
 SELECT a.attrelid, a.attnum, a.attname,
-  CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod)
-       ELSE format_type(a.atttypid, a.atttypmod) END,
-  a.attnotnull OR t.typnotnull, a.attidentity, a.attgenerated,
+  CASE WHEN t.base IS NULL THEN format_type(a.atttypid, a.atttypmod) ELSE format_type(t.base, t.modifier) END,
+  a.attnotnull OR coalesce(t.filled, false), a.attidentity, a.attgenerated,
   pg_get_expr(d.adbin, d.adrelid),
   (SELECT string_agg(e.enumlabel, E'\\x01' ORDER BY e.enumsortorder) FROM pg_enum e
-   WHERE e.enumtypid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END)
+   WHERE e.enumtypid = coalesce(t.base, a.atttypid))
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_type t ON t.oid = a.atttypid
+  LEFT JOIN domains t ON t.outermost = a.atttypid
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attnum > 0 AND NOT a.attisdropped
   AND n.nspname NOT IN ('pg_catalog', 'information_schema')
@@ -50,8 +68,13 @@ FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
 
 const DOMAINS: &str = "
+WITH RECURSIVE layers AS (
+  SELECT oid AS outermost, oid AS layer, typbasetype AS base FROM pg_type WHERE typtype = 'd'
+  UNION ALL
+  SELECT l.outermost, t.oid, t.typbasetype FROM layers l JOIN pg_type t ON t.oid = l.base AND t.typtype = 'd'
+)
 SELECT a.attrelid, a.attnum, r.conname, pg_get_constraintdef(r.oid)
-FROM pg_attribute a JOIN pg_constraint r ON r.contypid = a.atttypid
+FROM pg_attribute a JOIN layers l ON l.outermost = a.atttypid JOIN pg_constraint r ON r.contypid = l.layer
 WHERE a.attnum > 0 AND NOT a.attisdropped AND r.contype = 'c' ORDER BY a.attrelid, a.attnum, r.conname";
 
 type Row = Vec<Option<String>>;
@@ -80,13 +103,10 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         numbers[at].insert(text(&row, 1), tables[at].columns.len());
         tables[at].columns.push(column(&row));
     }
-    let columns_of = |at: usize, list: &str| -> Option<Vec<usize>> {
-        list.split(',').map(|number| numbers[at].get(number).copied()).collect()
-    };
     for row in all(database, CONSTRAINTS)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
         let rule = text(&row, 1);
-        let columns = columns_of(at, &text(&row, 3)).unwrap_or_default();
+        let columns = columns_of(&numbers[at], &text(&row, 3)).unwrap_or_default();
         match text(&row, 2).as_str() {
             "p" => {
                 tables[at].has_primary = true;
@@ -94,7 +114,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             }
             "f" => {
                 let Some(&table) = places.get(&text(&row, 4)) else { continue };
-                let targets = columns_of(table, &text(&row, 5)).unwrap_or_default();
+                let targets = columns_of(&numbers[table], &text(&row, 5)).unwrap_or_default();
                 let on_delete = OnDelete::of(&text(&row, 7));
                 let reference = Reference { rule, columns, table, targets, on_delete };
                 tables[at].references.push(reference);
@@ -105,9 +125,22 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             }
         }
     }
+    rules(database, &places, &numbers, &mut tables)?;
+    tables.iter_mut().for_each(computed::resolve);
+    Ok(Schema { dialect: Dialect::Postgres, tables })
+}
+
+/// Rules of uniqueness that are no keys, and conditions of domains. `numbers` are the columns of each table by their
+/// number.
+fn rules(
+    database: &mut dyn Database,
+    places: &BTreeMap<String, usize>,
+    numbers: &[BTreeMap<String, usize>],
+    tables: &mut [Table],
+) -> Result<()> {
     for row in all(database, INDEXES)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
-        let columns = columns_of(at, &text(&row, 2));
+        let columns = columns_of(&numbers[at], &text(&row, 2));
         // An index on expressions: on the columns that they name.
         let columns = columns.unwrap_or_else(|| named(&tables[at].columns, &text(&row, 3)));
         let unique = Unique { rule: text(&row, 1), columns };
@@ -117,14 +150,24 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             _ => tables[at].uniques.push(unique),
         }
     }
+    for row in all(database, EXCLUSIONS)? {
+        let Some(&at) = places.get(&text(&row, 0)) else { continue };
+        if let Some(columns) = columns_of(&numbers[at], &text(&row, 2)) {
+            tables[at].partial.push(Unique { rule: text(&row, 1), columns });
+        }
+    }
     for row in all(database, DOMAINS)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
         let value = numbers[at].get(&text(&row, 1)).copied();
         let text_of = condition(&text(&row, 3));
         tables[at].checks.push(Check { rule: text(&row, 2), text: text_of, value });
     }
-    tables.iter_mut().for_each(computed::resolve);
-    Ok(Schema { dialect: Dialect::Postgres, tables })
+    Ok(())
+}
+
+/// The columns of these numbers; nothing if one is none, but an expression.
+fn columns_of(numbers: &BTreeMap<String, usize>, list: &str) -> Option<Vec<usize>> {
+    list.split(',').map(|number| numbers.get(number).copied()).collect()
 }
 
 fn unfit(why: &str) -> Option<&'static str> {

@@ -35,7 +35,6 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
             "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo({quoted}) ORDER BY cid"
         ),
     )?;
-    let small = sql.to_ascii_lowercase();
     let Bracketed { checks, generated } = bracketed(sql);
     let mut generated = generated.into_iter();
     let (mut columns, mut primary) = (Vec::new(), Vec::new());
@@ -58,7 +57,9 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
     }
     primary.sort_unstable();
     let primary: Vec<usize> = primary.into_iter().map(|(_, column)| column).collect();
-    let without_rowid = small.contains("without rowid");
+    let listed =
+        format!("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = {quoted}");
+    let without_rowid = one(database, &listed)?.as_deref() == Some("1");
     if let [only] = primary[..] {
         // The alias of the row's number; any other primary key may hold NULL.
         let alias = columns[only].type_name.eq_ignore_ascii_case("integer") && !without_rowid;

@@ -395,7 +395,9 @@ fn any(
     {
         return unsatisfiable(format!("{}: its conditions allow no value", table.place(number)));
     }
-    let has_default = column.default.as_deref().is_some_and(|text| text != "NULL");
+    // What a default draws of a sequence is drawn for good, also where the row is taken back.
+    let draws = |text: &str| !column.counted && text.contains("nextval(");
+    let has_default = column.default.as_deref().is_some_and(|text| text != "NULL" && !draws(text));
     let bounded = limits.one_of.is_some();
     let kind_of_values = learned.kind_of(column);
     let left_to_default = matches!(

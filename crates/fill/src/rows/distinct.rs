@@ -23,11 +23,22 @@ pub struct Distinct {
     pub form: Form,
 }
 
+/// Numbers that count up, one for each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// The first row that has one.
+    pub row: u64,
+    /// Its number.
+    pub start: i128,
+    /// From one to the next.
+    pub step: i128,
+}
+
 /// What is made of a number.
 #[derive(Debug)]
 pub enum Form {
-    /// The number.
-    Int,
+    /// The number; of a counter that leaves some out, so far from one to the next.
+    Int { step: i128 },
     /// The number with so many digits behind its point, all 0.
     Decimal(u32),
     /// The number.
@@ -80,7 +91,7 @@ impl Distinct {
         let place = self.order.as_ref().map_or(place, |order| order.at(place));
         let number = self.start + i128::from(place);
         match &self.form {
-            Form::Int => Value::Int(number),
+            Form::Int { step } => Value::Int(self.start + i128::from(place) * step),
             Form::Decimal(scale) => {
                 Value::Decimal { units: number * 10_i128.pow(*scale), scale: *scale }
             }
@@ -114,10 +125,14 @@ impl Distinct {
         }
     }
 
-    /// The row from which on its numbers count up, and the number there.
-    pub fn counts_from(&self) -> Option<(u64, i128)> {
-        let plain = matches!(self.form, Form::Int) && self.order.is_none();
-        plain.then_some((self.wanted.len() as u64, self.start))
+    /// From where on its numbers count up.
+    pub fn counts_from(&self) -> Option<Counts> {
+        match self.form {
+            Form::Int { step } if self.order.is_none() => {
+                Some(Counts { row: self.wanted.len() as u64, start: self.start, step })
+            }
+            _ => None,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::distinct::{Distinct, Form, TextForm};
 use super::limits::{Letters, Limits};
 use super::link::{Deal, Link};
 use super::plain::value_of;
+use super::series::{highest, numbers};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, TableFacts};
@@ -339,11 +340,8 @@ impl Board<'_> {
         let (limits, add) = (&self.limits[column], self.facts.add);
         let wanted: Vec<Value> = facts.wanted.iter().map(|text| value_of(&of.kind, text)).collect();
         let left = add.saturating_sub(wanted.len() as u64);
-        let highest_wanted = wanted.iter().filter_map(|value| match value {
-            Value::Int(number) => Some(*number),
-            _ => None,
-        });
-        let above = facts.highest.map_or(0, i128::from).max(highest_wanted.max().unwrap_or(0)) + 1;
+        let asked = highest(&wanted);
+        let above = facts.highest.map_or(0, i128::from).max(asked.unwrap_or(0)) + 1;
         let room = |count: f64, what: &str| -> Result<()> {
             if count >= left as f64 {
                 return Ok(());
@@ -357,10 +355,11 @@ impl Board<'_> {
         let (form, start) = match &of.kind {
             Type::Int { .. } => {
                 order = None;
-                let start = above.max(limits.range.0.map_or(0, |low| low as i128));
-                let high = limits.range.1.unwrap_or(i64::MAX as f64);
-                room(high - start as f64 + 1.0, &of.type_name)?;
-                (Form::Int, start)
+                let least = above.max(limits.range.0.map_or(0, |low| low as i128));
+                let most = limits.range.1.map_or(i64::MAX.into(), |high| high as i128);
+                let of_counter = numbers(&self.table.place(column), facts, asked, (least, most))?;
+                room(of_counter.count as f64, of_counter.end.as_ref().unwrap_or(&of.type_name))?;
+                (Form::Int { step: of_counter.step }, of_counter.start)
             }
             Type::Decimal { scale, .. } => {
                 room(limits.range.1.unwrap_or(1e15) - above as f64, &of.type_name)?;
@@ -403,7 +402,7 @@ impl Board<'_> {
                 (Form::Inet, start)
             }
             Type::Inet6 => (Form::Inet6, self.namespace(column, 60)),
-            _ => self.text(column, facts, left, &room)?,
+            _ => self.text(column, facts, &room)?,
         };
         Ok(Distinct { wanted, start, order, form })
     }
@@ -419,7 +418,6 @@ impl Board<'_> {
         &self,
         column: usize,
         facts: &ColumnFacts,
-        left: u64,
         room: &dyn Fn(f64, &str) -> Result<()>,
     ) -> Result<(Form, i128)> {
         let (of, limits) = (&self.table.columns[column], &self.limits[column]);
@@ -473,7 +471,6 @@ impl Board<'_> {
         };
         let digits = most.saturating_sub(form.overhead() + 1).min(18) as u32;
         room(10_f64.powi(digits as i32) - start as f64, &of.type_name)?;
-        let _ = left;
         Ok((Form::Text(form), start))
     }
 }

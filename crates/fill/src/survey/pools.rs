@@ -16,6 +16,8 @@ const LIST: usize = 1000;
 pub struct Sorted {
     pub there: Vec<(String, f64)>,
     pub missing: Vec<(String, f64)>,
+    /// How many others the column cannot hold.
+    pub unfit: usize,
 }
 
 /// Which values of the pools have rows. Where two pools are of one column, the first has its say on what both hold.
@@ -60,6 +62,7 @@ pub fn sort_pools(
             }
         }
         let sorted = sorted.entry((*at, *column)).or_default();
+        sorted.unfit += pool.values.iter().filter(|value| !fits(value)).count();
         for (value, weight) in values {
             let (list, value) = match there.get(&folded(of.folds(schema.dialect), &value)) {
                 Some(kept) => (&mut sorted.there, kept.clone()),

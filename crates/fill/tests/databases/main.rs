@@ -2,6 +2,7 @@
 
 mod bytes;
 mod computed;
+mod counters;
 mod engine;
 mod partial;
 mod pools;

@@ -40,6 +40,22 @@ fn sqlite_knows_no_row_by_partial_rules() {
 }
 
 #[test]
+fn postgres_rows_exclude_no_others() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE lots (id int PRIMARY KEY, shelf int NOT NULL, level int NOT NULL,
+  EXCLUDE USING btree (shelf WITH =));
+CREATE TABLE moves (id int PRIMARY KEY, bay varchar(12) NOT NULL, EXCLUDE USING hash (bay WITH =));
+INSERT INTO lots VALUES (1, 5, 1);
+INSERT INTO moves VALUES (1, 'north 1');",
+    ) else {
+        return;
+    };
+    engine.fill(&[("lots", 4000), ("moves", 4000)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(DISTINCT shelf) FROM lots"), 4000);
+    assert_eq!(engine.clean().expect("it goes"), 7998);
+}
+
+#[test]
 fn postgres_knows_no_row_by_partial_rules() {
     let with = "CREATE TABLE wide (a INTEGER NOT NULL, b INTEGER NOT NULL);\n\
                 CREATE UNIQUE INDEX covering ON wide (a) INCLUDE (b);\n";

@@ -1,8 +1,32 @@
 //! Values that requests ask for.
 
-use fill::PoolColumn;
+use fill::{PoolColumn, Request, Wish};
 
 use super::engine::Engine;
+
+#[test]
+fn values_that_a_column_cannot_hold_are_counted() {
+    let engine = Engine::sqlite("CREATE TABLE items (id INTEGER PRIMARY KEY, name VARCHAR(3));\n");
+    let database = &mut *engine.connect();
+    let schema = database.schema().expect("a schema");
+    let pool = |column: &str, values: &[&str]| {
+        let values = values.iter().map(|value| ((*value).to_owned(), 1.0)).collect();
+        PoolColumn { pool: "items".into(), column: column.into(), values }
+    };
+    let request = Request {
+        wish: Wish { rows: vec![("items".to_owned(), 20)], growth: None, only: true },
+        seed: 1,
+        locale: "en".to_owned(),
+        until: 1_700_006_400_000_000,
+        batch: 100,
+        pools: vec![
+            (pool("id", &["7", "9223372036854775808", "x"]), (0, 0)),
+            (pool("name", &["abc"]), (0, 1)),
+        ],
+    };
+    let survey = fill::survey(database, &schema, &request).expect("a survey");
+    assert_eq!(survey.unfit, [((0, 0), 2)]);
+}
 
 const SQL: &str = "CREATE TABLE categories (slug VARCHAR(40) PRIMARY KEY, name VARCHAR(40));
 INSERT INTO categories VALUES ('hats', 'Hats');";
@@ -12,7 +36,7 @@ fn filled(engine: &Engine) -> i64 {
     let values = [("Shoes", 5.0), ("shoes", 3.0), ("HATS", 2.0)];
     let values = values.map(|(value, weight)| (value.to_owned(), weight)).to_vec();
     let pool = PoolColumn { pool: "categories".into(), column: "slug".into(), values };
-    let change = |request: &mut fill::Request| request.pools.push((pool, (0, 0)));
+    let change = |request: &mut Request| request.pools.push((pool, (0, 0)));
     engine.fill_with(&[("categories", 20)], change).expect("a fill");
     assert_eq!(engine.number("SELECT count(*) FROM categories"), 20);
     let found =

@@ -35,6 +35,18 @@ fn rows_of_others_stay(engine: &Engine, action: &str) {
 }
 
 #[test]
+fn sqlite_says_itself_which_tables_have_row_numbers() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE notes (body TEXT DEFAULT 'without rowid');
+CREATE TABLE tags (name TEXT PRIMARY KEY) WITHOUT
+  ROWID;
+",
+    );
+    engine.fill(&[("notes", 200), ("tags", 200)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 400);
+}
+
+#[test]
 fn rows_of_others_are_not_taken_along() {
     let engine = |sql: &str, action: &str| sql.replace("ACTION", action);
     for action in ["CASCADE", "SET NULL", "SET DEFAULT"] {

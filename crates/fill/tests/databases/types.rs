@@ -51,6 +51,27 @@ INSERT INTO hosts VALUES (1, '10.0.0.9'), (2, '192.168.0.1'), (3, '::1'), (4, '1
 }
 
 #[test]
+fn domains_of_domains_are_what_all_of_them_say() {
+    let Some(engine) = Engine::postgres(
+        "CREATE DOMAIN code AS varchar(6) NOT NULL CHECK (length(VALUE) >= 4);
+CREATE DOMAIN loud_code AS code CHECK (VALUE = upper(VALUE));
+CREATE DOMAIN portion AS numeric(4,2) CHECK (VALUE >= 0);
+CREATE DOMAIN reduction AS portion CHECK (VALUE <= 10);
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE DOMAIN some_mood AS mood;
+CREATE DOMAIN any_mood AS some_mood;
+CREATE TABLE coupons (id int PRIMARY KEY, code loud_code, cut reduction NOT NULL, mood any_mood NOT NULL);",
+    ) else {
+        return;
+    };
+    fill_twice(&engine, &[("coupons", 300)], &[("coupons", 900)]);
+    let of = "code = upper(code) AND length(code) BETWEEN 4 AND 6 AND cut BETWEEN 0 AND 10";
+    assert_eq!(engine.number(&format!("SELECT count(*) FROM coupons WHERE {of}")), 900);
+    assert_eq!(engine.number("SELECT count(DISTINCT mood) FROM coupons"), 2);
+    assert_eq!(engine.clean().expect("it goes"), 900);
+}
+
+#[test]
 fn single_bits_are_yes_or_no() {
     let Some(engine) = Engine::mariadb(
         "CREATE TABLE users (id INT PRIMARY KEY, active BIT(1) NOT NULL, old BIT(1) NOT NULL DEFAULT b'0', seen BIT(1));",

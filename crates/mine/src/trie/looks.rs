@@ -43,3 +43,18 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
     parts >= 2
         && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
 }
+
+/// Words as people and programs write them: in small letters, each with a capital or such as one knows, perhaps with
+/// short numbers behind them or between signs. Letters of both cases that are drawn at random hardly ever come out so.
+pub(super) fn is_spelled(text: &[u8]) -> bool {
+    const LONGEST_NUMBER: usize = 4;
+    let is_word = |part: &[u8]| {
+        let digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let letters = &part[..part.len() - digits];
+        digits <= LONGEST_NUMBER
+            && letters.iter().all(u8::is_ascii_alphabetic)
+            && letters.iter().skip(1).all(u8::is_ascii_lowercase)
+    };
+    let mut parts = text.split(|byte| !byte.is_ascii_alphanumeric());
+    parts.all(is_word) || words::is_mostly_words(text)
+}

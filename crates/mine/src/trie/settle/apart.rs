@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::super::following::{Next, add, excess, is_often, total};
 use super::super::looks::is_plain;
 use super::super::{Trie, hash_of_shape};
+use super::strangers::{stock, strangers};
 use super::{Candidate, Others};
 use crate::segment::{Class, Shape};
 
@@ -15,14 +16,29 @@ use crate::segment::{Class, Shape};
 const FEWEST: usize = 8;
 
 impl Trie {
-    /// The plain words below a node that are none of the values beside them, as far as was read.
-    pub(in super::super) fn words_apart(&self, node: u32) -> Vec<u32> {
+    /// The words below a node that are none of the values beside them, as far as was read.
+    pub(in super::super) fn words_apart(&mut self, node: u32) -> Vec<u32> {
         let plain = Shape { prefix: b"", class: Class::Word, suffix: b"" };
         let values = self.edges.get(&(node, hash_of_shape(&plain))).copied();
         let others = self.others(values);
-        let group = self.groups(node).remove(&(vec![], Class::Word, vec![])).unwrap_or_default();
+        let mut groups = self.groups(node);
+        let mut group = groups.remove(&(vec![], Class::Word, vec![])).unwrap_or_default();
         let mut found = words_apart(&group.iter().collect::<Vec<_>>(), &others);
         found.extend(self.words_of_other_methods(&group, values));
+        if values.is_none() {
+            // Slugs with a number behind a word are words too.
+            let numbered = groups.into_iter().filter(|((prefix, class, suffix), _)| {
+                !class.is_words() && !prefix.is_empty() && suffix.is_empty()
+            });
+            group.extend(numbered.flat_map(|(_, group)| group));
+            let group: Vec<&Candidate> = group.iter().collect();
+            let others = strangers(&group);
+            self.found.extend(&others);
+            found.extend(others);
+            if let Some(stock) = stock(&group) {
+                self.remember_words(node, stock);
+            }
+        }
         found
     }
 }

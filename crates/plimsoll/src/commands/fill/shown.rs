@@ -1,6 +1,7 @@
 //! The plan of a fill, and its first rows, as text.
 
 use fill::{Facts, Rows, Schema, SlowRemoval, Survey};
+use model::quote::counted;
 
 /// Rows shown of each table.
 const SHOWN: u64 = 10;
@@ -24,6 +25,14 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
         if size.add == 0 && !size.why.is_empty() {
             text += &format!("{}: nothing is added: {}\n", schema.tables[at].name, size.why);
         }
+    }
+    for &((at, column), unfit) in &survey.unfit {
+        text += &format!(
+            "{}: {} that the pools ask for cannot be in this column ({}), and get no rows\n",
+            schema.tables[at].place(column),
+            counted(unfit as u64, "value"),
+            schema.tables[at].columns[column].type_name
+        );
     }
     for &at in survey.facts.order.iter().filter(|at| !survey.triggers[**at].is_empty()) {
         let names = &survey.triggers[at];
