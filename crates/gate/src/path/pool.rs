@@ -48,6 +48,8 @@ pub(super) struct Server {
     pub(super) retired: bool,
     /// When it is checked next.
     pub(super) check_ns: u64,
+    /// A check is under way.
+    pub(super) checking: bool,
 }
 
 impl Pools {
@@ -123,6 +125,7 @@ impl Pools {
             open: 0,
             retired: true,
             check_ns: 0,
+            checking: false,
         };
         let listed = |number: usize, server: &Server| {
             let own = self.pools.get(server.pool as usize);
