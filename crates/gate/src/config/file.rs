@@ -361,7 +361,7 @@ pub struct KeysConfig {
 pub struct LimitsConfig {
     /// Of all requests together.
     pub all: LimitConfig,
-    /// Of each address (IPv6: each /64).
+    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too.
     pub address: LimitConfig,
 }
 

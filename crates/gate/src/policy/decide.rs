@@ -83,7 +83,7 @@ impl Policy {
         if let Some(entry) = key
             && !state.set_has(entry.routes(), route.number)
         {
-            return Err(taken.refuse(Problem::KeyNotForRoute));
+            return Err(taken.refuse_key(Problem::KeyNotForRoute));
         }
         let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
@@ -166,16 +166,16 @@ impl Policy {
     ) -> Result<Option<&'a Entry>, Refusal> {
         let Some(digester) = &self.digester else { return Ok(None) };
         let Some(key) = facts.key.filter(|key| !key.is_empty()) else {
-            return Err(taken.refuse(Problem::KeyMissing));
+            return Err(taken.refuse_key(Problem::KeyMissing));
         };
         let slot = self.state.keys.find(&digester.digest(key));
-        let Some(slot) = slot else { return Err(taken.refuse(Problem::KeyUnknown)) };
+        let Some(slot) = slot else { return Err(taken.refuse_key(Problem::KeyUnknown)) };
         let entry = self.state.keys.entry(slot);
         asked.key = slot;
         if entry.is_valid(self.state.calendar.unix_s()) {
             Ok(Some(entry))
         } else {
-            Err(taken.refuse(Problem::KeyUnknown))
+            Err(taken.refuse_key(Problem::KeyUnknown))
         }
     }
 
@@ -249,6 +249,16 @@ enum Take<'a> {
     Quota(&'a Quota, u32),
 }
 
+impl Take<'_> {
+    fn give_back(&self) {
+        match self {
+            Self::Rate(used, increment_ns) => used.give_back(*increment_ns),
+            Self::AtOnce(held) => held.give_back(1),
+            Self::Quota(quota, period) => quota.give_back(*period),
+        }
+    }
+}
+
 /// What a request has taken so far.
 #[derive(Default)]
 struct Taken<'a> {
@@ -317,13 +327,15 @@ impl<'a> Taken<'a> {
 
     /// Gives everything back; a refused request costs nothing.
     fn refuse(&self, problem: Problem) -> Refusal {
-        for take in self.takes.iter().flatten() {
-            match take {
-                Take::Rate(used, increment_ns) => used.give_back(*increment_ns),
-                Take::AtOnce(held) => held.give_back(1),
-                Take::Quota(quota, period) => quota.give_back(*period),
-            }
-        }
+        self.takes.iter().flatten().for_each(|take| take.give_back());
+        Refusal::of(problem)
+    }
+
+    /// Refuses a request for its key, or for want of one. Before that, only limits of its address are asked: it counts in the
+    /// rate of these, so that whoever guesses keys is held to it.
+    fn refuse_key(&self, problem: Problem) -> Refusal {
+        let others = self.takes.iter().flatten().filter(|take| !matches!(take, Take::Rate(..)));
+        others.for_each(|take| take.give_back());
         Refusal::of(problem)
     }
 }

@@ -176,6 +176,27 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
     assert!(matches!(again, Decision::Refuse(refusal) if refusal.problem == Problem::QuotaUsedUp));
 }
 
+/// What is in flight is given back all the same: the third would be one too many at once.
+#[test]
+fn requests_that_are_refused_for_their_key_count_in_the_rate_of_their_address() {
+    let mut desk = Desk::new();
+    let rate = Some(Rate { per_s: 1.0, burst: 3.0 });
+    desk.settings.address = Limits { rate, at_once: Some(1) };
+    let set = desk.state.route_set(&["other".to_owned()]).unwrap();
+    desk.key("narrow", Settings { routes: set, ..Settings::default() });
+    desk.key("good", Settings::default());
+    let policy = desk.policy();
+    for (key, problem) in [
+        (None, Problem::KeyMissing),
+        (Some("guess"), Problem::KeyUnknown),
+        (Some("narrow"), Problem::KeyNotForRoute),
+        (Some("guess"), Problem::RateLimited),
+        (Some("good"), Problem::RateLimited),
+    ] {
+        assert_eq!(desk.problem(&policy, key, "/"), Some(problem), "{key:?}");
+    }
+}
+
 #[test]
 fn a_key_of_no_tier_or_an_unknown_one_is_of_the_first() {
     let mut desk = Desk::new();
