@@ -207,12 +207,12 @@ impl Policy {
         let calendar = &self.state.calendar;
         if let Some(quota) = quotas.day {
             let left_s = |periods: Periods| periods.day_left_s;
-            let period = (calendar.day(), DAY_S, calendar.unix_s());
+            let period = (calendar.day(), DAY_S, calendar.latest_s());
             taken.quota("day", of_day, quota, period, left_s)?;
         }
         if let Some(quota) = quotas.month {
             let left_s = |periods: Periods| periods.month_left_s;
-            let period = (calendar.month(), MONTH_S, calendar.unix_s());
+            let period = (calendar.month(), MONTH_S, calendar.latest_s());
             taken.quota("month", of_month, quota, period, left_s)?;
         }
         Ok(())

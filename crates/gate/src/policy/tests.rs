@@ -218,6 +218,20 @@ fn a_key_of_no_tier_or_an_unknown_one_is_of_the_first() {
 }
 
 #[test]
+fn a_quota_is_said_to_begin_anew_when_it_does_though_the_clock_was_put_back_over_midnight() {
+    let mut desk = Desk::new();
+    desk.key("k", Settings { day_quota: Some(1), ..Settings::default() });
+    let policy = desk.policy();
+    desk.state.calendar.set(2 * 86_400);
+    desk.state.calendar.set(2 * 86_400 - 600);
+    assert_eq!(desk.problem(&policy, Some("k"), "/"), None);
+    let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+        panic!("a second request of the day")
+    };
+    assert_eq!(refusal.retry_after_s, Some(86_400));
+}
+
+#[test]
 fn requests_at_once_are_given_back_at_every_place() {
     let mut desk = Desk::new();
     let most = |at_once| Limits { rate: None, at_once: Some(at_once) };
