@@ -229,6 +229,8 @@ impl Policy {
     }
 }
 
+const MINUTE_S: u32 = 60;
+const HOUR_S: u32 = 3600;
 const DAY_S: u32 = 86_400;
 /// For `RateLimit-Policy`, whose window has one length.
 const MONTH_S: u32 = 30 * DAY_S;
@@ -316,10 +318,7 @@ impl<'a> Taken<'a> {
 
     fn refuse_rate(&self, name: &'static str, rate: &Rate, wait_ns: u64) -> Refusal {
         let reset_s = seconds(wait_ns);
-        // A rate below one a second has a window that holds one.
-        let window_s =
-            if rate.per_s >= 1.0 { 1 } else { (1.0 / rate.per_s - ROUNDING).ceil() as u32 };
-        let quota = (rate.per_s * f64::from(window_s)).round() as u64;
+        let (quota, window_s) = window(rate.per_s);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::RateLimited);
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
@@ -338,6 +337,19 @@ impl<'a> Taken<'a> {
         others.for_each(|take| take.give_back());
         Refusal::of(problem)
     }
+}
+
+/// A rate as `RateLimit-Policy` says it, in requests and the seconds of a window: a second, or what holds one request; else the
+/// minute or the hour in which it is a whole number. Never more than the rate lets through, but that it is at least one.
+pub(super) fn window(per_s: f64) -> (u64, u32) {
+    let own = if per_s >= 1.0 { 1 } else { (1.0 / per_s - ROUNDING).ceil() as u32 };
+    let requests = |window_s: u32| per_s * f64::from(window_s);
+    let is_whole = |window_s: &u32| {
+        let requests = requests(*window_s);
+        requests > 0.5 && (requests - requests.round()).abs() < ROUNDING
+    };
+    let window_s = [own, MINUTE_S, HOUR_S].into_iter().find(is_whole).unwrap_or(own);
+    (((requests(window_s) + ROUNDING) as u64).max(1), window_s)
 }
 
 /// Whole seconds, at least one.

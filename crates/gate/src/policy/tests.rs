@@ -176,6 +176,22 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
     assert!(matches!(again, Decision::Refuse(refusal) if refusal.problem == Problem::QuotaUsedUp));
 }
 
+#[test]
+fn a_rate_is_told_as_no_more_than_it_lets_through() {
+    for (per_s, told) in [
+        (2.0, (2, 1)),
+        (1.5, (90, 60)),
+        (100.0 / 60.0, (100, 60)),
+        (2.345671, (2, 1)),
+        (0.5, (1, 2)),
+        (1000.0 / 3600.0, (1000, 3600)),
+        (1.0 / 3600.0, (1, 3600)),
+        (1e-12, (1, u32::MAX)),
+    ] {
+        assert_eq!(decide::window(per_s), told, "{per_s}");
+    }
+}
+
 /// What is in flight is given back all the same: the third would be one too many at once.
 #[test]
 fn requests_that_are_refused_for_their_key_count_in_the_rate_of_their_address() {
