@@ -248,8 +248,8 @@ impl Builder<'_> {
             (Some(cert), None) => {
                 return Err(self.wrong(cert, "a certificate needs its key: key = FILE"));
             }
-            (None, Some(_)) => {
-                return Err(self.wrong(&listen.address, "a key needs its certificate: cert = FILE"));
+            (None, Some(key)) => {
+                return Err(self.wrong(key, "a key needs its certificate: cert = FILE"));
             }
             (None, None) => None,
         };
@@ -296,11 +296,11 @@ impl Builder<'_> {
         upstream.passive.failures = written.failures.unwrap_or(upstream.passive.failures);
         set(&mut upstream.passive.rest_ns, written.rest);
         upstream.retry.attempts = written.retries.unwrap_or(upstream.retry.attempts);
-        if let Some(budget) = written.retry_budget {
-            if !(0.0..=1.0).contains(&budget) {
-                return Err(self.wrong(&written.name, "retry_budget is from 0 to 1"));
+        if let Some(budget) = &written.retry_budget {
+            if !(0.0..=1.0).contains(budget.get_ref()) {
+                return Err(self.wrong(budget, "retry_budget is from 0 to 1"));
             }
-            upstream.retry.budget = budget;
+            upstream.retry.budget = *budget.get_ref();
         }
         upstream.active = written.check.as_ref().map(|check| self.check(check)).transpose()?;
         Ok(upstream)

@@ -110,7 +110,8 @@ pub struct UpstreamConfig {
     /// Attempts of one request beside the first, where nothing of it was sent or its method is idempotent (default 1).
     pub retries: Option<u32>,
     /// Retries / requests at most (default 0.1).
-    pub retry_budget: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub retry_budget: Option<Spanned<f64>>,
 }
 
 /// Which server is taken.
@@ -186,7 +187,8 @@ pub struct RouteConfig {
     #[serde(default)]
     pub timeouts: TimeoutConfig,
     /// Whether `Upgrade` may become a tunnel: for WebSocket (default), for none (`false`), or for these protocols.
-    pub upgrade: Option<UpgradeConfig>,
+    #[schemars(with = "Option<UpgradeConfig>")]
+    pub upgrade: Option<Spanned<UpgradeConfig>>,
     /// The longest body (default 64MiB).
     pub body: Option<Bytes>,
     /// Limits of all its requests together.

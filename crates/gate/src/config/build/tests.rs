@@ -125,7 +125,7 @@ fn a_route_names_the_protocols_that_it_tunnels() {
     assert_eq!(of("upgrade = [\"WebSocket\", \"SPDY/3.1\"]").unwrap(), ["websocket", "spdy/3.1"]);
     for wrong in ["h2c", "HTTP/2.0", "", "a b", "a/", "/1", "a/b/c"] {
         let error = of(&format!("upgrade = [\"{wrong}\"]")).unwrap_err();
-        assert!(error.place.is_some() && error.what.contains("upgrade: "), "{error}");
+        assert!(error.place == Some((39, 11)) && error.what.contains("upgrade: "), "{error}");
     }
 }
 
@@ -259,6 +259,16 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "line 29, column 20: no path that the route takes (/users/{}) begins with `/b`",
         ),
         ("\"16KiB\"", "\"10\"", "a head has 1KiB to 1MiB"),
+        (
+            "retries = 0",
+            "retry_budget = 1.5",
+            "line 16, column 16: retry_budget is from 0 to 1",
+        ),
+        (
+            "proxy_protocol = true",
+            "key = \"key.pem\"",
+            "line 6, column 7: a key needs its certificate",
+        ),
         (
             "every = \"1s\"",
             "every = \"1500ms\"",
