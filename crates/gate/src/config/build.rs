@@ -212,7 +212,8 @@ impl Builder<'_> {
     }
 
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
-        ConfigError::at(self.text, Some(at.span()), what)
+        // What flags say beside a file has no place in it.
+        ConfigError::at(self.text, Some(at.span()).filter(|span| !span.is_empty()), what)
     }
 
     /// A name that is written once, not empty and without what separates names.

@@ -1,6 +1,7 @@
 //! What configurations mean, and what is said of wrong ones.
 
 use super::*;
+use crate::config::Flags;
 use crate::policy::{Host, PathRewrite};
 
 const WHOLE: &str = r#"
@@ -189,6 +190,15 @@ fn a_size_is_a_number_too() {
     };
     assert_eq!((with("body_rate = 0"), with("body_rate = 1024")), (0, 1024));
     assert_eq!((with("body_rate = \"0\""), with("body_rate = \"1KiB\"")), (0, 1024));
+}
+
+#[test]
+fn what_a_flag_says_has_no_place_in_the_file() {
+    let flags = Flags { listen: vec!["nowhere".into()], ..Flags::default() };
+    let mut config = Config::parse(WHOLE).unwrap();
+    config.overrule(&flags.into());
+    let error = Built::of(&config, WHOLE, None, &resolve).unwrap_err();
+    assert!(error.place.is_none() && error.what.starts_with("`nowhere`: "), "{error}");
 }
 
 #[test]
