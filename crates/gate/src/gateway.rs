@@ -107,9 +107,9 @@ impl Gateway {
         }
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
-        let io = given.io.or(setup.io);
         let shown = Shown::of(&built.listeners, &listeners);
-        let mut options = Options { listeners, workers: config.workers, io, log: None };
+        let workers = config.workers.as_ref().map(|workers| *workers.get_ref());
+        let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));

@@ -332,6 +332,10 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("\"250ms\"", "\"0s\"", "line 31, column 27: a time of 0 would end everything at once"),
         ("\"500ms\"", "\"0ms\"", "a time of 0 would end everything at once"),
         ("head = \"1s\"", "head = \"0\"", "line 59, column 8: a time of 0 would end"),
+        ("retries = 0", "connections = 0", "line 16, column 15: `connections` is 1 or more"),
+        ("every = \"500ms\"", "up_after = 0", "line 17, column 41: `up_after` is 1 or more"),
+        ("head = \"1s\"", "connections_per_address = 0", "line 59, column 27: `connections_per_"),
+        ("loadline = \"capacity.json\"", "workers = 0", "line 2, column 11: `workers` is 1 or"),
         ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",
