@@ -266,28 +266,38 @@ impl Worker {
         if client.closing || client.gone {
             return;
         }
-        client.closing = true;
         if let Some(tls) = &mut client.tls {
             tls.close_notify();
             self.records.clear();
             tls.outgoing(&mut self.records);
             net.send(client.id, &self.records);
         }
-        if net.backlog(client.id) == 0 {
-            net.close(client.id, Close::Flush);
-            client.gone = true;
-        } else {
-            client.pause(net);
-            client.want_drained(net);
-        }
+        close_behind(net, client);
     }
 
-    /// Ends a client's connection now, and its request with it.
+    /// Ends a client's request now, and its connection with it: with [`Close::Flush`] once it has taken what it was sent.
     pub(super) fn cut_client<N: Net>(&mut self, net: &mut N, client: &mut Client, how: Close) {
         self.abandon(net, client);
-        if !client.gone {
-            net.close(client.id, how);
-            client.gone = true;
+        match how {
+            _ if client.gone => {}
+            Close::Flush => close_behind(net, client),
+            how => {
+                net.close(client.id, how);
+                client.gone = true;
+            }
         }
+    }
+}
+
+/// Closes a client's connection once it has taken everything. Until then the worker keeps it, with its deadline and as one of
+/// its address: a net lets whoever takes a byte now and then go on for as long as it likes.
+fn close_behind<N: Net>(net: &mut N, client: &mut Client) {
+    client.closing = true;
+    if net.backlog(client.id) == 0 {
+        net.close(client.id, Close::Flush);
+        client.gone = true;
+    } else {
+        client.pause(net);
+        client.want_drained(net);
     }
 }
