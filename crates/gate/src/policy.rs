@@ -189,6 +189,19 @@ impl Policy {
         self.order.iter().map(|&number| &self.routes[number as usize])
     }
 
+    /// The methods that routes take at a request's host and path, each once: for `Allow`. None where all are taken.
+    pub(crate) fn methods_at(&self, facts: &Facts) -> Vec<&str> {
+        let takes = |route: &&Route| route.path.takes(facts.path) && route.host.takes(facts.host);
+        let named = self.routes().filter(takes).flat_map(|route| &route.methods.0);
+        let mut methods: Vec<&str> = named.map(String::as_str).collect();
+        if methods.contains(&"GET") {
+            methods.push("HEAD");
+        }
+        methods.sort_unstable();
+        methods.dedup();
+        methods
+    }
+
     /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; the place of one
     /// that is no longer configured is empty.
     pub fn upstreams(&self) -> &[Option<Upstream>] {

@@ -17,7 +17,7 @@ use super::target::{self, Forms, Target};
 use super::up::NONE;
 use super::worker::Worker;
 use crate::keys::is_like_key;
-use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
+use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
 /// A head that is in order.
 pub(super) struct Checked<'a> {
@@ -127,7 +127,7 @@ impl Worker {
             self.policy.decide(&facts, now, &mut self.usage)
         };
         match decision {
-            Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
+            Decision::Refuse(refusal) => self.refuse(net, client, head, &facts, &refusal),
             Decision::Forward(ticket) => {
                 self.write_request(client, head, &checked, ticket, now, waits);
                 if checked.max_forwards == Some(0) {
@@ -222,6 +222,7 @@ impl Worker {
         net: &mut N,
         client: &mut Client,
         head: &RequestHead<'_>,
+        facts: &Facts<'_>,
         refusal: &Refusal,
     ) {
         let small = match head.framing {
@@ -235,9 +236,14 @@ impl Worker {
         let keep_alive = head.keep_alive && head.version_minor == 1 && small && !self.draining();
         let mut out = std::mem::take(&mut self.out);
         out.clear();
+        let methods = match refusal.problem {
+            Problem::MethodNotAllowed => self.policy.methods_at(facts),
+            _ => Vec::new(),
+        };
         refusal::write_refusal(
             &mut out,
             refusal,
+            &methods,
             self.date.line(),
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );

@@ -205,8 +205,15 @@ const BODY: [&str; 5] = [
     r#""}"#,
 ];
 
-/// Appends the answer to a request that the policy refuses; `date` is its line.
-pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, date: &[u8], manner: Manner) {
+/// Appends the answer to a request that the policy refuses; `date` is its line, `methods` are those for `Allow` where the
+/// status is 405.
+pub(super) fn write_refusal(
+    out: &mut Vec<u8>,
+    refusal: &Refusal,
+    methods: &[&str],
+    date: &[u8],
+    manner: Manner,
+) {
     let body = refusal.problem.body();
     let status = refusal.status();
     begin(out, status, body.len(), date, manner);
@@ -217,6 +224,16 @@ pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, date: &[u8], m
     }
     if let Some(limit) = &refusal.limit {
         limit.write(out);
+    }
+    if status == 405 {
+        out.extend_from_slice(b"Allow: ");
+        for (place, method) in methods.iter().enumerate() {
+            if place > 0 {
+                out.extend_from_slice(b", ");
+            }
+            out.extend_from_slice(method.as_bytes());
+        }
+        out.extend_from_slice(b"\r\n");
     }
     if status == 401 {
         out.extend_from_slice(b"WWW-Authenticate: Bearer realm=\"api\"\r\n");
@@ -327,15 +344,21 @@ mod tests {
             ..Refusal::of(Problem::RateLimited)
         };
         let mut out = Vec::new();
-        write_refusal(&mut out, &refusal, b"Date: x\r\n", MANNER);
+        write_refusal(&mut out, &refusal, &[], b"Date: x\r\n", MANNER);
         let text = String::from_utf8(out.clone()).unwrap();
         assert!(text.contains("\r\nRetry-After: 3\r\n"), "{text}");
         assert!(text.contains("\r\nDate: x\r\n"), "{text}");
         assert!(text.contains("\r\nRateLimit: \"key\";r=0;t=3\r\n"), "{text}");
         assert_eq!(parsed(&out, ResponseTo::Other).0, 429);
         out.clear();
-        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), b"", MANNER);
+        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), &[], b"", MANNER);
         let (status, body, _) = parsed(&out, ResponseTo::Other);
         assert_eq!((status, body.as_slice()), (401, Problem::KeyMissing.body().as_bytes()));
+        out.clear();
+        let refusal = Refusal::of(Problem::MethodNotAllowed);
+        write_refusal(&mut out, &refusal, &["GET", "HEAD"], b"", MANNER);
+        assert_eq!(parsed(&out, ResponseTo::Other).0, 405);
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("\r\nAllow: GET, HEAD\r\n"), "{text}");
     }
 }

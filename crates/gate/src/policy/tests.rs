@@ -145,6 +145,13 @@ fn the_narrowest_route_takes_a_request_and_methods_are_told_apart() {
     assert_eq!(name(desk.ask(&policy, None, "/users/7", SECOND)), "user");
     assert_eq!(name(desk.ask(&policy, None, "/users/7/x", SECOND)), "users");
     assert_eq!(desk.problem(&policy, None, "/form"), Some(Problem::MethodNotAllowed));
+    let methods = |path: &'static str| {
+        let (method, host, path) = (&b"PUT"[..], &b"x"[..], path.as_bytes());
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let facts = Facts { method, host, path, cut: None, key: None, address, body_bytes: None };
+        policy.methods_at(&facts)
+    };
+    assert_eq!((methods("/form"), methods("/users/7")), (vec!["POST"], vec!["GET", "HEAD"]));
 }
 
 #[test]
