@@ -125,7 +125,7 @@ pub struct Outcome {
     pub bytes_in: u64,
     /// Bytes sent to the client, head and body.
     pub bytes_out: u64,
-    /// From admission to the last byte for the client.
+    /// From admission to the last byte for the client, or to the change of protocols.
     pub latency_ns: u64,
     /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
     pub upstream_ns: u64,

@@ -182,11 +182,13 @@ impl Worker {
         let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
         let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };
         let unanswered = *first_byte_ns == 0 && exchange.read_whole && asked_ns > 0;
+        // What passes in a tunnel is no answer to this request: hours of it would be the longest of all latencies.
+        let answered_ns = if exchange.tunnel { *first_byte_ns } else { now };
         let outcome = Outcome {
             status: exchange.status,
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
-            latency_ns: now.saturating_sub(ticket.admitted_at_ns),
+            latency_ns: answered_ns.saturating_sub(ticket.admitted_at_ns),
             upstream_ns: if *first_byte_ns == 0 {
                 0
             } else {
