@@ -337,7 +337,8 @@ mod tests {
 
     #[test]
     fn refusals_say_when_to_come_again() {
-        let limit = RateLimit { name: "key", quota: 10, window_s: 1, remaining: 0, reset_s: 3 };
+        let window_s = Some(1);
+        let limit = RateLimit { name: "key", quota: 10, window_s, remaining: 0, reset_s: 3 };
         let refusal = Refusal {
             retry_after_s: Some(3),
             limit: Some(limit),

@@ -286,8 +286,10 @@ impl<'a> Taken<'a> {
         }
         let Some(most) = limits.at_once else { return Ok(false) };
         if !in_flight.take(1, u64::from(most)) {
+            let (quota, reset_s) = (u64::from(most), SOON_S);
+            let limit = RateLimit { name, quota, window_s: None, remaining: 0, reset_s };
             let refusal = self.refuse(Problem::TooManyAtOnce);
-            return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
+            return Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal });
         }
         self.note(Take::AtOnce(in_flight));
         Ok(true)
@@ -306,6 +308,7 @@ impl<'a> Taken<'a> {
             return Ok(());
         }
         let reset_s = left_s(Periods::at(unix_s)).max(1);
+        let window_s = Some(window_s);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::QuotaUsedUp);
         Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal })
@@ -319,6 +322,7 @@ impl<'a> Taken<'a> {
     fn refuse_rate(&self, name: &'static str, rate: &Rate, wait_ns: u64) -> Refusal {
         let reset_s = seconds(wait_ns);
         let (quota, window_s) = window(rate.per_s);
+        let window_s = Some(window_s);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::RateLimited);
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }

@@ -170,7 +170,8 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
         };
         assert_eq!((refusal.problem, refusal.retry_after_s), (Problem::RateLimited, Some(1)));
         let limit = refusal.limit.unwrap();
-        assert_eq!((limit.name, limit.quota, limit.window_s, limit.remaining), ("key", 2, 1, 0));
+        let told = (limit.name, limit.quota, limit.window_s, limit.remaining);
+        assert_eq!(told, ("key", 2, Some(1), 0));
     }
     // The third of the day passes after the pause that was told, and the fourth is over the quota.
     assert!(matches!(desk.ask(&policy, Some("slow"), "/", 2 * SECOND), Decision::Forward(_)));
@@ -268,6 +269,11 @@ fn requests_at_once_are_given_back_at_every_place() {
     for _ in 0..5 {
         let held: Vec<Ticket> =
             (0..2).map(|_| ticket(desk.ask(&policy, Some("k"), "/", SECOND))).collect();
+        let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+            panic!("a third at once")
+        };
+        let limit = refusal.limit.map(|limit| (limit.name, limit.quota, limit.window_s));
+        assert_eq!((refusal.retry_after_s, limit), (Some(1), Some(("tier", 2, None))));
         // The tier's two are held; key and address took a third, and gave it back.
         for _ in 0..5 {
             assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::TooManyAtOnce));
