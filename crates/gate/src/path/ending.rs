@@ -292,7 +292,7 @@ impl Worker {
 }
 
 /// Closes a client's connection once it has taken everything. Until then the worker keeps it, with its deadline and as one of
-/// its address: a net lets whoever takes a byte now and then go on for as long as it likes.
+/// its address: a net, which would flush it too, knows of neither.
 fn close_behind<N: Net>(net: &mut N, client: &mut Client) {
     client.closing = true;
     if net.backlog(client.id) == 0 {
