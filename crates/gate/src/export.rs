@@ -6,6 +6,9 @@ use std::fmt::Write;
 
 use crate::admission::Line;
 
+/// What nginx takes for `limit_conn` at most.
+const NGINX_MOST: f64 = 65_535.0;
+
 /// nginx's configuration of one server in front of these, each `host:port`.
 pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
     let mut out = about(line, "limit_req and limit_conn");
@@ -18,7 +21,7 @@ pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
         rate if rate >= 10.0 => format!("{}r/s", rate.floor()),
         rate => format!("{}r/m", (rate * 60.0).floor().max(1.0)),
     };
-    let at_once = line.at_once;
+    let at_once = line.at_once.min(NGINX_MOST);
     let _ = write!(
         out,
         "# One key for all requests; a variable that is empty would count none.\n\
@@ -78,7 +81,8 @@ pub fn haproxy(line: &Line, listen: &str, servers: &[String]) -> String {
          \x20   timeout queue 100ms\n\
          \x20   http-reuse safe\n"
     );
-    let each = (line.at_once / servers.len().max(1) as f64).ceil();
+    // Rounded down, so that all together have no more than was measured; 0 would stand for no limit.
+    let each = (line.at_once / servers.len().max(1) as f64).floor().max(1.0);
     for (number, server) in servers.iter().enumerate() {
         let _ = writeln!(out, "    server api{} {server} maxconn {each}", number + 1);
     }
@@ -143,6 +147,13 @@ mod tests {
         let text = haproxy(&line(8022.9), "127.0.0.1:9", &servers);
         assert!(text.contains("gpc0_rate(1s)") && text.contains("ge 8022 }"), "{text}");
         assert!(text.contains("server api2 127.0.0.1:2 maxconn 24"));
+        let three = [servers.as_slice(), &["127.0.0.1:3".to_owned()]].concat();
+        let few = Line { at_once: 8.0, ..line(2.5) };
+        assert!(haproxy(&few, "x", &three).contains("server api3 127.0.0.1:3 maxconn 2\n"));
+        let one = Line { at_once: 2.0, ..line(2.5) };
+        assert!(haproxy(&one, "x", &three).contains("server api3 127.0.0.1:3 maxconn 1\n"));
+        let many = Line { at_once: 100_000.0, ..line(2.5) };
+        assert!(nginx(&many, "x", &servers).contains("limit_conn at_once 65535;"));
         assert!(haproxy(&line(2.5), "x", &servers).contains("gpc0_rate(4s)"));
         assert!(haproxy(&line(2.5), "x", &servers).contains("ge 10 }"));
     }

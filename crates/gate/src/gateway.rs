@@ -43,7 +43,6 @@ use crate::access::{Shelf, Writer};
 use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
-use crate::limits::Periods;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
 use crate::usage::{Counted, HttpSink, JsonLines, ReachedTable, Reporter, Sink, Sqlite};
@@ -107,9 +106,9 @@ impl Gateway {
         }
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
-        let io = given.io.or(setup.io);
         let shown = Shown::of(&built.listeners, &listeners);
-        let mut options = Options { listeners, workers: config.workers, io, log: None };
+        let workers = config.workers.as_ref().map(|workers| *workers.get_ref());
+        let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
@@ -401,8 +400,7 @@ fn write_quotas(
     store: &Path,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Reaching, JoinHandle<()>), GatewayError> {
-    let month = Periods::at(control::unix_s()).month;
-    let table = ReachedTable::open(store, month).map_err(GatewayError::File)?;
+    let table = ReachedTable::open(store).map_err(GatewayError::File)?;
     let (reaching, told) = Reaching::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
     let write = move || reaching::write(table, &told, control.troubles(), &stop);

@@ -178,6 +178,12 @@ impl ServerHealth {
         self.tried.store(false, Relaxed);
     }
 
+    /// No active check looks at it any more: what they found is forgotten, since none would find anything else.
+    pub fn not_checked(&self) {
+        self.down.store(false, Relaxed);
+        self.against.store(0, Relaxed);
+    }
+
     /// An active check has ended.
     pub fn checked(&self, well: bool, rule: &ActiveCheck) {
         self.checks.fetch_add(1, Relaxed);

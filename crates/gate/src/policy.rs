@@ -125,7 +125,7 @@ pub struct Outcome {
     pub bytes_in: u64,
     /// Bytes sent to the client, head and body.
     pub bytes_out: u64,
-    /// From admission to the last byte for the client.
+    /// From admission to the last byte for the client, or to the change of protocols.
     pub latency_ns: u64,
     /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
     pub upstream_ns: u64,
@@ -187,6 +187,19 @@ impl Policy {
     /// The routes that are configured, in the order in which they are tried.
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
         self.order.iter().map(|&number| &self.routes[number as usize])
+    }
+
+    /// The methods that routes take at a request's host and path, each once: for `Allow`. None where all are taken.
+    pub(crate) fn methods_at(&self, facts: &Facts) -> Vec<&str> {
+        let takes = |route: &&Route| route.path.takes(facts.path) && route.host.takes(facts.host);
+        let named = self.routes().filter(takes).flat_map(|route| &route.methods.0);
+        let mut methods: Vec<&str> = named.map(String::as_str).collect();
+        if methods.contains(&"GET") {
+            methods.push("HEAD");
+        }
+        methods.sort_unstable();
+        methods.dedup();
+        methods
     }
 
     /// All upstreams; [`Route::upstream`] is an index into them. One keeps its index over policies; the place of one

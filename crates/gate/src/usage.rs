@@ -24,5 +24,5 @@ pub use json_lines::JsonLines;
 pub use local::{Hub, Local};
 pub use reached::{Reached, ReachedTable, Whose, reached};
 pub(crate) use sqlite::has_table;
-pub use sqlite::{Period, Sqlite, UsageRow, read, used_by_route, used_since};
+pub use sqlite::{Period, Sqlite, UsageRow, read, used_by_key, used_by_route};
 pub use sum::Sum;

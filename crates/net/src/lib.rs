@@ -112,7 +112,7 @@ pub enum Close {
     Now,
     /// After everything handed to [`Net::send`] is out: then a FIN, and incoming bytes are discarded
     /// until the peer closes too or two seconds have passed, so that no RST overtakes the response. With a RST
-    /// once a peer has taken nothing for half a minute.
+    /// once a peer has taken less than 4 KiB in half a minute.
     Flush,
     /// Once the peer closes too, which it is about to, or after a tenth of a second: who closes first
     /// keeps the port in TIME_WAIT, and this side may need it. Incoming bytes are discarded.

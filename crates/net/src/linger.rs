@@ -8,7 +8,9 @@ use crate::ConnId;
 const AFTER_US_NS: u64 = 2_000_000_000;
 /// How long a peer gets to close before we do ([`crate::Close::Passive`]).
 const BEFORE_US_NS: u64 = 100_000_000;
-/// How long a peer may take nothing of what was sent before we closed ([`crate::Close::Flush`]).
+/// How long a peer may take little of what was sent before we closed ([`crate::Close::Flush`]), and what it is to take in that
+/// time: by a byte at a time it would hold the connection for as long as it likes.
+const LEAST_BYTES: u64 = 4096;
 const UNREAD_NS: u64 = if cfg!(test) { 500_000_000 } else { 30_000_000_000 };
 
 /// Deadlines of lingering connections. All of a kind wait equally long, so that queues keep them
@@ -59,7 +61,8 @@ impl Lingering {
 
     /// Whether the peer, which has acknowledged so much by now, gets more time.
     pub(crate) fn goes_on(&mut self, now: u64, unsent: Unsent, acknowledged: Option<u64>) -> bool {
-        let stopped = acknowledged.is_some() && acknowledged == unsent.acknowledged;
+        let taken = acknowledged.zip(unsent.acknowledged).map(|(now, before)| now.saturating_sub(before));
+        let stopped = taken.is_some_and(|bytes| bytes < LEAST_BYTES);
         if !stopped {
             self.add_unsent(now, unsent.conn, acknowledged);
         }
@@ -89,14 +92,18 @@ mod tests {
     use crate::{Close, Event, Handler, Io, Net, Next, Options};
 
     #[test]
-    fn a_peer_gets_more_time_while_it_takes_something() {
+    fn a_peer_gets_more_time_while_it_takes_enough() {
         let conn = ConnId { slot: 7, generation: 1 };
         let mut lingering = Lingering::default();
         let mut now = 1_000;
         lingering.add_unsent(now, conn, Some(10));
-        for (acknowledged, goes_on) in
-            [(Some(11), true), (None, true), (Some(12), true), (Some(12), false)]
-        {
+        let most = 2 * LEAST_BYTES;
+        for (acknowledged, goes_on) in [
+            (Some(10 + LEAST_BYTES), true),
+            (None, true),
+            (Some(most), true),
+            (Some(most + LEAST_BYTES - 1), false),
+        ] {
             assert!(lingering.unsent(now + UNREAD_NS - 1).is_none());
             now = lingering.next();
             let unsent = lingering.unsent(now).expect("it is due");

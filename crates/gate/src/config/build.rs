@@ -148,6 +148,7 @@ impl Built {
             trust: None,
         };
         builder.usage(&config.usage)?;
+        builder.count("`workers`", &config.workers)?;
         let access_log = builder.access_log(&config.access_log)?;
         let place = |url: &Spanned<String>| {
             Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
@@ -199,6 +200,20 @@ impl Builder<'_> {
         Ok(listeners)
     }
 
+    /// A number of what there is at least one of.
+    fn count<T: Copy + PartialEq + From<u8>>(
+        &self,
+        what: &str,
+        written: &Option<Spanned<T>>,
+    ) -> Result<Option<T>, ConfigError> {
+        match written {
+            Some(none) if *none.get_ref() == T::from(0u8) => {
+                Err(self.wrong(none, format!("{what} is 1 or more")))
+            }
+            count => Ok(count.as_ref().map(|count| *count.get_ref())),
+        }
+    }
+
     /// How many gateways stand before the same API.
     fn gateways(&self, config: &Config) -> Result<u32, ConfigError> {
         let Some(written) = &config.gateways else { return Ok(1) };
@@ -212,7 +227,8 @@ impl Builder<'_> {
     }
 
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ConfigError {
-        ConfigError::at(self.text, Some(at.span()), what)
+        // What flags say beside a file has no place in it.
+        ConfigError::at(self.text, Some(at.span()).filter(|span| !span.is_empty()), what)
     }
 
     /// A name that is written once, not empty and without what separates names.
@@ -248,8 +264,8 @@ impl Builder<'_> {
             (Some(cert), None) => {
                 return Err(self.wrong(cert, "a certificate needs its key: key = FILE"));
             }
-            (None, Some(_)) => {
-                return Err(self.wrong(&listen.address, "a key needs its certificate: cert = FILE"));
+            (None, Some(key)) => {
+                return Err(self.wrong(key, "a key needs its certificate: cert = FILE"));
             }
             (None, None) => None,
         };
@@ -291,16 +307,17 @@ impl Builder<'_> {
             BalanceConfig::LeastConnections => Balance::LeastConnections,
             BalanceConfig::RoundRobin => Balance::RoundRobin,
         };
-        upstream.connections_max = written.connections.unwrap_or(upstream.connections_max).max(1);
+        let connections = self.count("`connections`", &written.connections)?;
+        upstream.connections_max = connections.unwrap_or(upstream.connections_max);
         set(&mut upstream.keep_alive_ns, written.keep_alive);
         upstream.passive.failures = written.failures.unwrap_or(upstream.passive.failures);
         set(&mut upstream.passive.rest_ns, written.rest);
         upstream.retry.attempts = written.retries.unwrap_or(upstream.retry.attempts);
-        if let Some(budget) = written.retry_budget {
-            if !(0.0..=1.0).contains(&budget) {
-                return Err(self.wrong(&written.name, "retry_budget is from 0 to 1"));
+        if let Some(budget) = &written.retry_budget {
+            if !(0.0..=1.0).contains(budget.get_ref()) {
+                return Err(self.wrong(budget, "retry_budget is from 0 to 1"));
             }
-            upstream.retry.budget = budget;
+            upstream.retry.budget = *budget.get_ref();
         }
         upstream.active = written.check.as_ref().map(|check| self.check(check)).transpose()?;
         Ok(upstream)
@@ -315,8 +332,8 @@ impl Builder<'_> {
             path: path.clone(),
             every_ns: 2 * SECOND,
             timeout_ns: SECOND,
-            up_after: written.up_after.unwrap_or(2).max(1),
-            down_after: written.down_after.unwrap_or(2).max(1),
+            up_after: self.count("`up_after`", &written.up_after)?.unwrap_or(2),
+            down_after: self.count("`down_after`", &written.down_after)?.unwrap_or(2),
         };
         set(&mut check.every_ns, written.every);
         set(&mut check.timeout_ns, written.timeout);
@@ -391,29 +408,16 @@ impl Builder<'_> {
     }
 
     fn limits(&self, written: &LimitConfig) -> Result<Limits, ConfigError> {
-        if let Some(most) = written.concurrency.as_ref().filter(|most| *most.get_ref() == 0) {
-            return Err(self.wrong(most, "a concurrency is 1 or more"));
+        let at_once = self.count("a concurrency", &written.concurrency)?;
+        let most = self.count("a burst", &written.burst)?;
+        if let (Some(burst), None) = (&written.burst, written.rate) {
+            return Err(self.wrong(burst, "a burst belongs to a rate: write rate too"));
         }
-        if let Some(burst) = &written.burst {
-            if written.rate.is_none() {
-                return Err(self.wrong(burst, "a burst belongs to a rate: write rate too"));
-            }
-            if *burst.get_ref() == 0 {
-                return Err(self.wrong(burst, "a burst is 1 or more"));
-            }
-        }
-        let burst = written.burst.as_ref().map(|burst| *burst.get_ref());
-        Ok(Limits {
-            rate: written.rate.map(|rate| rate.with(burst)),
-            at_once: written.concurrency.as_ref().map(|most| *most.get_ref()),
-        })
+        Ok(Limits { rate: written.rate.map(|rate| rate.with(most)), at_once })
     }
 
     fn quotas(&self, written: &LimitConfig) -> Result<Quotas, ConfigError> {
-        let quota = |written: &Option<Spanned<u64>>| match written {
-            Some(none) if *none.get_ref() == 0 => Err(self.wrong(none, "a quota is 1 or more")),
-            quota => Ok(quota.as_ref().map(|quota| *quota.get_ref())),
-        };
+        let quota = |written| self.count("a quota", written);
         Ok(Quotas { day: quota(&written.per_day)?, month: quota(&written.per_month)? })
     }
 
@@ -456,10 +460,10 @@ impl Builder<'_> {
         }
         bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
         bounds.hold_bodies = written.hold_bodies;
-        let count = |own: u32, written: Option<u32>| written.map_or(own, |most| most.max(1));
-        bounds.connections_per_address =
-            count(bounds.connections_per_address, written.connections_per_address);
-        bounds.connections_max = count(bounds.connections_max, written.connections);
+        let of_address = self.count("`connections_per_address`", &written.connections_per_address)?;
+        bounds.connections_per_address = of_address.unwrap_or(bounds.connections_per_address);
+        let connections = self.count("`connections`", &written.connections)?;
+        bounds.connections_max = connections.unwrap_or(bounds.connections_max);
         Ok(bounds)
     }
 

@@ -50,7 +50,8 @@ pub struct Config {
     /// A line for each request; none without a path.
     pub access_log: AccessLogConfig,
     /// Threads; by default one per processor.
-    pub workers: Option<usize>,
+    #[schemars(with = "Option<usize>")]
+    pub workers: Option<Spanned<usize>>,
 }
 
 /// A listener.
@@ -98,7 +99,8 @@ pub struct UpstreamConfig {
     #[serde(default)]
     pub balance: BalanceConfig,
     /// Connections to each server at most, per thread (default 1024).
-    pub connections: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub connections: Option<Spanned<u32>>,
     /// An idle connection is closed after this (default 4s).
     pub keep_alive: Option<Duration>,
     /// Requests that look whether a server is well.
@@ -110,7 +112,8 @@ pub struct UpstreamConfig {
     /// Attempts of one request beside the first, where nothing of it was sent or its method is idempotent (default 1).
     pub retries: Option<u32>,
     /// Retries / requests at most (default 0.1).
-    pub retry_budget: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    pub retry_budget: Option<Spanned<f64>>,
 }
 
 /// Which server is taken.
@@ -138,9 +141,11 @@ pub struct CheckConfig {
     #[serde(default, deserialize_with = "wait")]
     pub timeout: Option<Duration>,
     /// Answers in a row that bring a server back (default 2).
-    pub up_after: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub up_after: Option<Spanned<u32>>,
     /// Failures in a row that take it out (default 2).
-    pub down_after: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub down_after: Option<Spanned<u32>>,
 }
 
 /// A route.
@@ -186,7 +191,8 @@ pub struct RouteConfig {
     #[serde(default)]
     pub timeouts: TimeoutConfig,
     /// Whether `Upgrade` may become a tunnel: for WebSocket (default), for none (`false`), or for these protocols.
-    pub upgrade: Option<UpgradeConfig>,
+    #[schemars(with = "Option<UpgradeConfig>")]
+    pub upgrade: Option<Spanned<UpgradeConfig>>,
     /// The longest body (default 64MiB).
     pub body: Option<Bytes>,
     /// Limits of all its requests together.
@@ -361,7 +367,7 @@ pub struct KeysConfig {
 pub struct LimitsConfig {
     /// Of all requests together.
     pub all: LimitConfig,
-    /// Of each address (IPv6: each /64).
+    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too.
     pub address: LimitConfig,
 }
 
@@ -391,9 +397,11 @@ pub struct ClientConfig {
     #[serde(deserialize_with = "wait")]
     pub send_idle: Option<Duration>,
     /// Connections of one address (IPv6: of each /64; default 4096).
-    pub connections_per_address: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub connections_per_address: Option<Spanned<u32>>,
     /// Connections in all, per thread (default 65536).
-    pub connections: Option<u32>,
+    #[schemars(with = "Option<u32>")]
+    pub connections: Option<Spanned<u32>>,
     /// For requests in flight when the gateway is asked to end (default 30s).
     pub drain: Option<Duration>,
 }

@@ -82,7 +82,7 @@ impl From<Flags> for Config {
                 path: flags.access_log.map(unplaced),
                 ..AccessLogConfig::default()
             },
-            workers: flags.workers,
+            workers: flags.workers.map(unplaced),
             ..Self::default()
         }
     }

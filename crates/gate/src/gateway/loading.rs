@@ -9,7 +9,7 @@ use super::own::{Counts, Own};
 use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
-use crate::usage::{Reached, Whose, reached, used_by_route, used_since};
+use crate::usage::{Period, Reached, Whose, reached, used_by_key, used_by_route};
 
 /// What the keys of a store are, all of which were read.
 #[derive(Default)]
@@ -121,19 +121,22 @@ impl Used {
         let now = unix_s();
         let replaced = store.replaced().map_err(GatewayError::Store)?;
         let periods = Periods::at(now);
-        let day_from = now - 86_400 + i64::from(periods.day_left_s);
+        let day_to = now + i64::from(periods.day_left_s);
+        let of_day = Period { from_s: day_to - 86_400, to_s: day_to };
+        let month_to = now + i64::from(periods.month_left_s);
+        let of_month = Period { from_s: first_of_month(now, &periods), to_s: month_to };
         let own_day = own.and_then(|own| own.of_day(periods.day));
         let own_month = own.and_then(|own| own.of_month(periods.month));
-        let of = |since, own: Option<&Counts>| {
+        let of = |period, own: Option<&Counts>| {
             let mut used: BTreeMap<u64, u64> = BTreeMap::new();
-            for (id, count) in used_since(path, since).map_err(GatewayError::File)? {
+            for (id, count) in used_by_key(path, period).map_err(GatewayError::File)? {
                 let own = own.and_then(|own| own.by_key.get(&id)).copied().unwrap_or(0);
                 *used.entry(replaced.first(id)).or_default() += count.saturating_sub(own);
             }
             Ok::<_, GatewayError>(used)
         };
-        let of_routes = |since, own: Option<&Counts>| {
-            let mut used = used_by_route(path, since).map_err(GatewayError::File)?;
+        let of_routes = |period, own: Option<&Counts>| {
+            let mut used = used_by_route(path, period).map_err(GatewayError::File)?;
             for (name, own) in own.into_iter().flat_map(|own| &own.by_route) {
                 used.entry(name.clone()).and_modify(|used| *used = used.saturating_sub(*own));
             }
@@ -141,14 +144,13 @@ impl Used {
             let routes = used.into_iter().map(|(name, used)| (Some(name), used));
             Ok::<BTreeMap<_, _>, GatewayError>(routes.chain([all]).collect())
         };
-        let month_from = first_of_month(now, &periods);
         let mut used = Self {
             day: periods.day,
             month: periods.month,
-            of_day: of(day_from, own_day)?,
-            of_month: of(month_from, own_month)?,
-            routes_of_day: of_routes(day_from, own_day)?,
-            routes_of_month: of_routes(month_from, own_month)?,
+            of_day: of(of_day, own_day)?,
+            of_month: of(of_month, own_month)?,
+            routes_of_day: of_routes(of_day, own_day)?,
+            routes_of_month: of_routes(of_month, own_month)?,
         };
         let all = reached(path, periods.day, periods.month).map_err(GatewayError::File)?;
         let others = all.into_iter().filter(|one| own.is_none() || !one.beside);
@@ -248,7 +250,17 @@ impl Control {
         if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        let (store, path, routes) = (&changing.store, self.store_path(), &settings.routes);
+        self.read_used(changing, &settings.routes)
+    }
+
+    /// Reads what was used of a day or month that begins again: what was counted of it was forgotten for that of another.
+    pub(super) fn recall_used(&self) -> Result<(), GatewayError> {
+        let changing = self.changing();
+        self.read_used(&changing, &changing.settings.routes)
+    }
+
+    fn read_used(&self, changing: &Changing, routes: &[Route]) -> Result<(), GatewayError> {
+        let (store, path) = (&changing.store, self.store_path());
         match &mut *self.awaited() {
             Some(awaited) => {
                 let used = Used::read(store, path, Some(&awaited.own))?;

@@ -46,7 +46,7 @@ impl Fixed {
             ("usage.http", format!("{:?}", url(&config.usage.http))),
             ("shared.server", format!("{:?}", url(&config.shared.server))),
             ("access_log", format!("{:?}", built.access_log)),
-            ("workers", format!("{:?}", config.workers)),
+            ("workers", format!("{:?}", config.workers.as_ref().map(toml::Spanned::get_ref))),
         ])
     }
 

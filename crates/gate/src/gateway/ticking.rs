@@ -34,7 +34,11 @@ pub(super) fn run(
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
         thread::sleep(LOOK_EVERY);
-        control.state().calendar.set(unix_s());
+        let again = control.state().calendar.set(unix_s());
+        if again && let Err(error) = control.recall_used() {
+            let sentence = format!("{error}: what was used of quotas before the clock was put back does not count");
+            control.troubles().say(sentence);
+        }
         // A store that cannot be read leaves keys as they are; the next look tries again.
         let store = control.look();
         let now = Instant::now();

@@ -109,6 +109,12 @@ impl Entry {
             && (expires_s == 0 || (unix_s.max(0) as u64) < expires_s)
     }
 
+    /// How many seconds it is valid for yet, unless it is revoked; `None` without end.
+    pub(crate) fn left_s(&self, unix_s: i64) -> Option<u64> {
+        let expires_s = self.expires_s.load(Ordering::Relaxed);
+        (expires_s != 0).then(|| expires_s.saturating_sub(unix_s.max(0) as u64))
+    }
+
     /// Whether it was revoked.
     pub fn is_revoked(&self) -> bool {
         self.state.load(Ordering::Acquire) == REVOKED

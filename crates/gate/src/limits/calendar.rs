@@ -77,20 +77,32 @@ pub struct Calendar {
     latest_s: AtomicI64,
     day: AtomicU32,
     month: AtomicU32,
+    /// The latest day that there was.
+    last_day: AtomicU32,
 }
 
 impl Calendar {
     /// Sets the time, in seconds since the epoch. Where the clock was put back a little, day and month stay until it has caught
     /// up: a day that has ended would begin again with whole quotas, and so would the next.
-    pub fn set(&self, unix_s: i64) {
+    ///
+    /// Whether a day begins that there was before, or may have been, since the clock was put back further: its quotas are not
+    /// whole, and what was counted of them is forgotten where another day has been counted since.
+    pub fn set(&self, unix_s: i64) -> bool {
         self.unix_s.store(unix_s, Ordering::Relaxed);
         if (1..PUT_BACK_S).contains(&(self.latest_s.load(Ordering::Relaxed) - unix_s)) {
-            return;
+            return false;
         }
-        let periods = Periods::at(unix_s);
+        let Periods { day, month, .. } = Periods::at(unix_s);
         self.latest_s.store(unix_s, Ordering::Relaxed);
-        self.day.store(periods.day, Ordering::Relaxed);
-        self.month.store(periods.month, Ordering::Relaxed);
+        let before = self.day.swap(day, Ordering::Relaxed);
+        self.month.store(month, Ordering::Relaxed);
+        let last = self.last_day.fetch_max(day, Ordering::Relaxed);
+        day != before && day <= last
+    }
+
+    /// The time that day and month are of: that which was set last, but where the clock was put back a little.
+    pub fn latest_s(&self) -> i64 {
+        self.latest_s.load(Ordering::Relaxed)
     }
 
     /// The time that was set last.
@@ -117,11 +129,11 @@ mod tests {
     #[test]
     fn a_day_that_has_ended_does_not_begin_again() {
         let calendar = Calendar::default();
-        let days = [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S].map(|unix_s| {
-            calendar.set(unix_s);
-            calendar.day()
-        });
-        assert_eq!(days, [1, 2, 2, 900, 1]);
+        let seconds = [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S, DAY_S + 1, 2 * DAY_S];
+        let days = seconds.map(|unix_s| (calendar.set(unix_s), calendar.day()));
+        let (new, again) = (false, true);
+        let expected = [(new, 1), (new, 2), (new, 2), (new, 900), (again, 1), (new, 1), (again, 2)];
+        assert_eq!(days, expected);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::target::{self, Forms, Target};
 use super::up::NONE;
 use super::worker::Worker;
 use crate::keys::is_like_key;
-use crate::policy::{Decision, Facts, KeySource, Refusal, Ticket};
+use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
 /// A head that is in order.
 pub(super) struct Checked<'a> {
@@ -26,6 +26,8 @@ pub(super) struct Checked<'a> {
     pub(super) key: Found<'a>,
     /// The protocol to change to that is asked for: the route says whether it may be.
     pub(super) upgrade: Option<&'a [u8]>,
+    /// How many times the request may be forwarded, where that is to be counted.
+    pub(super) max_forwards: Option<u64>,
 }
 
 /// Checks a head as far as the policy is not needed for it.
@@ -57,7 +59,12 @@ pub(super) fn check<'a>(
     let key = key::find(source, &head.headers, head.query)?;
     let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
     let upgrade = if may { head.headers.get("upgrade") } else { None };
-    Ok(Checked { target, connection, key, upgrade })
+    // RFC 9110 section 7.6.2 has it counted of TRACE, which is not served, and of OPTIONS.
+    let max_forwards = match head.method {
+        "OPTIONS" => fields::max_forwards(&head.headers)?,
+        _ => None,
+    };
+    Ok(Checked { target, connection, key, upgrade, max_forwards })
 }
 
 impl Worker {
@@ -120,9 +127,14 @@ impl Worker {
             self.policy.decide(&facts, now, &mut self.usage)
         };
         match decision {
-            Decision::Refuse(refusal) => self.refuse(net, client, head, &refusal),
+            Decision::Refuse(refusal) => self.refuse(net, client, head, &facts, &refusal),
             Decision::Forward(ticket) => {
                 self.write_request(client, head, &checked, ticket, now, waits);
+                if checked.max_forwards == Some(0) {
+                    // Who waits to be told to send a body may send another request instead.
+                    let close = head.expect_continue;
+                    return self.answer_fault(net, client, Fault::LastHop, close);
+                }
                 if waits {
                     if head.expect_continue {
                         self.tell_to_continue(net, client);
@@ -179,6 +191,7 @@ impl Worker {
             via: &self.policy.state().via,
             upgrade,
             expects_continue: head.expect_continue && !waits,
+            max_forwards: checked.max_forwards,
         };
         request::write_head(&mut client.request, &forward);
         let idempotent = request::is_idempotent(head.method);
@@ -209,6 +222,7 @@ impl Worker {
         net: &mut N,
         client: &mut Client,
         head: &RequestHead<'_>,
+        facts: &Facts<'_>,
         refusal: &Refusal,
     ) {
         let small = match head.framing {
@@ -222,9 +236,14 @@ impl Worker {
         let keep_alive = head.keep_alive && head.version_minor == 1 && small && !self.draining();
         let mut out = std::mem::take(&mut self.out);
         out.clear();
+        let methods = match refusal.problem {
+            Problem::MethodNotAllowed => self.policy.methods_at(facts),
+            _ => Vec::new(),
+        };
         refusal::write_refusal(
             &mut out,
             refusal,
+            &methods,
             self.date.line(),
             Manner { keep_alive, head_only: head.method == "HEAD" },
         );

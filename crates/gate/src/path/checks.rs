@@ -19,13 +19,15 @@ impl Worker {
             let server = &mut self.pools.servers[number];
             let upstream = &self.pools.pools[server.pool as usize].upstream;
             let Some(rule) = &upstream.active else { continue };
-            if server.retired || now < server.check_ns {
+            // One that takes longer than the time between two is waited for: they do not pile up.
+            if server.retired || server.checking || now < server.check_ns {
                 continue;
             }
             server.check_ns = now.saturating_add(rule.every_ns);
             let due = now.saturating_add(rule.timeout_ns);
             match self.open_up(net, number as u32, NONE, due) {
                 Some(token) => {
+                    self.pools.servers[number].checking = true;
                     if let Some(up) = self.ups.get_mut(token) {
                         up.check = up.server;
                     }

@@ -43,7 +43,8 @@ impl Worker {
             };
         };
         if exchange.tunnel {
-            return now.saturating_add(exchange.timeouts.idle_ns);
+            let idle = now.saturating_add(exchange.timeouts.idle_ns);
+            return idle.min(self.key_ends_ns(exchange, now));
         }
         let whole = exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns);
         let stage = match (exchange.status, exchange.read_whole) {
@@ -123,11 +124,14 @@ impl Worker {
     /// to bring, and something.
     fn still_takes<N: Net>(&self, net: &N, client: &mut Client, now: u64) -> bool {
         let bounds = self.policy.client();
-        let whole_ns =
-            client.exchange.as_ref().filter(|exchange| !exchange.tunnel).map(|exchange| {
+        let ends_ns = match &client.exchange {
+            Some(exchange) if exchange.tunnel => self.key_ends_ns(exchange, now),
+            Some(exchange) => {
                 exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns)
-            });
-        if !client.draining || whole_ns.is_some_and(|whole| now >= whole) {
+            }
+            None => NEVER,
+        };
+        if !client.draining || now >= ends_ns {
             return false;
         }
         let before = client.acknowledged;

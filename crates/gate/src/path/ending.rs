@@ -182,11 +182,13 @@ impl Worker {
         let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
         let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };
         let unanswered = *first_byte_ns == 0 && exchange.read_whole && asked_ns > 0;
+        // What passes in a tunnel is no answer to this request: hours of it would be the longest of all latencies.
+        let answered_ns = if exchange.tunnel { *first_byte_ns } else { now };
         let outcome = Outcome {
             status: exchange.status,
             bytes_in: exchange.bytes_in,
             bytes_out: exchange.bytes_out,
-            latency_ns: now.saturating_sub(ticket.admitted_at_ns),
+            latency_ns: answered_ns.saturating_sub(ticket.admitted_at_ns),
             upstream_ns: if *first_byte_ns == 0 {
                 0
             } else {
@@ -266,28 +268,38 @@ impl Worker {
         if client.closing || client.gone {
             return;
         }
-        client.closing = true;
         if let Some(tls) = &mut client.tls {
             tls.close_notify();
             self.records.clear();
             tls.outgoing(&mut self.records);
             net.send(client.id, &self.records);
         }
-        if net.backlog(client.id) == 0 {
-            net.close(client.id, Close::Flush);
-            client.gone = true;
-        } else {
-            client.pause(net);
-            client.want_drained(net);
-        }
+        close_behind(net, client);
     }
 
-    /// Ends a client's connection now, and its request with it.
+    /// Ends a client's request now, and its connection with it: with [`Close::Flush`] once it has taken what it was sent.
     pub(super) fn cut_client<N: Net>(&mut self, net: &mut N, client: &mut Client, how: Close) {
         self.abandon(net, client);
-        if !client.gone {
-            net.close(client.id, how);
-            client.gone = true;
+        match how {
+            _ if client.gone => {}
+            Close::Flush => close_behind(net, client),
+            how => {
+                net.close(client.id, how);
+                client.gone = true;
+            }
         }
+    }
+}
+
+/// Closes a client's connection once it has taken everything. Until then the worker keeps it, with its deadline and as one of
+/// its address: a net, which would flush it too, knows of neither.
+fn close_behind<N: Net>(net: &mut N, client: &mut Client) {
+    client.closing = true;
+    if net.backlog(client.id) == 0 {
+        net.close(client.id, Close::Flush);
+        client.gone = true;
+    } else {
+        client.pause(net);
+        client.want_drained(net);
     }
 }

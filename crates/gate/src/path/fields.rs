@@ -4,6 +4,8 @@
 
 use wire::Headers;
 
+use super::refusal::Fault;
+
 /// Options of `Connection` at most, over all its fields; more are refused, since each is compared with each header.
 pub(super) const CONNECTION_OPTIONS: usize = 16;
 
@@ -11,6 +13,20 @@ pub(super) const CONNECTION_OPTIONS: usize = 16;
 pub(super) fn passed(headers: &Headers<'_>, name: &str) -> bool {
     let by = |part: &&[u8]| part.split(u8::is_ascii_whitespace).any(|word| word == name.as_bytes());
     headers.all("via").flat_map(options).any(|part| by(&part))
+}
+
+/// How many times a request may be forwarded yet (RFC 9110 section 7.6.2); `None` where it does not say.
+///
+/// # Errors
+/// [`Fault::MaxForwards`] where it says no number, or says it twice.
+pub(super) fn max_forwards(headers: &Headers<'_>) -> Result<Option<u64>, Fault> {
+    let mut values = headers.all("max-forwards");
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() || value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return Err(Fault::MaxForwards);
+    }
+    let add = |sum: u64, digit: &u8| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+    Ok(Some(value.iter().fold(0, add)))
 }
 
 /// What becomes of a request's header.

@@ -199,7 +199,9 @@ impl Worker {
     /// As [`Self::close_up`], of a connection that was taken out.
     pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
         net.close(up.id, how);
-        self.pools.servers[up.server as usize].open -= 1;
+        let server = &mut self.pools.servers[up.server as usize];
+        server.open -= 1;
+        server.checking &= up.check == NONE;
         self.pools.forget(up.server);
         self.up_due[up.token as usize] = NEVER;
         self.ups.release(up.token);

@@ -48,6 +48,8 @@ pub(super) struct Server {
     pub(super) retired: bool,
     /// When it is checked next.
     pub(super) check_ns: u64,
+    /// A check is under way.
+    pub(super) checking: bool,
 }
 
 impl Pools {
@@ -89,6 +91,9 @@ impl Pools {
         let mut numbers = Vec::new();
         for (place, address) in upstream.addresses.iter().enumerate() {
             let health = health.of(&upstream.name, address.socket);
+            if upstream.active.is_none() {
+                health.not_checked();
+            }
             let same = |server: &Server| {
                 // A plain connection carries nothing for a server that speaks TLS now, or for one of another name.
                 let alike = server.socket == address.socket && server.tls == address.tls;
@@ -123,6 +128,7 @@ impl Pools {
             open: 0,
             retired: true,
             check_ns: 0,
+            checking: false,
         };
         let listed = |number: usize, server: &Server| {
             let own = self.pools.get(server.pool as usize);
@@ -194,6 +200,7 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::ActiveCheck;
 
     fn upstream(ports: &[u16], balance: Balance) -> Upstream {
         let address = |port: &u16| {
@@ -221,6 +228,26 @@ mod tests {
         (0..rule.failures).for_each(|_| pools.servers[1].health.did_not_answer(&rule, 0));
         assert!((0..9).all(|_| pools.choose(0, NONE, 1).0 != 1));
         assert!((0..9).all(|_| pools.choose(0, 2, 1).0 == 0), "not the one that failed before");
+    }
+
+    #[test]
+    fn a_server_that_is_checked_no_more_is_left_out_no_more() {
+        let (mut pools, health) = (Pools::default(), Health::default());
+        let every_ns = 1_000_000;
+        let rule = ActiveCheck {
+            path: "/".into(),
+            every_ns,
+            timeout_ns: every_ns,
+            up_after: 1,
+            down_after: 1,
+        };
+        let plain = upstream(&[1, 2], Balance::RoundRobin);
+        let checked = Upstream { active: Some(rule.clone()), ..plain.clone() };
+        pools.adopt(&Policy::open(checked), &health);
+        pools.servers[0].health.checked(false, &rule);
+        assert!((0..4).all(|_| pools.choose(0, NONE, 0).0 == 1));
+        pools.adopt(&Policy::open(plain), &health);
+        assert!((0..4).any(|_| pools.choose(0, NONE, 0).0 == 0));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub enum Fault {
     Escape,
     /// 400: too many options in `Connection`.
     Options,
+    /// 400: `Max-Forwards` that is no number, or given twice.
+    MaxForwards,
     /// 400: two different keys.
     TwoKeys,
     /// 405: `CONNECT` or `TRACE`, or small letters.
@@ -50,6 +52,8 @@ pub enum Fault {
     Late(Failure),
     /// 508: this gateway has forwarded the request before.
     Loop,
+    /// 200: an `OPTIONS` that may be forwarded no further.
+    LastHop,
 }
 
 impl Fault {
@@ -85,6 +89,9 @@ impl Fault {
             }
             Self::Escape => (400, "escape", "The target has a malformed escape."),
             Self::Options => (400, "options", "Connection has too many options."),
+            Self::MaxForwards => {
+                (400, "max_forwards", "Max-Forwards is no number, or is given twice.")
+            }
             Self::TwoKeys => (400, "two_keys", "The request has two different keys."),
             Self::Method => (405, "method", "This method is not served."),
             Self::Expectation => (417, "expectation", "No expectation but 100-continue is met."),
@@ -94,6 +101,7 @@ impl Fault {
             Self::Busy => (503, "busy", "All connections to the API are in use."),
             Self::Late(failure) => (504, "late", failure.detail()),
             Self::Loop => (508, "loop", "An upstream of the gateway sends requests back to it."),
+            Self::LastHop => (200, "last_hop", "The request may be forwarded no further."),
         }
     }
 }
@@ -141,8 +149,14 @@ pub(super) struct Manner {
     pub(super) head_only: bool,
 }
 
+/// The methods that the gateway serves.
+const ALLOW: &[u8] = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
+
 /// Appends the answer to a faulty request; `date` is its line.
 pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: Manner) {
+    if fault == Fault::LastHop {
+        return write_options(out, date, manner);
+    }
     let (status, code, detail) = fault.parts();
     let title = reason(status);
     let body_bytes = BODY.iter().map(|part| part.len()).sum::<usize>()
@@ -152,7 +166,7 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: 
         + 3;
     begin(out, status, body_bytes, date, manner);
     if status == 405 {
-        out.extend_from_slice(b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+        out.extend_from_slice(ALLOW);
     }
     out.extend_from_slice(b"\r\n");
     if !manner.head_only {
@@ -170,6 +184,18 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: 
     }
 }
 
+/// Appends the answer to an `OPTIONS` that ends at the gateway.
+fn write_options(out: &mut Vec<u8>, date: &[u8], manner: Manner) {
+    out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+    out.extend_from_slice(date);
+    out.extend_from_slice(ALLOW);
+    out.extend_from_slice(b"Content-Length: 0\r\n");
+    if !manner.keep_alive {
+        out.extend_from_slice(b"Connection: close\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+}
+
 /// What stands around title, status, code and detail.
 const BODY: [&str; 5] = [
     r#"{"type":"about:blank","title":""#,
@@ -179,8 +205,15 @@ const BODY: [&str; 5] = [
     r#""}"#,
 ];
 
-/// Appends the answer to a request that the policy refuses; `date` is its line.
-pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, date: &[u8], manner: Manner) {
+/// Appends the answer to a request that the policy refuses; `date` is its line, `methods` are those for `Allow` where the
+/// status is 405.
+pub(super) fn write_refusal(
+    out: &mut Vec<u8>,
+    refusal: &Refusal,
+    methods: &[&str],
+    date: &[u8],
+    manner: Manner,
+) {
     let body = refusal.problem.body();
     let status = refusal.status();
     begin(out, status, body.len(), date, manner);
@@ -191,6 +224,16 @@ pub(super) fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, date: &[u8], m
     }
     if let Some(limit) = &refusal.limit {
         limit.write(out);
+    }
+    if status == 405 {
+        out.extend_from_slice(b"Allow: ");
+        for (place, method) in methods.iter().enumerate() {
+            if place > 0 {
+                out.extend_from_slice(b", ");
+            }
+            out.extend_from_slice(method.as_bytes());
+        }
+        out.extend_from_slice(b"\r\n");
     }
     if status == 401 {
         out.extend_from_slice(b"WWW-Authenticate: Bearer realm=\"api\"\r\n");
@@ -241,7 +284,7 @@ mod tests {
         }
     }
 
-    const FAULTS: [Fault; 20] = [
+    const FAULTS: [Fault; 21] = [
         Fault::Syntax("The request has no Host."),
         Fault::HeadTooLong,
         Fault::TooManyHeaders,
@@ -253,6 +296,7 @@ mod tests {
         Fault::Path,
         Fault::Escape,
         Fault::Options,
+        Fault::MaxForwards,
         Fault::TwoKeys,
         Fault::Method,
         Fault::Expectation,
@@ -293,22 +337,29 @@ mod tests {
 
     #[test]
     fn refusals_say_when_to_come_again() {
-        let limit = RateLimit { name: "key", quota: 10, window_s: 1, remaining: 0, reset_s: 3 };
+        let window_s = Some(1);
+        let limit = RateLimit { name: "key", quota: 10, window_s, remaining: 0, reset_s: 3 };
         let refusal = Refusal {
             retry_after_s: Some(3),
             limit: Some(limit),
             ..Refusal::of(Problem::RateLimited)
         };
         let mut out = Vec::new();
-        write_refusal(&mut out, &refusal, b"Date: x\r\n", MANNER);
+        write_refusal(&mut out, &refusal, &[], b"Date: x\r\n", MANNER);
         let text = String::from_utf8(out.clone()).unwrap();
         assert!(text.contains("\r\nRetry-After: 3\r\n"), "{text}");
         assert!(text.contains("\r\nDate: x\r\n"), "{text}");
         assert!(text.contains("\r\nRateLimit: \"key\";r=0;t=3\r\n"), "{text}");
         assert_eq!(parsed(&out, ResponseTo::Other).0, 429);
         out.clear();
-        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), b"", MANNER);
+        write_refusal(&mut out, &Refusal::of(Problem::KeyMissing), &[], b"", MANNER);
         let (status, body, _) = parsed(&out, ResponseTo::Other);
         assert_eq!((status, body.as_slice()), (401, Problem::KeyMissing.body().as_bytes()));
+        out.clear();
+        let refusal = Refusal::of(Problem::MethodNotAllowed);
+        write_refusal(&mut out, &refusal, &["GET", "HEAD"], b"", MANNER);
+        assert_eq!(parsed(&out, ResponseTo::Other).0, 405);
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("\r\nAllow: GET, HEAD\r\n"), "{text}");
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Forward<'a> {
     pub(super) upgrade: Option<&'a [u8]>,
     /// Whether the upstream is to say that the body may come.
     pub(super) expects_continue: bool,
+    /// How many times the request may be forwarded, this time included, where it says so.
+    pub(super) max_forwards: Option<u64>,
 }
 
 /// Appends the head.
@@ -93,7 +95,9 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
         }
         let is_key = (forward.drop_authorization && name.eq_ignore_ascii_case("authorization"))
             || forward.key_header.is_some_and(|key| is_named(name, key));
+        let is_counted = forward.max_forwards.is_some() && is_named(name, "max-forwards");
         if is_key
+            || is_counted
             || forward.connection.names(headers, name)
             || (ruled && forward.rules.drops(name.as_bytes()))
         {
@@ -110,6 +114,11 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
     }
     for (name, value) in &forward.rules.set {
         write_field(out, name, value.as_bytes());
+    }
+    if let Some(times) = forward.max_forwards {
+        out.extend_from_slice(b"Max-Forwards: ");
+        push_decimal(out, times.saturating_sub(1));
+        out.extend_from_slice(b"\r\n");
     }
     // The last of several `Via` lines is the nearest, and this one comes after all that were passed on.
     let version = if forward.head.version_minor == 0 { "1.0 " } else { "1.1 " };

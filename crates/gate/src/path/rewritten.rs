@@ -17,6 +17,9 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let source = KeySource::usual();
     let mut forms = Forms::default();
     let checked = check(&head, &source, &mut forms).ok()?;
+    if checked.max_forwards == Some(0) {
+        return None;
+    }
     let host = if checked.target.authority.is_empty() { b"api" } else { checked.target.authority };
     let (mut out, route) = (Vec::new(), Route::to(0));
     let forward = Forward {
@@ -34,6 +37,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         via: "plimsoll",
         upgrade: checked.upgrade.filter(|protocol| route.tunnels(head.method, protocol)),
         expects_continue: head.expect_continue,
+        max_forwards: checked.max_forwards,
     };
     request::write_head(&mut out, &forward);
     Some(out)

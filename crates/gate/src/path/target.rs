@@ -44,7 +44,12 @@ pub(super) fn read<'a>(head: &RequestHead<'a>, forms: &'a mut Forms) -> Result<T
         Some(b'*') => (header, head.path),
         _ => absolute(head.target, header)?,
     };
-    let path = if path.is_empty() { "/" } else { path };
+    let path = match path {
+        // Of the server as a whole (RFC 9112 section 3.2.4).
+        "" if head.method == "OPTIONS" && head.query.is_none() => "*",
+        "" => "/",
+        path => path,
+    };
     let query = if head.target == "*" { None } else { head.query };
     if query.is_some_and(|query| has_bad_escape(query.as_bytes())) {
         return Err(Fault::Escape);
@@ -234,6 +239,9 @@ mod tests {
         assert_eq!(reading("GET http://c/x HTTP/1.1", "a.b"), Err(Fault::HostDiffers));
         assert_eq!(reading("GET http://a.b:81/x HTTP/1.1", "a.b"), Err(Fault::HostDiffers));
         assert_eq!(reading("OPTIONS * HTTP/1.1", "a.b").unwrap().0, "*");
+        assert_eq!(reading("OPTIONS http://a.b HTTP/1.1", "a.b").unwrap().0, "*");
+        assert_eq!(reading("OPTIONS http://a.b?x HTTP/1.1", "a.b").unwrap().0, "/");
+        assert_eq!(reading("OPTIONS http://a.b/ HTTP/1.1", "a.b").unwrap().0, "/");
     }
 
     #[test]

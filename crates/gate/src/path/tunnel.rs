@@ -5,11 +5,14 @@
 
 use net::{Close, Net};
 
-use super::client::Client;
+use super::client::{Client, Exchange};
+use super::due::NEVER;
 use super::handing::{BACKLOG_BYTES, send_up};
 use super::up::NONE;
 use super::worker::Worker;
 use crate::policy;
+
+const SECOND_NS: u64 = 1_000_000_000;
 
 impl Worker {
     /// Bytes from the client.
@@ -62,6 +65,15 @@ impl Worker {
                 self.settle(net, client);
             }
         }
+    }
+
+    /// When the key of a tunnel expires, to the second; [`NEVER`] where it does not, or there is none.
+    pub(super) fn key_ends_ns(&self, exchange: &Exchange, now: u64) -> u64 {
+        let state = self.policy.state();
+        let key = exchange.ticket.key;
+        let entry = (key != policy::NONE).then(|| state.keys.entry(key));
+        let left_s = entry.and_then(|entry| entry.left_s(state.calendar.unix_s()));
+        left_s.map_or(NEVER, |left_s| now.saturating_add(left_s.saturating_mul(SECOND_NS)))
     }
 
     /// Whether a client has a tunnel whose key was revoked.

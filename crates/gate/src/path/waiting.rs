@@ -75,7 +75,7 @@ impl Worker {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let manner = Manner { keep_alive, head_only: exchange.head_only };
-        refusal::write_refusal(&mut out, refusal, self.date.line(), manner);
+        refusal::write_refusal(&mut out, refusal, &[], self.date.line(), manner);
         self.send_client(net, client, &out);
         let bytes_out = out.len();
         self.out = out;

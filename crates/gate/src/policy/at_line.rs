@@ -1,7 +1,7 @@
 //! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
 //! where the upstream's work is done.
 
-use super::decide::{MEAN_MILLI, seconds};
+use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::Spent;
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::limits::{Quota, Rate};
@@ -105,8 +105,11 @@ impl Policy {
     /// The refusal of a request for which the load line has no room.
     pub(super) fn at_line(&self, refusal: Refusal, wait_ns: u64) -> Refusal {
         let reset_s = seconds(wait_ns);
-        let quota = self.state.ceiling.rate_per_s() as u64;
-        let limit = RateLimit { name: "load line", quota, window_s: 1, remaining: 0, reset_s };
+        let rate_per_s = self.state.ceiling.rate_per_s();
+        // What was measured is no whole number.
+        let (quota, window_s) = window(if rate_per_s >= 1.0 { rate_per_s.floor() } else { rate_per_s });
+        let window_s = Some(window_s);
+        let limit = RateLimit { name: "load line", quota, window_s, remaining: 0, reset_s };
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }
 

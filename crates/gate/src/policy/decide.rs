@@ -83,7 +83,7 @@ impl Policy {
         if let Some(entry) = key
             && !state.set_has(entry.routes(), route.number)
         {
-            return Err(taken.refuse(Problem::KeyNotForRoute));
+            return Err(taken.refuse_key(Problem::KeyNotForRoute));
         }
         let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
         let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
@@ -166,16 +166,16 @@ impl Policy {
     ) -> Result<Option<&'a Entry>, Refusal> {
         let Some(digester) = &self.digester else { return Ok(None) };
         let Some(key) = facts.key.filter(|key| !key.is_empty()) else {
-            return Err(taken.refuse(Problem::KeyMissing));
+            return Err(taken.refuse_key(Problem::KeyMissing));
         };
         let slot = self.state.keys.find(&digester.digest(key));
-        let Some(slot) = slot else { return Err(taken.refuse(Problem::KeyUnknown)) };
+        let Some(slot) = slot else { return Err(taken.refuse_key(Problem::KeyUnknown)) };
         let entry = self.state.keys.entry(slot);
         asked.key = slot;
         if entry.is_valid(self.state.calendar.unix_s()) {
             Ok(Some(entry))
         } else {
-            Err(taken.refuse(Problem::KeyUnknown))
+            Err(taken.refuse_key(Problem::KeyUnknown))
         }
     }
 
@@ -207,12 +207,12 @@ impl Policy {
         let calendar = &self.state.calendar;
         if let Some(quota) = quotas.day {
             let left_s = |periods: Periods| periods.day_left_s;
-            let period = (calendar.day(), DAY_S, calendar.unix_s());
+            let period = (calendar.day(), DAY_S, calendar.latest_s());
             taken.quota("day", of_day, quota, period, left_s)?;
         }
         if let Some(quota) = quotas.month {
             let left_s = |periods: Periods| periods.month_left_s;
-            let period = (calendar.month(), MONTH_S, calendar.unix_s());
+            let period = (calendar.month(), MONTH_S, calendar.latest_s());
             taken.quota("month", of_month, quota, period, left_s)?;
         }
         Ok(())
@@ -229,6 +229,8 @@ impl Policy {
     }
 }
 
+const MINUTE_S: u32 = 60;
+const HOUR_S: u32 = 3600;
 const DAY_S: u32 = 86_400;
 /// For `RateLimit-Policy`, whose window has one length.
 const MONTH_S: u32 = 30 * DAY_S;
@@ -247,6 +249,16 @@ enum Take<'a> {
     Rate(&'a Gcra, u64),
     AtOnce(&'a AtOnce),
     Quota(&'a Quota, u32),
+}
+
+impl Take<'_> {
+    fn give_back(&self) {
+        match self {
+            Self::Rate(used, increment_ns) => used.give_back(*increment_ns),
+            Self::AtOnce(held) => held.give_back(1),
+            Self::Quota(quota, period) => quota.give_back(*period),
+        }
+    }
 }
 
 /// What a request has taken so far.
@@ -274,8 +286,10 @@ impl<'a> Taken<'a> {
         }
         let Some(most) = limits.at_once else { return Ok(false) };
         if !in_flight.take(1, u64::from(most)) {
+            let (quota, reset_s) = (u64::from(most), SOON_S);
+            let limit = RateLimit { name, quota, window_s: None, remaining: 0, reset_s };
             let refusal = self.refuse(Problem::TooManyAtOnce);
-            return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
+            return Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal });
         }
         self.note(Take::AtOnce(in_flight));
         Ok(true)
@@ -294,6 +308,7 @@ impl<'a> Taken<'a> {
             return Ok(());
         }
         let reset_s = left_s(Periods::at(unix_s)).max(1);
+        let window_s = Some(window_s);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::QuotaUsedUp);
         Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal })
@@ -306,10 +321,8 @@ impl<'a> Taken<'a> {
 
     fn refuse_rate(&self, name: &'static str, rate: &Rate, wait_ns: u64) -> Refusal {
         let reset_s = seconds(wait_ns);
-        // A rate below one a second has a window that holds one.
-        let window_s =
-            if rate.per_s >= 1.0 { 1 } else { (1.0 / rate.per_s - ROUNDING).ceil() as u32 };
-        let quota = (rate.per_s * f64::from(window_s)).round() as u64;
+        let (quota, window_s) = window(rate.per_s);
+        let window_s = Some(window_s);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::RateLimited);
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
@@ -317,15 +330,30 @@ impl<'a> Taken<'a> {
 
     /// Gives everything back; a refused request costs nothing.
     fn refuse(&self, problem: Problem) -> Refusal {
-        for take in self.takes.iter().flatten() {
-            match take {
-                Take::Rate(used, increment_ns) => used.give_back(*increment_ns),
-                Take::AtOnce(held) => held.give_back(1),
-                Take::Quota(quota, period) => quota.give_back(*period),
-            }
-        }
+        self.takes.iter().flatten().for_each(|take| take.give_back());
         Refusal::of(problem)
     }
+
+    /// Refuses a request for its key, or for want of one. Before that, only limits of its address are asked: it counts in the
+    /// rate of these, so that whoever guesses keys is held to it.
+    fn refuse_key(&self, problem: Problem) -> Refusal {
+        let others = self.takes.iter().flatten().filter(|take| !matches!(take, Take::Rate(..)));
+        others.for_each(|take| take.give_back());
+        Refusal::of(problem)
+    }
+}
+
+/// A rate as `RateLimit-Policy` says it, in requests and the seconds of a window: a second, or what holds one request; else the
+/// minute or the hour in which it is a whole number. Never more than the rate lets through, but that it is at least one.
+pub(super) fn window(per_s: f64) -> (u64, u32) {
+    let own = if per_s >= 1.0 { 1 } else { (1.0 / per_s - ROUNDING).ceil() as u32 };
+    let requests = |window_s: u32| per_s * f64::from(window_s);
+    let is_whole = |window_s: &u32| {
+        let requests = requests(*window_s);
+        requests > 0.5 && (requests - requests.round()).abs() < ROUNDING
+    };
+    let window_s = [own, MINUTE_S, HOUR_S].into_iter().find(is_whole).unwrap_or(own);
+    (((requests(window_s) + ROUNDING) as u64).max(1), window_s)
 }
 
 /// Whole seconds, at least one.

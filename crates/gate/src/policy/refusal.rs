@@ -148,15 +148,15 @@ impl Problem {
 /// The limit that was met, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// What it is of: `key`, `tier`, `route`, `address`, `all`, `day`, `month`.
+    /// What it is of: `key`, `tier`, `route`, `address`, `all`, `day`, `month`, `load line`.
     pub name: &'static str,
-    /// Requests in [`Self::window_s`].
+    /// Requests in [`Self::window_s`], or at once.
     pub quota: u64,
-    /// The window, in seconds.
-    pub window_s: u32,
+    /// The window, in seconds; none of requests at once.
+    pub window_s: Option<u32>,
     /// Requests left.
     pub remaining: u64,
-    /// Until more are left, in seconds.
+    /// Until more are left, in seconds. Of requests at once nobody knows, and nothing is said.
     pub reset_s: u32,
 }
 
@@ -165,8 +165,15 @@ impl RateLimit {
     pub fn write(&self, out: &mut Vec<u8>) {
         let Self { name, quota, window_s, remaining, reset_s } = self;
         // Writing into a vector cannot fail.
-        let _ = write!(out, "RateLimit-Policy: \"{name}\";q={quota};w={window_s}\r\n");
-        let _ = write!(out, "RateLimit: \"{name}\";r={remaining};t={reset_s}\r\n");
+        let _ = write!(out, "RateLimit-Policy: \"{name}\";q={quota}");
+        let _ = match window_s {
+            Some(window_s) => {
+                write!(out, ";w={window_s}\r\nRateLimit: \"{name}\";r={remaining};t={reset_s}\r\n")
+            }
+            None => {
+                write!(out, ";qu=\"concurrent-requests\"\r\nRateLimit: \"{name}\";r={remaining}\r\n")
+            }
+        };
     }
 }
 
@@ -188,11 +195,14 @@ mod tests {
     #[test]
     fn headers_are_structured_fields() {
         let mut out = Vec::new();
-        let limit = RateLimit { name: "key", quota: 100, window_s: 1, remaining: 0, reset_s: 2 };
+        let window_s = Some(1);
+        let limit = RateLimit { name: "key", quota: 100, window_s, remaining: 0, reset_s: 2 };
         limit.write(&mut out);
+        RateLimit { window_s: None, ..limit }.write(&mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "RateLimit-Policy: \"key\";q=100;w=1\r\nRateLimit: \"key\";r=0;t=2\r\n"
+            "RateLimit-Policy: \"key\";q=100;w=1\r\nRateLimit: \"key\";r=0;t=2\r\n\
+             RateLimit-Policy: \"key\";q=100;qu=\"concurrent-requests\"\r\nRateLimit: \"key\";r=0\r\n"
         );
     }
 }

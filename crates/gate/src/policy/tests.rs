@@ -145,6 +145,13 @@ fn the_narrowest_route_takes_a_request_and_methods_are_told_apart() {
     assert_eq!(name(desk.ask(&policy, None, "/users/7", SECOND)), "user");
     assert_eq!(name(desk.ask(&policy, None, "/users/7/x", SECOND)), "users");
     assert_eq!(desk.problem(&policy, None, "/form"), Some(Problem::MethodNotAllowed));
+    let methods = |path: &'static str| {
+        let (method, host, path) = (&b"PUT"[..], &b"x"[..], path.as_bytes());
+        let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let facts = Facts { method, host, path, cut: None, key: None, address, body_bytes: None };
+        policy.methods_at(&facts)
+    };
+    assert_eq!((methods("/form"), methods("/users/7")), (vec!["POST"], vec!["GET", "HEAD"]));
 }
 
 #[test]
@@ -163,7 +170,8 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
         };
         assert_eq!((refusal.problem, refusal.retry_after_s), (Problem::RateLimited, Some(1)));
         let limit = refusal.limit.unwrap();
-        assert_eq!((limit.name, limit.quota, limit.window_s, limit.remaining), ("key", 2, 1, 0));
+        let told = (limit.name, limit.quota, limit.window_s, limit.remaining);
+        assert_eq!(told, ("key", 2, Some(1), 0));
     }
     // The third of the day passes after the pause that was told, and the fourth is over the quota.
     assert!(matches!(desk.ask(&policy, Some("slow"), "/", 2 * SECOND), Decision::Forward(_)));
@@ -174,6 +182,43 @@ fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
     // It took nothing of the rate: the request is refused for the quota again, not for the rate.
     let again = desk.ask(&policy, Some("slow"), "/", 2 * SECOND);
     assert!(matches!(again, Decision::Refuse(refusal) if refusal.problem == Problem::QuotaUsedUp));
+}
+
+#[test]
+fn a_rate_is_told_as_no_more_than_it_lets_through() {
+    for (per_s, told) in [
+        (2.0, (2, 1)),
+        (1.5, (90, 60)),
+        (100.0 / 60.0, (100, 60)),
+        (2.345671, (2, 1)),
+        (0.5, (1, 2)),
+        (1000.0 / 3600.0, (1000, 3600)),
+        (1.0 / 3600.0, (1, 3600)),
+        (1e-12, (1, u32::MAX)),
+    ] {
+        assert_eq!(decide::window(per_s), told, "{per_s}");
+    }
+}
+
+/// What is in flight is given back all the same: the third would be one too many at once.
+#[test]
+fn requests_that_are_refused_for_their_key_count_in_the_rate_of_their_address() {
+    let mut desk = Desk::new();
+    let rate = Some(Rate { per_s: 1.0, burst: 3.0 });
+    desk.settings.address = Limits { rate, at_once: Some(1) };
+    let set = desk.state.route_set(&["other".to_owned()]).unwrap();
+    desk.key("narrow", Settings { routes: set, ..Settings::default() });
+    desk.key("good", Settings::default());
+    let policy = desk.policy();
+    for (key, problem) in [
+        (None, Problem::KeyMissing),
+        (Some("guess"), Problem::KeyUnknown),
+        (Some("narrow"), Problem::KeyNotForRoute),
+        (Some("guess"), Problem::RateLimited),
+        (Some("good"), Problem::RateLimited),
+    ] {
+        assert_eq!(desk.problem(&policy, key, "/"), Some(problem), "{key:?}");
+    }
 }
 
 #[test]
@@ -197,6 +242,20 @@ fn a_key_of_no_tier_or_an_unknown_one_is_of_the_first() {
 }
 
 #[test]
+fn a_quota_is_said_to_begin_anew_when_it_does_though_the_clock_was_put_back_over_midnight() {
+    let mut desk = Desk::new();
+    desk.key("k", Settings { day_quota: Some(1), ..Settings::default() });
+    let policy = desk.policy();
+    desk.state.calendar.set(2 * 86_400);
+    desk.state.calendar.set(2 * 86_400 - 600);
+    assert_eq!(desk.problem(&policy, Some("k"), "/"), None);
+    let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+        panic!("a second request of the day")
+    };
+    assert_eq!(refusal.retry_after_s, Some(86_400));
+}
+
+#[test]
 fn requests_at_once_are_given_back_at_every_place() {
     let mut desk = Desk::new();
     let most = |at_once| Limits { rate: None, at_once: Some(at_once) };
@@ -210,6 +269,11 @@ fn requests_at_once_are_given_back_at_every_place() {
     for _ in 0..5 {
         let held: Vec<Ticket> =
             (0..2).map(|_| ticket(desk.ask(&policy, Some("k"), "/", SECOND))).collect();
+        let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+            panic!("a third at once")
+        };
+        let limit = refusal.limit.map(|limit| (limit.name, limit.quota, limit.window_s));
+        assert_eq!((refusal.retry_after_s, limit), (Some(1), Some(("tier", 2, None))));
         // The tier's two are held; key and address took a third, and gave it back.
         for _ in 0..5 {
             assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::TooManyAtOnce));

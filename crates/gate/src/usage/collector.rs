@@ -107,7 +107,7 @@ pub struct Snapshot {
     pub since_start: BTreeMap<By, Sum>,
     /// The last seconds, oldest first.
     pub seconds: VecDeque<Second>,
-    /// Where all requests are.
+    /// Where all requests are: exact, whatever is counted and reported meanwhile.
     pub account: Account,
     /// Why the last batch could not be written, if it could not.
     pub sink_error: Option<String>,
@@ -117,8 +117,8 @@ pub struct Snapshot {
 struct Shared {
     snapshot: Mutex<Snapshot>,
     reported: AtomicU64,
-    /// Requests that a batch could not take along: they are in memory with the reporter.
-    with_reporter: AtomicU64,
+    /// Requests that were handed on to the reporter, those that it has reported included.
+    handed_on: AtomicU64,
     error: Mutex<Option<String>>,
     /// Nobody collects any more.
     closed: AtomicBool,
@@ -131,12 +131,12 @@ struct Shared {
 impl Shared {
     fn account(&self) -> Account {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Account {
-            served: self.hub.served(),
-            reported: load(&self.reported),
-            pending: load(&self.merged) + load(&self.with_reporter) + self.hub.held(),
-            dropped: load(&self.dropped),
-        }
+        let (served, held) = self.hub.served_and_held();
+        // Read once: a batch that is reported meanwhile is either with the reporter or reported.
+        let reported = load(&self.reported);
+        let with_reporter = load(&self.handed_on).saturating_sub(reported);
+        let pending = load(&self.merged) + with_reporter + held;
+        Account { served, reported, pending, dropped: load(&self.dropped) }
     }
 }
 
@@ -279,9 +279,9 @@ impl Collector {
             routes: routes.into_iter().map(|route| (route, route_name(route))).collect(),
         };
         let requests = merged.requests;
-        self.shared.with_reporter.fetch_add(requests, Ordering::Relaxed);
+        self.shared.handed_on.fetch_add(requests, Ordering::Relaxed);
         if let Err(merged) = send(&self.batches, merged) {
-            self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
+            self.shared.handed_on.fetch_sub(requests, Ordering::Relaxed);
             (self.pending, self.pending_requests) = (merged.sums, requests);
         }
     }
@@ -316,9 +316,7 @@ impl Reporter {
                 pause();
             }
             *lock(&self.shared.error) = None;
-            let requests = batch.requests();
-            self.shared.with_reporter.fetch_sub(requests, Ordering::Relaxed);
-            self.shared.reported.fetch_add(requests, Ordering::Relaxed);
+            self.shared.reported.fetch_add(batch.requests(), Ordering::Relaxed);
         }
     }
 }
@@ -333,8 +331,8 @@ impl Reader {
         look(&lock(&self.0.snapshot))
     }
 
-    /// Where all requests are now. Exact when nothing is in motion; else a request that moves meanwhile may be counted
-    /// in two places or in none.
+    /// Where all requests are now. Exact while nothing is collected; else a request that moves meanwhile may be counted in two
+    /// places or in none, which no [`Snapshot::account`] has.
     pub fn account(&self) -> Account {
         self.0.account()
     }

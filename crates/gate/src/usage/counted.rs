@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS quota_used_of_routes (
 const DAY_S: i64 = 86_400;
 /// Days that are kept: more than a month has.
 const KEPT_DAYS: i64 = 40;
+/// Days that are forgotten as one begins, at most, so that a clock that is far ahead for a while does not take the month along.
+const FORGOTTEN_AT_ONCE: usize = 2;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -34,6 +36,8 @@ pub struct Counted {
     connection: Connection,
     /// The batch in hand is with the sink, and still to be counted.
     written: bool,
+    /// The day of the last batch.
+    day: Option<i64>,
 }
 
 impl Counted {
@@ -51,7 +55,7 @@ impl Counted {
         };
         let connection =
             open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))?;
-        Ok(Self { sink, connection, written: false })
+        Ok(Self { sink, connection, written: false, day: None })
     }
 
     fn count(&mut self, batch: &Batch) -> rusqlite::Result<()> {
@@ -76,11 +80,14 @@ impl Counted {
                        forwarded = forwarded + excluded.forwarded";
             transaction.prepare_cached(add)?.execute(params![day, route, forwarded as i64])?;
         }
-        for table in ["quota_used", "quota_used_of_routes"] {
-            let old = format!("DELETE FROM {table} WHERE day < ?1");
+        let days = if self.day == Some(day) { 0 } else { FORGOTTEN_AT_ONCE };
+        for table in ["quota_used", "quota_used_of_routes"].repeat(days) {
+            let old = format!("DELETE FROM {table} WHERE day < ?1 AND day = (SELECT min(day) FROM {table})");
             transaction.execute(&old, [day - KEPT_DAYS])?;
         }
-        transaction.commit()
+        transaction.commit()?;
+        self.day = Some(day);
+        Ok(())
     }
 }
 
@@ -93,5 +100,38 @@ impl Sink for Counted {
         self.count(batch).map_err(|error| format!("the counts of quotas: {error}"))?;
         self.written = false;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Store;
+    use crate::usage::{Period, Sum, used_by_key};
+
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn write(&mut self, _: &Batch) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_far_ahead_for_a_while_leaves_the_month() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        let mut counted = Counted::beside(Box::new(Nowhere), &path).unwrap();
+        for day in (100..120).chain([900; 5]) {
+            let sum = Sum { forwarded: 1, ..Sum::default() };
+            let batch = Batch { at_s: day * DAY_S, rows: vec![(4, "shop".into(), sum)] };
+            counted.write(&batch).unwrap();
+        }
+        let used = |from: i64, to: i64| {
+            let period = Period { from_s: from * DAY_S, to_s: to * DAY_S };
+            used_by_key(&path, period).unwrap().get(&4).copied()
+        };
+        assert_eq!((used(0, 120), used(900, 901), used(120, 900)), (Some(18), Some(5), None));
     }
 }

@@ -24,7 +24,7 @@ pub struct Hub {
 struct Counts {
     /// Requests so far.
     served: AtomicU64,
-    /// Those of them that were handed over.
+    /// Those of them that were handed over. Changed while the shelf is locked.
     handed: AtomicU64,
 }
 
@@ -40,15 +40,14 @@ impl Hub {
         self.sum(|own| own.served.load(Ordering::Relaxed))
     }
 
-    /// Requests whose counts are still with the workers, or wait to be taken.
-    pub(super) fn held(&self) -> u64 {
-        let waiting: u64 = self.shelf().full.iter().map(|table| table.requests()).sum();
-        let with_workers = self.sum(|own| {
-            // Read in this order, a request counted meanwhile makes no negative number.
-            let handed = own.handed.load(Ordering::Acquire);
-            own.served.load(Ordering::Relaxed).saturating_sub(handed)
-        });
-        waiting + with_workers
+    /// As [`Self::served`], and how many of these are still with the workers or wait to be taken: both of one instant.
+    pub(super) fn served_and_held(&self) -> (u64, u64) {
+        // Nothing is handed over meanwhile. What a worker counts meanwhile is in both, or in neither.
+        let shelf = self.shelf();
+        let waiting: u64 = shelf.full.iter().map(|table| table.requests()).sum();
+        let handed = self.sum(|own| own.handed.load(Ordering::Relaxed));
+        let served = self.served();
+        (served, served.saturating_sub(handed) + waiting)
     }
 
     fn sum(&self, figure: impl Fn(&Counts) -> u64) -> u64 {
@@ -126,9 +125,10 @@ impl Local {
     pub fn hand_over_all(&mut self) {
         self.hand_over();
         if !self.table.is_empty() {
-            self.counts.handed.fetch_add(self.table.requests(), Ordering::Release);
             let table = std::mem::replace(&mut self.table, Table::new());
-            self.hub.shelf().full.push(table);
+            let mut shelf = self.hub.shelf();
+            self.counts.handed.fetch_add(table.requests(), Ordering::Relaxed);
+            shelf.full.push(table);
         }
     }
 
@@ -161,7 +161,7 @@ fn swap(shelf: &mut Shelf, table: &mut Table, counts: &Counts) {
     if !table.is_empty()
         && let Some(empty) = shelf.empty.pop()
     {
-        counts.handed.fetch_add(table.requests(), Ordering::Release);
+        counts.handed.fetch_add(table.requests(), Ordering::Relaxed);
         shelf.full.push(std::mem::replace(table, empty));
     }
 }

@@ -69,17 +69,17 @@ pub struct ReachedTable {
 }
 
 impl ReachedTable {
-    /// In the file of a [`crate::keys::Store`] that was opened before. Forgets months before this one.
+    /// In the file of a [`crate::keys::Store`] that was opened before. There is one row for each key and route that has quotas,
+    /// whatever the month: none has to be forgotten by the clock.
     ///
     /// # Errors
     /// In words, when the file cannot be written.
-    pub fn open(path: &Path, month: u32) -> Result<Self, String> {
+    pub fn open(path: &Path) -> Result<Self, String> {
         let open = || {
             let connection = Connection::open(path)?;
             connection.busy_timeout(WAIT)?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             connection.execute_batch(TABLE)?;
-            connection.execute("DELETE FROM quota_reached WHERE month < ?1", [month])?;
             Ok(Self { connection })
         };
         open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
@@ -160,7 +160,7 @@ mod tests {
         let path = folder.path().join("gate.db");
         drop(Store::open(&path).unwrap());
         assert_eq!(reached(&path, 7, 3), Ok(Vec::new()));
-        let mut table = ReachedTable::open(&path, 3).unwrap();
+        let mut table = ReachedTable::open(&path).unwrap();
         let whose = [Whose::All, Whose::Key(12), Whose::Route("all".into())];
         let of =
             |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month, beside: false };
@@ -195,8 +195,9 @@ mod tests {
             reached(&path, 41, 9).unwrap(),
             [&own[0], &more].map(|own| Reached { month: (9, 0), ..own.clone() })
         );
+        // A gateway that begins later, or by a clock that is ahead, forgets nothing.
         drop(table);
-        drop(ReachedTable::open(&path, 5).unwrap());
-        assert_eq!(reached(&path, 40, 4), Ok(Vec::new()));
+        drop(ReachedTable::open(&path).unwrap());
+        assert_eq!(reached(&path, 41, 9).unwrap().len(), 2);
     }
 }

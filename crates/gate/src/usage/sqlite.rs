@@ -34,6 +34,12 @@ const MINUTE_S: i64 = 60;
 const DAY_S: i64 = 86_400;
 /// Minutes that are kept: 90 days.
 const KEPT_MINUTES: i64 = 90 * 24 * 60;
+/// Forgets the oldest minute, where it is before another.
+const FORGET: &str =
+    "DELETE FROM usage WHERE minute < ?1 AND minute = (SELECT min(minute) FROM usage)";
+/// Minutes that are forgotten as one begins, at most: a clock that is far ahead for a while takes twice that while of the oldest
+/// usage along, and not all there is.
+const FORGOTTEN_AT_ONCE: usize = 2;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -41,6 +47,8 @@ const WAIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Connection,
+    /// The minute of the last batch.
+    minute: Option<i64>,
 }
 
 impl Sqlite {
@@ -54,7 +62,7 @@ impl Sqlite {
             connection.busy_timeout(WAIT)?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             connection.execute_batch(TABLE)?;
-            Ok(Self { connection })
+            Ok(Self { connection, minute: None })
         };
         open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
     }
@@ -66,8 +74,14 @@ impl Sqlite {
         for (key, route, sum) in &batch.rows {
             add_row(&transaction, minute, *key, route, sum)?;
         }
-        transaction.execute("DELETE FROM usage WHERE minute < ?1", [minute - KEPT_MINUTES])?;
-        transaction.commit()
+        if self.minute != Some(minute) {
+            for _ in 0..FORGOTTEN_AT_ONCE {
+                transaction.prepare_cached(FORGET)?.execute([minute - KEPT_MINUTES])?;
+            }
+        }
+        transaction.commit()?;
+        self.minute = Some(minute);
+        Ok(())
     }
 }
 
@@ -171,27 +185,28 @@ pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result
     Ok(connection.query_row(query, [name], |row| row.get::<_, i64>(0))? > 0)
 }
 
-/// Requests that each key was let through since an instant, for quotas that a process begins in the middle of.
+/// Requests that each key was let through in a period, for quotas that a process begins in the middle of. What was counted
+/// after it, by a clock that was ahead, is none of it.
 ///
 /// # Errors
 /// As [`read`].
-pub fn used_since(path: &Path, from_s: i64) -> Result<BTreeMap<u64, u64>, String> {
-    let used = used_by(path, from_s, "key", "quota_used", |row| row.get::<_, i64>(0));
+pub fn used_by_key(path: &Path, period: Period) -> Result<BTreeMap<u64, u64>, String> {
+    let used = used_by(path, period, "key", "quota_used", |row| row.get::<_, i64>(0));
     Ok(used?.into_iter().map(|(key, used)| (key.max(0) as u64, used)).collect())
 }
 
-/// As [`used_since`], of each route by its name.
+/// As [`used_by_key`], of each route by its name.
 ///
 /// # Errors
 /// As there.
-pub fn used_by_route(path: &Path, from_s: i64) -> Result<BTreeMap<String, u64>, String> {
-    used_by(path, from_s, "route", "quota_used_of_routes", |row| row.get(0))
+pub fn used_by_route(path: &Path, period: Period) -> Result<BTreeMap<String, u64>, String> {
+    used_by(path, period, "route", "quota_used_of_routes", |row| row.get(0))
 }
 
 /// Sums over the table of usage and one of days, by a column of both.
 fn used_by<K: Ord>(
     path: &Path,
-    from_s: i64,
+    period: Period,
     by: &str,
     of_days: &str,
     name: impl Fn(&Row) -> rusqlite::Result<K>,
@@ -206,9 +221,10 @@ fn used_by<K: Ord>(
                 continue;
             }
             let mut statement = connection.prepare(&format!(
-                "SELECT {by}, sum(forwarded) FROM {table} WHERE {column} >= ?1 GROUP BY {by}"
+                "SELECT {by}, sum(forwarded) FROM {table} WHERE {column} >= ?1 AND {column} < ?2 GROUP BY {by}"
             ))?;
-            let mut rows = statement.query([from_s.div_euclid(unit_s)])?;
+            let (from, to) = (period.from_s.div_euclid(unit_s), period.to_s.div_euclid(unit_s));
+            let mut rows = statement.query([from, to])?;
             while let Some(row) = rows.next()? {
                 let forwarded = row.get::<_, i64>(1)?.max(0) as u64;
                 *used.entry(name(row)?).or_default() += forwarded;
@@ -275,12 +291,39 @@ mod tests {
         twice.merge(&sum);
         assert_eq!((rows[0].at_s, rows[0].key, &rows[0].sum), (6_000_000, 4, &twice));
         assert_eq!(rows[1].sum, sum);
-        assert_eq!(used_since(&path, 6_000_060).unwrap(), BTreeMap::from([(4, 2)]));
+        let used = |from_s, to_s| used_by_key(&path, Period { from_s, to_s }).unwrap();
+        assert_eq!(used(6_000_060, 7_000_000), BTreeMap::from([(4, 2)]));
+        assert_eq!(used(6_000_000, 6_000_060), BTreeMap::from([(4, 4)]));
         // 90 days later the first is gone.
         let later = 6_000_000 + 90 * 86_400 + 60;
         sink.write(&Batch { at_s: later, rows: vec![(4, "shop".into(), sum)] }).unwrap();
         rows.clear();
         read(&path, period, |row| rows.push(row)).unwrap();
         assert_eq!(rows.len(), 1);
+    }
+
+    #[test]
+    fn a_clock_that_is_far_ahead_for_a_while_takes_little_of_the_usage_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        let mut sink = Sqlite::open(&path).unwrap();
+        let batch = |minute: i64| {
+            let sum = Sum { forwarded: 1, ..Sum::default() };
+            Batch { at_s: minute * MINUTE_S, rows: vec![(4, "shop".into(), sum)] }
+        };
+        let ahead = 20 * KEPT_MINUTES;
+        // Ten minutes; then some reports of one minute, by a clock that is far ahead.
+        for minute in (1000..1010).chain([ahead; 5]) {
+            sink.write(&batch(minute)).unwrap();
+        }
+        let of = |from: i64, to: i64| {
+            let mut minutes = Vec::new();
+            let period = Period { from_s: from * MINUTE_S, to_s: to * MINUTE_S };
+            read(&path, period, |row| minutes.push(row.at_s / MINUTE_S)).unwrap();
+            minutes
+        };
+        assert_eq!(of(0, ahead), (1002..1010).collect::<Vec<_>>());
+        assert_eq!(of(ahead, ahead + 1), [ahead]);
     }
 }

@@ -204,3 +204,25 @@ fn checks_find_who_is_well() {
         assert_eq!(well, [true, false]);
     }
 }
+
+/// One that gives no answer has one check at a time, however often it is to be checked.
+#[test]
+fn checks_of_a_silent_server_do_not_pile_up() {
+    for io in interfaces() {
+        let silent = Peer::start(vec![Step::Expect(b"\r\n\r\n"), Step::Hang]);
+        let check = ActiveCheck {
+            path: "/healthz".into(),
+            every_ns: 50_000_000,
+            timeout_ns: 500_000_000,
+            up_after: 1,
+            down_after: 1,
+        };
+        let upstream = Upstream { active: Some(check), ..upstream(&[silent.addr()]) };
+        let front = front(upstream, io);
+        std::thread::sleep(Duration::from_millis(1500));
+        // Counted in this order, no check that has ended meanwhile is missing.
+        let begun = silent.connections();
+        let ended = front.health.view(net::clock::now())[0].checks;
+        assert!(begun > 0 && begun <= ended + 1, "{begun} begun, {ended} ended");
+    }
+}

@@ -84,3 +84,22 @@ fn clients_of_http_1_0_get_what_they_understand() {
         assert_eq!(end, testkit::peer::End::Closed);
     }
 }
+
+/// RFC 9110 section 7.6.2. The connection goes on behind it, also where it has a body.
+#[test]
+fn options_that_may_be_forwarded_no_further_are_answered_here() {
+    for io in interfaces() {
+        let api = api();
+        let front = front(upstream(&[api.addr()]), io);
+        let answers = front.ask(
+            b"OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n\
+              OPTIONS /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 00\r\nContent-Length: 2\r\n\r\nab\
+              GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+        );
+        let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        assert_eq!((statuses, api.served().requests), (vec![200; 3], 1));
+        assert!(answers[..2].iter().all(|answer| answer.body.is_empty() && answer.keep_alive));
+        assert!(answers[1].head.contains("\r\nAllow: GET, "), "{}", answers[1].head);
+        assert_eq!(front.current.get().0.state().usage.served(), 3);
+    }
+}

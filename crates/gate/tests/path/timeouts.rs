@@ -1,6 +1,6 @@
 //! Each bound on time: towards upstreams, and of clients.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gate::policy::{ClientBounds, PolicySettings, Route, Timeouts};
 use testkit::peer::{End, Peer, RawClient, Step};
@@ -176,5 +176,35 @@ fn a_client_that_takes_its_answer_slowly_and_steadily_gets_it() {
             client.read_exact(&mut block).expect("more of the answer");
         }
         assert_eq!(front.gate.counts().aborted, 0);
+    }
+}
+
+/// Of an answer that is cut off in the middle, here by a malformed chunk of its request, what was sent is waited for no longer
+/// than of any other.
+#[test]
+fn a_client_that_is_cut_off_and_takes_nothing_is_reset() {
+    use std::io::Write;
+    for io in interfaces() {
+        // More than all buffers on the way hold.
+        let long = [
+            b"HTTP/1.1 200 OK\r\nContent-Length: 33554432\r\n\r\n".to_vec(),
+            vec![b'x'; 32 << 20],
+        ]
+        .concat();
+        let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(long), Step::Hang];
+        let peer = Peer::start(script);
+        let client = ClientBounds { send_idle_ns: 2000 * MS, ..ClientBounds::default() };
+        let settings = PolicySettings { client, ..PolicySettings::open(upstream(&[peer.addr()])) };
+        let front = front_with(settings, io);
+        let mut client = std::net::TcpStream::connect(front.addr()).expect("it listens");
+        let post = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+        client.write_all(post).expect("it is sent");
+        std::thread::sleep(Duration::from_millis(500));
+        client.write_all(b"x\r\n").expect("it is sent");
+        let until = Instant::now() + Duration::from_secs(15);
+        while client.write_all(b"?").is_ok() {
+            assert!(Instant::now() < until, "the connection is held");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

@@ -108,3 +108,33 @@ fn other_protocols_are_not_offered_upstream() {
         }
     }
 }
+
+/// As one does that another was put in the place of, once its grace is over.
+#[test]
+fn a_tunnel_ends_when_its_key_expires() {
+    let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+    let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(switched.to_vec()), Step::Hang];
+    for io in interfaces() {
+        let peer = Peer::start(script.clone());
+        let digester = Digester::new(b"secret");
+        let settings = PolicySettings {
+            digester: Some(digester.clone()),
+            key_source: KeySource::usual(),
+            ..PolicySettings::open(upstream(&[peer.addr()]))
+        };
+        let front = front_with(settings, io);
+        let state = Arc::clone(front.current.get().0.state());
+        state.calendar.set(100);
+        let key = Settings { expires_s: 1000, ..Settings::default() };
+        state.keys.put(&digester.digest(b"one"), &key);
+        let mut client = front.client();
+        client.send(
+            b"GET /ws HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        );
+        client.receive_until(b"\r\n\r\n");
+        state.calendar.set(1000);
+        client.send(b"ping");
+        let (_, end) = client.receive_all(Duration::from_secs(10));
+        assert_eq!(end, testkit::peer::End::Closed);
+    }
+}

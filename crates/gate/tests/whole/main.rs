@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use gate::gateway::{Gateway, GatewayError, Setup};
 use gate::keys::{NewKey, Stamp, Store};
 use gate::policy::{Decision, Facts, Outcome, Policy};
-use gate::usage::{Local, used_since};
+use gate::usage::{Local, Period, used_by_key};
 use tempfile::TempDir;
 use testkit::peer::{Peer, RawClient, Step};
 use wire::ResponseTo;
@@ -27,6 +27,7 @@ use wire::ResponseTo;
 use harness::{answers, api};
 
 const STAMP: Stamp = Stamp { at_s: 1, by: "test" };
+const EVER: Period = Period { from_s: 0, to_s: i64::MAX };
 
 /// A configuration with its store in a folder, and further lines.
 fn text(folder: &TempDir, upstream: SocketAddr, more: &str) -> String {
@@ -155,6 +156,25 @@ fn quotas_of_routes_and_of_all_outlive_a_restart() {
             assert_eq!([0; 2].map(|_| status(&gateway, None)), [200, 429], "{sink}{limits}");
         }
     }
+}
+
+/// By a clock that was far ahead for a while, and is set right by the next look at it. A count is of one day alone.
+#[test]
+fn a_day_that_begins_again_goes_on_with_what_was_used() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let text = text(&folder, api.addr(), &format!("{}[usage]\nevery = \"1s\"\n", quota(3)));
+    let gateway = start(&folder, &text);
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
+    let store = folder.path().join("gate.db");
+    assert!(soon(|| used_by_key(&store, EVER).expect("it is read").get(&1) == Some(&2)));
+    let state = gateway.control().state();
+    let (today, count) = (state.calendar.day(), &state.keys.entry(0).day);
+    assert_eq!(count.take(9, today + 5), Some(8));
+    assert_eq!(count.used(today), 0);
+    state.calendar.set(state.calendar.unix_s() + 5 * 86_400);
+    assert!(soon(|| count.used(today) == 2));
+    assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429]);
 }
 
 /// How far a quota is used, as it was written beside the reports of usage.
@@ -287,7 +307,7 @@ fn later_and_earlier(every: &str) {
     thread::sleep(Duration::from_millis(300));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200; 2]);
     let store = folder.path().join("gate.db");
-    let reported = || used_since(&store, 0).expect("it is read").get(&1).copied();
+    let reported = || used_by_key(&store, EVER).expect("it is read").get(&1).copied();
     let expected = (every == "1s").then_some(2);
     assert!(soon(|| written(&folder) == 2 && reported() == expected), "{every}");
     let killed = TempDir::new().expect("a folder");
@@ -335,7 +355,7 @@ fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
     let gateway = start(&folder, &tiers(""));
     assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 200]);
     let store = folder.path().join("gate.db");
-    assert!(soon(|| used_since(&store, 0).expect("it is read").get(&1) == Some(&2)));
+    assert!(soon(|| used_by_key(&store, EVER).expect("it is read").get(&1) == Some(&2)));
     gateway.control().replace(&tiers("per_day = 3\n"), "test").expect("it is reloaded");
     assert!(soon(|| gateway.control().policy().asks_for_keys()));
     thread::sleep(Duration::from_millis(200));

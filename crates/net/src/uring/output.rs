@@ -219,7 +219,7 @@ impl Uring {
         self.lingering.add_unsent(clock::now(), id, acknowledged);
     }
 
-    /// Resets connections that are being closed whose peers have taken nothing for long.
+    /// Resets connections that are being closed whose peers have taken next to nothing for long.
     pub(super) fn cut_off(&mut self, now: u64) {
         while let Some(unsent) = self.lingering.unsent(now) {
             let Some(conn) = self.conns.get(unsent.conn) else { continue };

@@ -105,10 +105,12 @@ impl Builder<'_> {
 
     /// Protocols that may be changed to, in lower case.
     fn upgrade(&self, written: &RouteConfig) -> Result<Vec<String>, ConfigError> {
-        let protocols = match &written.upgrade {
-            None | Some(UpgradeConfig::Whether(true)) => return Ok(vec![WEBSOCKET.to_owned()]),
-            Some(UpgradeConfig::Whether(false)) => return Ok(Vec::new()),
-            Some(UpgradeConfig::Protocols(protocols)) => protocols,
+        let websocket = || Ok(vec![WEBSOCKET.to_owned()]);
+        let Some(upgrade) = &written.upgrade else { return websocket() };
+        let protocols = match upgrade.get_ref() {
+            UpgradeConfig::Whether(true) => return websocket(),
+            UpgradeConfig::Whether(false) => return Ok(Vec::new()),
+            UpgradeConfig::Protocols(protocols) => protocols,
         };
         let protocol = |text: &String| {
             let lower = text.to_ascii_lowercase();
@@ -117,12 +119,12 @@ impl Builder<'_> {
                 [name, version].iter().all(|part| !part.is_empty() && part.bytes().all(is_token));
             match name {
                 "http" | "h2c" | "h2" => Err(self.wrong(
-                    &written.name,
+                    upgrade,
                     format!("upgrade: `{text}`: in another version of HTTP requests would pass the gateway"),
                 )),
                 _ if of_tokens => Ok(lower.clone()),
                 _ => Err(self.wrong(
-                    &written.name,
+                    upgrade,
                     format!("upgrade: `{text}` is no protocol such as websocket or SPDY/3.1"),
                 )),
             }

@@ -1,6 +1,7 @@
 //! What configurations mean, and what is said of wrong ones.
 
 use super::*;
+use crate::config::Flags;
 use crate::policy::{Host, PathRewrite};
 
 const WHOLE: &str = r#"
@@ -125,7 +126,7 @@ fn a_route_names_the_protocols_that_it_tunnels() {
     assert_eq!(of("upgrade = [\"WebSocket\", \"SPDY/3.1\"]").unwrap(), ["websocket", "spdy/3.1"]);
     for wrong in ["h2c", "HTTP/2.0", "", "a b", "a/", "/1", "a/b/c"] {
         let error = of(&format!("upgrade = [\"{wrong}\"]")).unwrap_err();
-        assert!(error.place.is_some() && error.what.contains("upgrade: "), "{error}");
+        assert!(error.place == Some((39, 11)) && error.what.contains("upgrade: "), "{error}");
     }
 }
 
@@ -189,6 +190,15 @@ fn a_size_is_a_number_too() {
     };
     assert_eq!((with("body_rate = 0"), with("body_rate = 1024")), (0, 1024));
     assert_eq!((with("body_rate = \"0\""), with("body_rate = \"1KiB\"")), (0, 1024));
+}
+
+#[test]
+fn what_a_flag_says_has_no_place_in_the_file() {
+    let flags = Flags { listen: vec!["nowhere".into()], ..Flags::default() };
+    let mut config = Config::parse(WHOLE).unwrap();
+    config.overrule(&flags.into());
+    let error = Built::of(&config, WHOLE, None, &resolve).unwrap_err();
+    assert!(error.place.is_none() && error.what.starts_with("`nowhere`: "), "{error}");
 }
 
 #[test]
@@ -260,6 +270,16 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         ),
         ("\"16KiB\"", "\"10\"", "a head has 1KiB to 1MiB"),
         (
+            "retries = 0",
+            "retry_budget = 1.5",
+            "line 16, column 16: retry_budget is from 0 to 1",
+        ),
+        (
+            "proxy_protocol = true",
+            "key = \"key.pem\"",
+            "line 6, column 7: a key needs its certificate",
+        ),
+        (
             "every = \"1s\"",
             "every = \"1500ms\"",
             "line 63, column 9: usage is reported every whole seconds",
@@ -312,6 +332,10 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("\"250ms\"", "\"0s\"", "line 31, column 27: a time of 0 would end everything at once"),
         ("\"500ms\"", "\"0ms\"", "a time of 0 would end everything at once"),
         ("head = \"1s\"", "head = \"0\"", "line 59, column 8: a time of 0 would end"),
+        ("retries = 0", "connections = 0", "line 16, column 15: `connections` is 1 or more"),
+        ("every = \"500ms\"", "up_after = 0", "line 17, column 41: `up_after` is 1 or more"),
+        ("head = \"1s\"", "connections_per_address = 0", "line 59, column 27: `connections_per_"),
+        ("loadline = \"capacity.json\"", "workers = 0", "line 2, column 11: `workers` is 1 or"),
         ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",

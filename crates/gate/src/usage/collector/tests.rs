@@ -37,11 +37,40 @@ fn what_was_served_is_reported_once() {
         });
         let batch = reporter.batches.recv().unwrap().into_batch();
         kept.write(&batch).unwrap();
-        collector.shared.with_reporter.fetch_sub(batch.requests(), Ordering::Relaxed);
         collector.shared.reported.fetch_add(batch.requests(), Ordering::Relaxed);
     }
     assert_eq!(kept.0.iter().map(Batch::requests).sum::<u64>(), 500);
     assert_eq!(kept.0[0].rows[0].0, 3);
+}
+
+/// A worker counts and a sink writes all the while.
+#[test]
+fn the_account_that_is_shown_holds_while_everything_moves() {
+    let hub = Arc::new(Hub::default());
+    let (mut collector, reporter) = Collector::new(Arc::clone(&hub), 1);
+    let mut local = Local::new(hub);
+    let stop = AtomicBool::new(false);
+    let broken = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut now_ns = 0;
+            while !stop.load(Ordering::Relaxed) {
+                local.refuse(3, 0, Problem::RateLimited, 0);
+                now_ns += 1_000_000;
+                local.tick(now_ns);
+            }
+        });
+        scope.spawn(move || reporter.run(&mut Kept(Vec::new()), thread::yield_now));
+        let mut broken = Vec::new();
+        for second in 0..2_000 {
+            collector.collect(second, u64::from, |number| number.to_string());
+            let account = collector.reader().read(|snapshot| snapshot.account);
+            broken.extend((!holds(&account)).then_some(account));
+        }
+        stop.store(true, Ordering::Relaxed);
+        drop(collector);
+        broken
+    });
+    assert!(broken.is_empty(), "{} of 2,000, such as {:?}", broken.len(), broken[0]);
 }
 
 /// A sink that never returns: nothing waits for it, and every request is accounted for.

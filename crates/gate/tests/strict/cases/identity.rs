@@ -61,6 +61,32 @@ pub fn cases() -> Vec<Case> {
             &[],
         ),
         passed(
+            "9110 7.6.2",
+            "OPTIONS may be forwarded once less",
+            b"OPTIONS /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 10\r\n\r\n",
+            &["\r\nMax-Forwards: 9\r\n"],
+            &["forwards: 10"],
+        ),
+        passed(
+            "9110 7.6.2",
+            "other methods are not counted",
+            get("Max-Forwards: 0\r\n"),
+            &["\r\nMax-Forwards: 0\r\n"],
+            &[],
+        ),
+        refused(
+            "9110 7.6.2",
+            "Max-Forwards that is no number",
+            b"OPTIONS /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: -1\r\n\r\n",
+            400,
+        ),
+        refused(
+            "9110 7.6.2",
+            "Max-Forwards twice",
+            b"OPTIONS /x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 1\r\nMax-Forwards: 1\r\n\r\n",
+            400,
+        ),
+        passed(
             "identity",
             "who asks is said",
             get(""),

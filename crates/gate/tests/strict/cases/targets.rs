@@ -68,6 +68,13 @@ pub fn cases() -> Vec<Case> {
             &["OPTIONS * HTTP/1.1\r\n"],
             &[],
         ),
+        passed(
+            "9112 3.2.4",
+            "OPTIONS of an absolute target without a path",
+            b"OPTIONS http://a.example HTTP/1.1\r\nHost: a.example\r\n\r\n",
+            &["OPTIONS * HTTP/1.1\r\n"],
+            &[],
+        ),
         refused("9112 3.2.4", "an asterisk with GET", line("GET * HTTP/1.1"), 400),
         refused("9112 3.2.3", "an authority with GET", line("GET a.example:80 HTTP/1.1"), 400),
         refused("9112 3.2", "a relative path", line("GET x HTTP/1.1"), 400),

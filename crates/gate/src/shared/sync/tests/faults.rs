@@ -244,7 +244,9 @@ fn what_came_before_midnight_is_of_that_day() {
         let now_ns = 10 * SECOND + ms * MS;
         match ms {
             1_000 => server.turn(How::Paused, &mut draws, now_ns),
-            3_000 => all[0].state.calendar.set(86_400),
+            3_000 => {
+                all[0].state.calendar.set(86_400);
+            }
             4_000 => server.turn(How::Serves, &mut draws, now_ns),
             _ => {}
         }
