@@ -61,7 +61,8 @@ impl Lingering {
 
     /// Whether the peer, which has acknowledged so much by now, gets more time.
     pub(crate) fn goes_on(&mut self, now: u64, unsent: Unsent, acknowledged: Option<u64>) -> bool {
-        let taken = acknowledged.zip(unsent.acknowledged).map(|(now, before)| now.saturating_sub(before));
+        let taken =
+            acknowledged.zip(unsent.acknowledged).map(|(now, before)| now.saturating_sub(before));
         let stopped = taken.is_some_and(|bytes| bytes < LEAST_BYTES);
         if !stopped {
             self.add_unsent(now, unsent.conn, acknowledged);

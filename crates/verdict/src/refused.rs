@@ -83,7 +83,10 @@ mod tests {
         let sentence = refused(&sweep(&[&[(404, 900), (503, 100)], &[(404, 2000)]])).unwrap();
         assert!(sentence.starts_with("2,900 of 3,000 responses had status 404"), "{sentence}");
         let sentence = refused(&sweep(&[&[(401, 900)]])).unwrap();
-        assert!(sentence.contains("give credentials (-H 'Authorization: ...', or -u)"), "{sentence}");
+        assert!(
+            sentence.contains("give credentials (-H 'Authorization: ...', or -u)"),
+            "{sentence}"
+        );
         for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
             assert_eq!(refused(&sweep(served)), None);
         }

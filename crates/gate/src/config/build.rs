@@ -460,7 +460,8 @@ impl Builder<'_> {
         }
         bounds.body_bytes_per_s = written.body_rate.map_or(bounds.body_bytes_per_s, |rate| rate.0);
         bounds.hold_bodies = written.hold_bodies;
-        let of_address = self.count("`connections_per_address`", &written.connections_per_address)?;
+        let of_address =
+            self.count("`connections_per_address`", &written.connections_per_address)?;
         bounds.connections_per_address = of_address.unwrap_or(bounds.connections_per_address);
         let connections = self.count("`connections`", &written.connections)?;
         bounds.connections_max = connections.unwrap_or(bounds.connections_max);

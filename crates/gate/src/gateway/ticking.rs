@@ -36,7 +36,9 @@ pub(super) fn run(
         thread::sleep(LOOK_EVERY);
         let again = control.state().calendar.set(unix_s());
         if again && let Err(error) = control.recall_used() {
-            let sentence = format!("{error}: what was used of quotas before the clock was put back does not count");
+            let sentence = format!(
+                "{error}: what was used of quotas before the clock was put back does not count"
+            );
             control.troubles().say(sentence);
         }
         // A store that cannot be read leaves keys as they are; the next look tries again.

@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn a_day_that_has_ended_does_not_begin_again() {
         let calendar = Calendar::default();
-        let seconds = [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S, DAY_S + 1, 2 * DAY_S];
+        let seconds =
+            [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S, DAY_S + 1, 2 * DAY_S];
         let days = seconds.map(|unix_s| (calendar.set(unix_s), calendar.day()));
         let (new, again) = (false, true);
         let expected = [(new, 1), (new, 2), (new, 2), (new, 900), (again, 1), (new, 1), (again, 2)];

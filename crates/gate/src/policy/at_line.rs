@@ -107,7 +107,8 @@ impl Policy {
         let reset_s = seconds(wait_ns);
         let rate_per_s = self.state.ceiling.rate_per_s();
         // What was measured is no whole number.
-        let (quota, window_s) = window(if rate_per_s >= 1.0 { rate_per_s.floor() } else { rate_per_s });
+        let (quota, window_s) =
+            window(if rate_per_s >= 1.0 { rate_per_s.floor() } else { rate_per_s });
         let window_s = Some(window_s);
         let limit = RateLimit { name: "load line", quota, window_s, remaining: 0, reset_s };
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }

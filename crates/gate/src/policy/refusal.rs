@@ -171,7 +171,10 @@ impl RateLimit {
                 write!(out, ";w={window_s}\r\nRateLimit: \"{name}\";r={remaining};t={reset_s}\r\n")
             }
             None => {
-                write!(out, ";qu=\"concurrent-requests\"\r\nRateLimit: \"{name}\";r={remaining}\r\n")
+                write!(
+                    out,
+                    ";qu=\"concurrent-requests\"\r\nRateLimit: \"{name}\";r={remaining}\r\n"
+                )
             }
         };
     }

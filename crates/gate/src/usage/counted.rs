@@ -82,7 +82,9 @@ impl Counted {
         }
         let days = if self.day == Some(day) { 0 } else { FORGOTTEN_AT_ONCE };
         for table in ["quota_used", "quota_used_of_routes"].repeat(days) {
-            let old = format!("DELETE FROM {table} WHERE day < ?1 AND day = (SELECT min(day) FROM {table})");
+            let old = format!(
+                "DELETE FROM {table} WHERE day < ?1 AND day = (SELECT min(day) FROM {table})"
+            );
             transaction.execute(&old, [day - KEPT_DAYS])?;
         }
         transaction.commit()?;

@@ -186,11 +186,9 @@ fn a_client_that_is_cut_off_and_takes_nothing_is_reset() {
     use std::io::Write;
     for io in interfaces() {
         // More than all buffers on the way hold.
-        let long = [
-            b"HTTP/1.1 200 OK\r\nContent-Length: 33554432\r\n\r\n".to_vec(),
-            vec![b'x'; 32 << 20],
-        ]
-        .concat();
+        let long =
+            [b"HTTP/1.1 200 OK\r\nContent-Length: 33554432\r\n\r\n".to_vec(), vec![b'x'; 32 << 20]]
+                .concat();
         let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(long), Step::Hang];
         let peer = Peer::start(script);
         let client = ClientBounds { send_idle_ns: 2000 * MS, ..ClientBounds::default() };

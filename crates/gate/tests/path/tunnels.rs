@@ -112,7 +112,8 @@ fn other_protocols_are_not_offered_upstream() {
 /// As one does that another was put in the place of, once its grace is over.
 #[test]
 fn a_tunnel_ends_when_its_key_expires() {
-    let switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+    let switched =
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
     let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(switched.to_vec()), Step::Hang];
     for io in interfaces() {
         let peer = Peer::start(script.clone());

@@ -106,7 +106,10 @@ mod tests {
             ("# copied\n$ curl 'http://h/'", Some(Format::Curl)),
             ("#!/bin/sh\nset -e\nBASE=http://h\n  curl $BASE/a", Some(Format::Curl)),
             ("see curl http://h/", None),
-            ("info:\n  description: |\n    curl http://h/\nopenapi: 3.0.0\n", Some(Format::OpenApi)),
+            (
+                "info:\n  description: |\n    curl http://h/\nopenapi: 3.0.0\n",
+                Some(Format::OpenApi),
+            ),
             ("GET http://h/x\n", Some(Format::Vegeta)),
             ("{\"method\": \"GET\", \"url\": \"http://h/\"}", Some(Format::Vegeta)),
             ("{\"log\": {\"entries\": []}}", Some(Format::Har)),

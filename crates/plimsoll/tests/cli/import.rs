@@ -137,7 +137,10 @@ fn a_target_is_understood_as_run_understands_a_url() {
         assert!(ended.stdout.contains(&format!("\ntarget: {written}\n")), "{ended:#?}");
     }
     for (typed, needle) in [
-        ("8080", "--target: `8080`: 8080 is a number and no host; port 8080 of this machine is :8080"),
+        (
+            "8080",
+            "--target: `8080`: 8080 is a number and no host; port 8080 of this machine is :8080",
+        ),
         ("http:/h", "did you mean http://h?"),
         ("http://ann:CLEAR@h", "in a workload file as the header Authorization"),
     ] {

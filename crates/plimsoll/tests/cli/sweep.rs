@@ -53,8 +53,7 @@ fn a_sweep_leaves_every_file_and_names_two_levels() {
 #[test]
 fn no_line_of_how_it_goes_is_wider_than_was_asked_for() {
     let (folder, target) = (Folder::new(), Target::start());
-    let line =
-        format!("sweep {} --rates 100.125,100.25 -d 1s --out out", target.url("/healthz"));
+    let line = format!("sweep {} --rates 100.125,100.25 -d 1s --out out", target.url("/healthz"));
     let mut command = folder.command(Path::new(PLIMSOLL), &line);
     let told = ended(command.env("COLUMNS", "60")).measured();
     assert!(told.stderr.contains("[100.125/s, then 1s more] "), "{told:?}");

@@ -260,7 +260,8 @@ fn notes(run: &Run, style: Style) -> Option<String> {
         let shorter = brief.into_iter().flat_map(|brief| [line(brief), format!("note: {brief}")]);
         // --follow goes to no other server, nor with a workload file: where it leads is of use to all.
         let led = run.redirected_to.as_ref().filter(|_| reason.code == ReasonCode::Redirected);
-        let led = led.map(|to| line(&format!("a redirect was measured: load {}", clean(to, LONGEST))));
+        let led =
+            led.map(|to| line(&format!("a redirect was measured: load {}", clean(to, LONGEST))));
         let forms: Vec<String> = std::iter::once(line(&clean(&reason.text, LONGEST)))
             .chain(led)
             .chain(shorter)

@@ -74,7 +74,8 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
         // Of failing statuses the commonest is named; checks fail on good ones.
         !run.plan.success.contains(**status)
     });
-    let commonest = failing.max_by_key(|(_, count)| **count).map(|(&status, &count)| (status, count));
+    let commonest =
+        failing.max_by_key(|(_, count)| **count).map(|(&status, &count)| (status, count));
     let named = commonest.map_or_else(String::new, |(status, count)| {
         format!(", {} of them with status {status}", grouped(count as f64, 0))
     });

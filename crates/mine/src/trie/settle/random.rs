@@ -37,8 +37,8 @@ impl Trie {
 /// The words of a group that are longer than all codes beside them.
 pub(super) fn longer_words(group: &[Candidate], codes: &[Candidate]) -> Vec<u32> {
     let longest = codes.iter().map(|code| code.text.len()).max().unwrap_or(0);
-    let longer = group.iter().filter(|candidate| {
-        candidate.text.len() > longest && is_spelled(&candidate.text)
-    });
+    let longer = group
+        .iter()
+        .filter(|candidate| candidate.text.len() > longest && is_spelled(&candidate.text));
     longer.map(|candidate| candidate.node).collect()
 }

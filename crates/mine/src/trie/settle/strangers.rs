@@ -68,8 +68,7 @@ fn of_other_words(values: &[&Candidate]) -> Option<Vec<u32>> {
     let is_clear = between * HARDLY_ANY_BETWEEN_ONE_IN <= values.len();
     let two_kinds = is_clear && other <= FEW.min(values.len() / FEW_ONE_IN);
     // Where half of the values bring new words, one that brings none but new ones is no exception.
-    let hardly_any =
-        other <= values.len() / HARDLY_ANY_ONE_IN + 1 && between * 2 <= values.len();
+    let hardly_any = other <= values.len() / HARDLY_ANY_ONE_IN + 1 && between * 2 <= values.len();
     let hits: u64 = values.iter().map(|candidate| candidate.hits).sum();
     let is_other = |(candidate, share): &(&&Candidate, f64)| {
         // One that many requests have may yet be a value that happens to have rare words.

@@ -178,12 +178,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "leave it out",
     ),
     (
-        &[
-            "--summary-trend-stats",
-            "--summary-mode",
-            "--stats-success-breakdown",
-            "--percentiles",
-        ],
+        &["--summary-trend-stats", "--summary-mode", "--stats-success-breakdown", "--percentiles"],
         "--details prints everything that was measured",
     ),
     (
