@@ -65,6 +65,7 @@ impl Worker {
     /// The run has started: instants now count from its start.
     fn begin(&mut self, start_ns: u64) {
         let shift = self.run.start(start_ns);
+        self.timestamps.start();
         self.timeouts = Timeouts::new(self.job.plan.timeout_ns, 0);
         for j in 0..self.conns.count() {
             if let Some(began) = self.conns.opening_since(j) {

@@ -40,6 +40,11 @@ pub(super) struct Timestamps {
 }
 
 impl Timestamps {
+    /// The run has started: no instant since is known yet, and earlier ones count from before.
+    pub(super) fn start(&mut self) {
+        self.now = 0;
+    }
+
     /// The last known instant, but at least `now`.
     #[inline]
     pub(super) fn lately(&self, now: Nanos) -> Nanos {
