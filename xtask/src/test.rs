@@ -49,7 +49,7 @@ const STEPS: &[Step] = &[
     ),
     step("docs", "docs/reference is up to date", &[], |_| docs::check()),
     step("doc", "the crates' documentation builds", &[], doc),
-    step("build", "the release binary builds", &[], build),
+    step("build", "the program compiles without what only tests need", &[], build),
     step("go-fmt", "casestudy: formatted", &[GO], go_fmt),
     step("go-vet", "casestudy: no warning", &[GO], |_| go(&["vet", "./..."])),
     step("go-test", "casestudy: tests", &[GO], |_| go(&["test", "./..."])),
@@ -193,8 +193,10 @@ fn doc(_: Installed) -> Result<()> {
     repo::run(repo::cargo("doc").args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
+/// The tests have built all of it, with the features that dependencies of tests turn on. Optimizing it once more would take
+/// ten minutes of the slower machines and tell nothing else.
 fn build(_: Installed) -> Result<()> {
-    repo::run(repo::cargo("build").args(["--release", "--package", "plimsoll"]))
+    repo::run(repo::cargo("check").args(["--package", "plimsoll"]))
 }
 
 fn go_fmt(_: Installed) -> Result<()> {
