@@ -303,18 +303,6 @@ mod tests {
             ("run http://h/ -d a=1&b=2", "as --data BODY"),
             ("run http://h/ -d soon", "is not a duration such as 500ms"),
             ("run http://h/ -d hello", "as --data BODY"),
-            ("run http://h/ -t 20s", "the time-out is -T 20s"),
-            ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
-            ("run http://h/ -s -k", "-q prints nothing while running"),
-            ("run http://h/ -Z", "use -c N"),
-            ("run http://h/ --levels 1,2", "`plimsoll sweep` takes several"),
-            ("capacity http://h/ -d 30s", "--budget TIME bounds the whole search"),
-            ("capacity http://h/ -R 500", "the rate is searched; --max RATE bounds it"),
-            ("sweep http://h/ -n 1000", "each level of --levels lasts -d TIME"),
-            ("plan http://h/ --slo valid", "leave it out: it changes nothing that is sent"),
-            ("plan http://h/ -q", "leave it out: it changes nothing that is sent"),
-            ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
-            ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
             ("tune begin http://h/ -d hello", "500ms, 10s or 1m30s; see"),
             ("run -s http://h/", "-s takes a value, and took http://h/ for it"),
             ("run -ks http://h/", "-ks takes a value, and took http://h/ for it"),
@@ -362,6 +350,36 @@ mod tests {
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn letters_that_others_use_otherwise_are_met_with_ours() {
+        for (line, advice) in [
+            ("run http://h/ -t 20s", "the time-out is -T 20s"),
+            ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
+            ("run http://h/ -s -k", "-q prints nothing while running"),
+            ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
+            ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn flags_of_one_command_are_met_with_those_of_another() {
+        for (line, advice) in [
+            ("run http://h/ --levels 1,2", "`plimsoll sweep` takes several"),
+            ("capacity http://h/ -d 30s", "--budget TIME bounds the whole search"),
+            ("capacity http://h/ -R 500", "the rate is searched; --max RATE bounds it"),
+            ("sweep http://h/ -n 1000", "each level of --levels lasts -d TIME"),
+            ("plan http://h/ --slo valid", "leave it out: it changes nothing that is sent"),
+            ("plan http://h/ -q", "leave it out: it changes nothing that is sent"),
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");

@@ -14,6 +14,9 @@ use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::secrets::mask_url;
 
+/// What to do with credentials that a URL has.
+const USER_IN_URL: &str = "a user name or password in the URL is not sent; give it as -u USER:PASSWORD, or in a workload file as the \
+                           header Authorization";
 /// Longest that one address is tried for before the run.
 const TRY_FOR: Duration = Duration::from_secs(5);
 /// Connections from one source address to one destination at most: above half of the ports, finding
@@ -101,10 +104,7 @@ impl Destination {
         };
         let Some(host) = url.host() else { return usage(format!("`{text}` has no host")) };
         if !url.username().is_empty() || url.password().is_some() {
-            return usage(
-                "a user name or password in the URL is not sent; give it as -u USER:PASSWORD, or in a workload file as \
-                 the header Authorization",
-            );
+            return usage(USER_IN_URL);
         }
         let bare = match &host {
             Host::Ipv6(address) => address.to_string(),
