@@ -51,43 +51,95 @@ fn telling<'a>(group: &[&'a Candidate]) -> Option<Vec<&'a Candidate>> {
 /// Those most of whose letters are in words that no other has, where that is an exception: `octobre-rose` beside titles
 /// that are all made of the same few hundred words. Nothing where it is none.
 fn of_other_words(group: &[&Candidate], values: &[&Candidate]) -> Option<Vec<u32>> {
-    const SAME: f64 = 0.25;
-    const HARDLY_ANY_ONE_IN: usize = 50;
-    const HARDLY_ANY_BETWEEN_ONE_IN: usize = 20;
-    const FEW_ONE_IN: usize = 5;
-    const FEW: usize = 32;
     const RARE_ONE_IN: u64 = 20;
-    let mut having: HashMap<u64, u32> = HashMap::new();
-    for candidate in values {
-        let own: BTreeSet<u64> = wording(&candidate.whole).map(|(word, _)| word).collect();
-        for word in own {
-            *having.entry(word).or_insert(0) += 1;
-        }
-    }
-    let share = |candidate: &Candidate, most: u32| {
-        let is_own = |word| having.get(&word).is_none_or(|count| *count <= most);
-        own_share(&candidate.whole, is_own)
-    };
-    let shares: Vec<f64> = values.iter().map(|candidate| share(candidate, 1)).collect();
-    let other = shares.iter().filter(|share| **share >= OTHER).count();
-    let between = shares.iter().filter(|share| (SAME..OTHER).contains(*share)).count();
-    // All words are shared or none is: these are two kinds of segments.
-    let is_clear = between * HARDLY_ANY_BETWEEN_ONE_IN <= values.len();
-    let two_kinds = is_clear && other <= FEW.min(values.len() / FEW_ONE_IN);
-    // Where half of the values bring new words, one that brings none but new ones is no exception.
-    let hardly_any =
-        other <= values.len() / HARDLY_ANY_ONE_IN + 1 && between * 2 <= values.len();
-    if !hardly_any && !two_kinds {
-        return None;
-    }
+    const UNLIKELY: f64 = 0.5;
+    let worded = Worded::of(values);
     let hits: u64 = values.iter().map(|candidate| candidate.hits).sum();
     let is_other = |candidate: &&&Candidate| {
+        let share = worded.new_share(candidate);
         // One that many requests have may yet be a value that happens to have rare words.
-        let is_told = is_clear || candidate.hits * RARE_ONE_IN <= hits;
-        let most = u32::from(!words::is_wholly_common(&candidate.whole));
-        is_told && share(candidate, most) >= OTHER && is_spelled(&candidate.whole)
+        let is_rare = worded.is_clear() || candidate.hits * RARE_ONE_IN <= hits;
+        let is_apart = worded.is_told() && is_rare && share >= OTHER;
+        // As many values are expected that have as many words, all new.
+        let words = wording(&candidate.whole).count() as i32;
+        let expected = values.len() as f64 * worded.new_words.powi(words);
+        let is_unlikely = worded.is_exception() && share >= 1.0 && expected < UNLIKELY;
+        (is_apart || is_unlikely) && is_spelled(&candidate.whole)
     };
-    Some(group.iter().filter(is_other).map(|candidate| candidate.node).collect())
+    let found: Vec<u32> =
+        group.iter().filter(is_other).map(|candidate| candidate.node).collect();
+    (worded.is_told() || !found.is_empty()).then_some(found)
+}
+
+/// The words of values, and how far they share them.
+struct Worded {
+    having: HashMap<u64, u32>,
+    values: usize,
+    /// How many have none but new words, nearly.
+    other: usize,
+    /// How many have some of both.
+    between: usize,
+    /// The share of words of values that no other has, of those that share others.
+    new_words: f64,
+}
+
+impl Worded {
+    fn of(values: &[&Candidate]) -> Self {
+        const SAME: f64 = 0.25;
+        let mut having: HashMap<u64, u32> = HashMap::new();
+        for candidate in values {
+            let own: BTreeSet<u64> = wording(&candidate.whole).map(|(word, _)| word).collect();
+            for word in own {
+                *having.entry(word).or_insert(0) += 1;
+            }
+        }
+        let (mut other, mut between, mut new, mut all) = (0, 0, 0, 0);
+        for candidate in values {
+            let is_new = |word| having.get(&word) == Some(&1);
+            let share = own_share(&candidate.whole, is_new);
+            if share >= OTHER {
+                other += 1;
+                continue;
+            }
+            between += usize::from(share >= SAME);
+            new += wording(&candidate.whole).filter(|(word, _)| is_new(*word)).count();
+            all += wording(&candidate.whole).count();
+        }
+        let new_words = new as f64 / (all as f64).max(1.0);
+        Self { having, values: values.len(), other, between, new_words }
+    }
+
+    /// The share of a segment's letters that are in words which no other has.
+    fn new_share(&self, candidate: &Candidate) -> f64 {
+        // Its own words are counted if it is one of the values.
+        let own = u32::from(!words::is_wholly_common(&candidate.whole));
+        let is_new = |word| self.having.get(&word).is_none_or(|count| *count <= own);
+        own_share(&candidate.whole, is_new)
+    }
+
+    /// Whether hardly any have some new words and some that others have.
+    fn is_clear(&self) -> bool {
+        const HARDLY_ANY_ONE_IN: usize = 20;
+        self.between * HARDLY_ANY_ONE_IN <= self.values
+    }
+
+    /// Whether values that have none but new words are few.
+    fn is_exception(&self) -> bool {
+        const FEW_ONE_IN: usize = 10;
+        self.other * FEW_ONE_IN <= self.values
+    }
+
+    /// Whether new words tell a segment from the values.
+    fn is_told(&self) -> bool {
+        const HARDLY_ANY_ONE_IN: usize = 50;
+        const FEW_ONE_IN: usize = 5;
+        const FEW: usize = 32;
+        // All words are shared or none is: these are two kinds of segments.
+        let two_kinds = self.is_clear() && self.other <= FEW.min(self.values / FEW_ONE_IN);
+        // Where half of the values bring new words, one that brings none but new ones is no exception.
+        let hardly_any = self.other <= self.values / HARDLY_ANY_ONE_IN + 1;
+        two_kinds || hardly_any && self.between * 2 <= self.values
+    }
 }
 
 /// Words as they are commonly written, but as hardly any of the rest is: `de-garde` beside names without signs, `tour`
