@@ -46,10 +46,11 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
         && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
 }
 
-/// Words as people and programs write them: in small letters, each with a capital or such as one knows, perhaps with
-/// short numbers behind them or between signs. Letters of both cases that are drawn at random hardly ever come out so.
+/// Words as people and programs write them: in small letters, each with a capital, several in camel case or such as one
+/// knows, perhaps with short numbers behind them or between signs. Letters of both cases that are drawn at random hardly ever come out so.
 pub(super) fn is_spelled(text: &[u8]) -> bool {
     const LONGEST_NUMBER: usize = 4;
+    const LONG: usize = 4;
     let is_word = |part: &[u8]| {
         let digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let letters = &part[..part.len() - digits];
@@ -58,7 +59,8 @@ pub(super) fn is_spelled(text: &[u8]) -> bool {
             && letters.iter().skip(1).all(u8::is_ascii_lowercase)
     };
     let mut parts = text.split(|byte| !byte.is_ascii_alphanumeric());
-    parts.all(is_word) || words::is_mostly_words(text)
+    let is_long = || words::parts(text).all(|word| word.len() >= LONG);
+    parts.all(is_word) || is_camel(text) && is_long() || words::is_mostly_words(text)
 }
 
 /// How words are written: in small letters, each with a capital or otherwise; and with which signs between them.
@@ -68,6 +70,8 @@ struct Look {
     hyphens: bool,
     underscores: bool,
     other_signs: bool,
+    /// Whether one of the words is a single letter, as in `anna_b`.
+    initials: bool,
 }
 
 impl Look {
@@ -75,6 +79,8 @@ impl Look {
         let has = |sign: u8| text.contains(&sign);
         let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte);
         let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
+        let initials =
+            words.clone().any(|word| matches!(word, [letter] if letter.is_ascii_alphabetic()));
         let case = match text.iter().any(u8::is_ascii_uppercase) {
             false => 0,
             true if words.all(|word| !word.iter().skip(1).any(u8::is_ascii_uppercase)) => 1,
@@ -85,6 +91,7 @@ impl Look {
             hyphens: has(b'-'),
             underscores: has(b'_'),
             other_signs: text.iter().any(is_sign),
+            initials,
         }
     }
 }

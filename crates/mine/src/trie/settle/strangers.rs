@@ -59,15 +59,14 @@ fn of_other_words(group: &[&Candidate], values: &[&Candidate]) -> Option<Vec<u32
         let share = worded.new_share(candidate);
         // One that many requests have may yet be a value that happens to have rare words.
         let is_rare = worded.is_clear() || candidate.hits * RARE_ONE_IN <= hits;
-        let is_apart = worded.is_told() && is_rare && share >= OTHER;
+        let is_apart = worded.is_told() && share >= OTHER;
         // As many values are expected that have as many words, all new.
         let words = wording(&candidate.whole).count() as i32;
         let expected = values.len() as f64 * worded.new_words.powi(words);
         let is_unlikely = worded.is_exception() && share >= 1.0 && expected < UNLIKELY;
-        (is_apart || is_unlikely) && is_spelled(&candidate.whole)
+        (is_apart || is_unlikely) && is_rare && is_spelled(&candidate.whole)
     };
-    let found: Vec<u32> =
-        group.iter().filter(is_other).map(|candidate| candidate.node).collect();
+    let found: Vec<u32> = group.iter().filter(is_other).map(|candidate| candidate.node).collect();
     (worded.is_told() || !found.is_empty()).then_some(found)
 }
 
@@ -146,9 +145,8 @@ impl Worded {
 /// beside titles of several words, `Overrides` beside telephone numbers.
 fn of_another_look(group: &[&Candidate], values: &[&Candidate]) -> Vec<u32> {
     let looks = looks_of(values);
-    let is_fixed = |candidate: &&&Candidate| {
-        looks.are_rare(&candidate.whole) && is_spelled(&candidate.whole)
-    };
+    let is_fixed =
+        |candidate: &&&Candidate| looks.are_rare(&candidate.whole) && is_spelled(&candidate.whole);
     group.iter().filter(is_fixed).map(|candidate| candidate.node).collect()
 }
 

@@ -58,8 +58,7 @@ pub(super) fn plurals_among_values(group: &[&Candidate], others: &Next) -> Vec<u
     }
     // Places that are called as they commonly are say nothing about the others.
     let is_common = |candidate: &&&Candidate| words::is_wholly_common(&candidate.text);
-    let common: Vec<u32> =
-        group.iter().filter(is_common).map(|candidate| candidate.node).collect();
+    let common: Vec<u32> = group.iter().filter(is_common).map(|candidate| candidate.node).collect();
     plurals.retain(|plural| !common.contains(plural));
     if hardly_any(&plurals) { plurals } else { Vec::new() }
 }
