@@ -86,7 +86,7 @@ pub(crate) struct Trie {
     state: u32,
     /// Words that were found to be fixed beside values.
     found: BTreeSet<u32>,
-    /// The words of values that were put together, by the node that they are below.
+    /// What values that were put together are made of, by the node that they are below.
     stocks: HashMap<u32, Stock, FixedState>,
 }
 
@@ -201,7 +201,7 @@ impl Trie {
         let source = &other.nodes[from as usize];
         self.nodes[own as usize].add_ends(source.hits, source.marks, source.ways);
         if let Some(stock) = other.stocks.get(&from) {
-            self.remember_words(own, stock.clone());
+            self.remember(own, stock.clone());
         }
         for child in &source.children {
             let into = match &other.nodes[*child as usize].label {

@@ -1,5 +1,7 @@
 //! Looks of words that say whether people or programs wrote them.
 
+use std::collections::BTreeMap;
+
 use crate::segment::is_camel;
 use crate::words;
 
@@ -44,10 +46,11 @@ pub(super) fn is_identifier(text: &[u8]) -> bool {
         && (is_camel(text) && text[0].is_ascii_lowercase() || VERBS.contains(&first.as_slice()))
 }
 
-/// Words as people and programs write them: in small letters, each with a capital or such as one knows, perhaps with
-/// short numbers behind them or between signs. Letters of both cases that are drawn at random hardly ever come out so.
+/// Words as people and programs write them: in small letters, each with a capital, several in camel case or such as one
+/// knows, perhaps with short numbers behind them or between signs. Letters of both cases that are drawn at random hardly ever come out so.
 pub(super) fn is_spelled(text: &[u8]) -> bool {
     const LONGEST_NUMBER: usize = 4;
+    const LONG: usize = 4;
     let is_word = |part: &[u8]| {
         let digits = part.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let letters = &part[..part.len() - digits];
@@ -56,5 +59,77 @@ pub(super) fn is_spelled(text: &[u8]) -> bool {
             && letters.iter().skip(1).all(u8::is_ascii_lowercase)
     };
     let mut parts = text.split(|byte| !byte.is_ascii_alphanumeric());
-    parts.all(is_word) || words::is_mostly_words(text)
+    let is_long = || words::parts(text).all(|word| word.len() >= LONG);
+    parts.all(is_word) || is_camel(text) && is_long() || words::is_mostly_words(text)
+}
+
+/// How words are written: in small letters, each with a capital or otherwise; and with which signs between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Look {
+    case: u8,
+    hyphens: bool,
+    underscores: bool,
+    other_signs: bool,
+    /// Whether one of the words is a single letter, as in `anna_b`.
+    initials: bool,
+}
+
+impl Look {
+    fn of(text: &[u8]) -> Self {
+        let has = |sign: u8| text.contains(&sign);
+        let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte);
+        let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
+        let initials =
+            words.clone().any(|word| matches!(word, [letter] if letter.is_ascii_alphabetic()));
+        let case = match text.iter().any(u8::is_ascii_uppercase) {
+            false => 0,
+            true if words.all(|word| !word.iter().skip(1).any(u8::is_ascii_uppercase)) => 1,
+            true => 2,
+        };
+        Self {
+            case,
+            hyphens: has(b'-'),
+            underscores: has(b'_'),
+            other_signs: text.iter().any(is_sign),
+            initials,
+        }
+    }
+}
+
+/// How many texts have which look.
+#[derive(Debug, Clone)]
+pub(super) struct Looks {
+    all: BTreeMap<Look, usize>,
+    without_figures: BTreeMap<Look, usize>,
+    /// So many are hardly any.
+    hardly_any: usize,
+}
+
+impl Looks {
+    /// Of these texts.
+    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Self {
+        const HARDLY_ANY_ONE_IN: usize = 50;
+        let (mut all, mut without_figures) = (BTreeMap::new(), BTreeMap::new());
+        let mut count = 0;
+        for text in texts {
+            let look = Look::of(text);
+            *all.entry(look).or_insert(0) += 1;
+            *without_figures.entry(look).or_insert(0) += usize::from(!has_figures(text));
+            count += 1;
+        }
+        Self { all, without_figures, hardly_any: count / HARDLY_ANY_ONE_IN + 1 }
+    }
+
+    /// Whether hardly any look so.
+    pub(super) fn are_rare(&self, text: &[u8]) -> bool {
+        let look = Look::of(text);
+        let is_rare = |looks: &BTreeMap<Look, usize>| {
+            looks.get(&look).is_none_or(|count| *count <= self.hardly_any)
+        };
+        is_rare(&self.all) || !has_figures(text) && is_rare(&self.without_figures)
+    }
+}
+
+fn has_figures(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_digit)
 }

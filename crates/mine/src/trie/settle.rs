@@ -178,7 +178,7 @@ impl Trie {
         }
     }
 
-    /// Those of a group that are made of other words than the values that were put together before.
+    /// Those of a group that are made otherwise than the values that were put together before.
     fn words_of_no_value(&self, node: u32, group: &[Candidate]) -> Vec<u32> {
         let Some(stock) = self.stocks.get(&node) else { return Vec::new() };
         let strange = group.iter().filter(|candidate| stock.is_strange(&candidate.whole));

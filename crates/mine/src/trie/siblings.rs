@@ -55,10 +55,14 @@ impl Trie {
             if !self.is_parameter(&group[..often]) {
                 continue;
             }
+            let texts: Vec<&[u8]> = group[..often].iter().map(|node| self.text(*node)).collect();
+            let is_set = is_one_set(&texts);
+            let fits = |text: &[u8]| !is_set || is_one_set(&[texts.as_slice(), &[text]].concat());
             let mut at = 0;
             group.retain(|value| {
                 at += 1;
-                at <= often || !words::is_common(self.text(*value))
+                let text = self.text(*value);
+                at <= often || !words::is_common(text) && fits(text)
             });
             left = others;
             let shape = Shape { prefix: b"", class: Class::Word, suffix: b"" };

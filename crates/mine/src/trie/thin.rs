@@ -7,8 +7,8 @@ use super::{Label, Trie, may_be_fixed};
 use crate::segment::{Class, Shape};
 use crate::words;
 
-/// Places at most of whose values the words are remembered.
-const MOST_STOCKS: usize = 64;
+/// Places at most for which it is remembered what values are made of.
+const MOST_STOCKS: usize = 128;
 
 impl Trie {
     /// Puts words together where they are too many to keep, those of a namespace that has many on their own. What
@@ -48,13 +48,13 @@ impl Trie {
     }
 
     /// Remembers what the values at a place are made of.
-    pub(super) fn remember_words(&mut self, node: u32, stock: Stock) {
+    pub(super) fn remember(&mut self, node: u32, stock: Stock) {
         if self.stocks.len() < MOST_STOCKS {
             self.stocks.entry(node).or_insert(stock);
         }
     }
 
-    /// Whether a segment is made of other words than the values below a node that were put together.
+    /// Whether a segment is made otherwise than the values below a node that were put together.
     pub(super) fn is_strange(&self, node: u32, text: &[u8]) -> bool {
         let Some(stock) = self.stocks.get(&node) else { return false };
         let shape = self.shape(node, text);
@@ -62,8 +62,8 @@ impl Trie {
         is_whole && shape.class.is_words() && stock.is_strange(text)
     }
 
-    /// Whether a segment is kept apart that comes after values were put together, for being made of other words. Where
-    /// more come than a place has fixed words, values bring new words too, and nothing follows from them any more.
+    /// Whether a segment is kept apart that comes after values were put together, for being made otherwise. Where
+    /// more come than a place has fixed words, values bring new ones too, and nothing follows from them any more.
     pub(super) fn takes_stranger(&mut self, node: u32, text: &[u8]) -> bool {
         if !self.is_strange(node, text) {
             return false;

@@ -19,7 +19,7 @@ const REQUESTS: usize = 40_000;
 const WANTED_F1: f64 = 0.97;
 /// What rules have reached, by half: mean F1, and routes that lost a fixed word. Less, or more, is a step back.
 const REACHED: [(&str, f64, usize); 3] =
-    [("seen", 0.974, 0), ("rare", 0.9697, 92), ("held_back", 0.98, 7)];
+    [("seen", 0.974, 0), ("rare", 0.9725, 17), ("held_back", 0.98, 3)];
 
 /// What came of one app.
 struct Judged {
@@ -113,6 +113,7 @@ fn confusions(both: &HashMap<(String, String), u64>) -> Vec<String> {
 enum Details {
     None,
     Figures,
+    Lost,
     All,
 }
 
@@ -124,12 +125,14 @@ fn half(folder: &str, seed: u64, details: Details) -> (f64, usize, usize) {
     files.sort();
     let judged: Vec<Judged> = files.iter().map(|file| judge(file, seed)).collect();
     for app in &judged {
-        if details != Details::None {
+        if matches!(details, Details::Figures | Details::All) {
             let name = if details == Details::All { &app.name } else { "an app" };
             println!("{name}: F1 {:.4}, {} routes lost fixed words", app.f1, app.lost.len());
         }
-        if details == Details::All {
+        if matches!(details, Details::Lost | Details::All) {
             app.lost.iter().for_each(|lost| println!("    lost {lost}"));
+        }
+        if details == Details::All {
             app.wrong.iter().take(12).for_each(|wrong| println!("    {wrong}"));
         }
     }
@@ -143,6 +146,16 @@ fn half(folder: &str, seed: u64, details: Details) -> (f64, usize, usize) {
 fn the_half_in_view_in_detail() {
     println!("{:?}", half("seen", 1, Details::All));
     println!("{:?}", half("rare", 1, Details::All));
+}
+
+/// Whether the rules carry to other logs of the same apps.
+#[test]
+#[ignore = "for writing rules: takes minutes"]
+fn the_half_in_view_by_other_seeds() {
+    for (folder, seed) in ["seen", "rare"].into_iter().flat_map(|of| (2..=4).map(move |n| (of, n)))
+    {
+        println!("{folder}, seed {seed}: {:?}", half(folder, seed, Details::Lost));
+    }
 }
 
 /// How the half that is kept back fares, app by app, without names: rules are not to be written with it.

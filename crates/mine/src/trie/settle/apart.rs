@@ -36,7 +36,7 @@ impl Trie {
             self.found.extend(&others);
             found.extend(others);
             if let Some(stock) = stock(&group) {
-                self.remember_words(node, stock);
+                self.remember(node, stock);
             }
         }
         found

@@ -24,13 +24,14 @@ impl Trie {
         };
         let identifiers = self.nodes[node as usize].children.iter().filter(is_random);
         let requests: u64 = identifiers.map(|child| self.below(*child)).sum();
-        let is_word = |candidate: &&Candidate| {
-            is_spelled(&candidate.text) && !words::is_wholly_common(&candidate.text)
-        };
-        let words: Vec<u32> =
-            group.iter().filter(is_word).map(|candidate| candidate.node).collect();
-        let hardly_any = words.len() as u64 * HARDLY_ANY_ONE_IN <= requests;
-        if hardly_any && words.len() <= FEW { words } else { Vec::new() }
+        let words = group.iter().filter(|candidate| is_spelled(&candidate.text));
+        // Those that paths are commonly made of stand beside anything.
+        let is_rare = |candidate: &&Candidate| !words::is_wholly_common(&candidate.text);
+        let rare = words.clone().filter(is_rare).count();
+        if requests == 0 || rare > FEW || rare as u64 * HARDLY_ANY_ONE_IN > requests {
+            return Vec::new();
+        }
+        words.map(|candidate| candidate.node).collect()
     }
 }
 

@@ -5,11 +5,11 @@
 //! of them, however rare it is. How much that says the values tell themselves: where many differ from the rest, as the
 //! names of people and towns do in their words, it says nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::super::following::is_often;
-use super::super::looks::is_spelled;
-use super::super::stock::Stock;
+use super::super::looks::{Looks, is_spelled};
+use super::super::stock::{Stock, words_of};
 use super::super::wording::{OTHER, own_share, wording};
 use super::Candidate;
 use crate::words;
@@ -20,114 +20,138 @@ const FEWEST: usize = 30;
 /// The candidates that are made otherwise than the rest.
 pub(super) fn strangers(group: &[&Candidate]) -> Vec<u32> {
     let Some(values) = telling(group) else { return Vec::new() };
-    let mut found = of_other_words(&values).unwrap_or_default();
-    found.extend(of_another_look(&values));
+    let mut found = of_other_words(group, &values).unwrap_or_default();
+    found.extend(of_another_look(group, &values));
     found.extend(of_other_ends(group, &values));
     found.extend(of_many_times_the_requests(&values));
     found
 }
 
-/// The words of a group, where one that is made of others is none of its values.
+/// What the values of a group are made of.
 pub(super) fn stock(group: &[&Candidate]) -> Option<Stock> {
     let values = telling(group)?;
-    let others = of_other_words(&values)?;
-    let rest = values.iter().filter(|candidate| !others.contains(&candidate.node));
-    Stock::of(rest.map(|candidate| candidate.whole.as_slice()))
+    let words = of_other_words(group, &values).and_then(|others| {
+        let rest = values.iter().filter(|candidate| !others.contains(&candidate.node));
+        words_of(rest.map(|candidate| candidate.whole.as_slice()))
+    });
+    Some(Stock::new(words, looks_of(&values)))
 }
 
-/// The candidates that say how values are made, if they are enough. Words that paths are commonly made of do not.
+/// The candidates that say how values are made, if they are enough. Words that paths are commonly made of do not, nor
+/// do files, which have several endings at one place.
 fn telling<'a>(group: &[&'a Candidate]) -> Option<Vec<&'a Candidate>> {
-    let is_common = |candidate: &Candidate| words::is_wholly_common(&candidate.whole);
+    let tells = |candidate: &Candidate| {
+        !words::is_wholly_common(&candidate.whole) && words::extension(&candidate.whole).is_none()
+    };
     let values: Vec<&Candidate> =
-        group.iter().copied().filter(|candidate| !is_common(candidate)).collect();
+        group.iter().copied().filter(|candidate| tells(candidate)).collect();
     (values.len() >= FEWEST).then_some(values)
 }
 
 /// Those most of whose letters are in words that no other has, where that is an exception: `octobre-rose` beside titles
 /// that are all made of the same few hundred words. Nothing where it is none.
-fn of_other_words(values: &[&Candidate]) -> Option<Vec<u32>> {
-    const SAME: f64 = 0.25;
-    const HARDLY_ANY_ONE_IN: usize = 50;
-    const HARDLY_ANY_BETWEEN_ONE_IN: usize = 20;
-    const FEW_ONE_IN: usize = 5;
-    const FEW: usize = 32;
-    const RARE_ONE_IN: u64 = 50;
-    let mut having: HashMap<u64, u32> = HashMap::new();
-    for candidate in values {
-        let own: BTreeSet<u64> = wording(&candidate.whole).map(|(word, _)| word).collect();
-        for word in own {
-            *having.entry(word).or_insert(0) += 1;
-        }
-    }
-    let share =
-        |candidate: &Candidate| own_share(&candidate.whole, |word| having.get(&word) == Some(&1));
-    let shares: Vec<f64> = values.iter().map(|candidate| share(candidate)).collect();
-    let other = shares.iter().filter(|share| **share >= OTHER).count();
-    let between = shares.iter().filter(|share| (SAME..OTHER).contains(*share)).count();
-    // All words are shared or none is: these are two kinds of segments.
-    let is_clear = between * HARDLY_ANY_BETWEEN_ONE_IN <= values.len();
-    let two_kinds = is_clear && other <= FEW.min(values.len() / FEW_ONE_IN);
-    // Where half of the values bring new words, one that brings none but new ones is no exception.
-    let hardly_any = other <= values.len() / HARDLY_ANY_ONE_IN + 1 && between * 2 <= values.len();
+fn of_other_words(group: &[&Candidate], values: &[&Candidate]) -> Option<Vec<u32>> {
+    const RARE_ONE_IN: u64 = 20;
+    const UNLIKELY: f64 = 0.5;
+    let worded = Worded::of(values);
     let hits: u64 = values.iter().map(|candidate| candidate.hits).sum();
-    let is_other = |(candidate, share): &(&&Candidate, f64)| {
+    let is_other = |candidate: &&&Candidate| {
+        let share = worded.new_share(candidate);
         // One that many requests have may yet be a value that happens to have rare words.
-        let is_told = is_clear || candidate.hits * RARE_ONE_IN <= hits;
-        *share >= OTHER && is_told && is_spelled(&candidate.whole)
+        let is_rare = worded.is_clear() || candidate.hits * RARE_ONE_IN <= hits;
+        let is_apart = worded.is_told() && share >= OTHER;
+        // As many values are expected that have as many words, all new.
+        let words = wording(&candidate.whole).count() as i32;
+        let expected = values.len() as f64 * worded.new_words.powi(words);
+        let is_unlikely = worded.is_exception() && share >= 1.0 && expected < UNLIKELY;
+        (is_apart || is_unlikely) && is_rare && is_spelled(&candidate.whole)
     };
-    let others = values.iter().zip(shares).filter(is_other);
-    (hardly_any || two_kinds).then(|| others.map(|(candidate, _)| candidate.node).collect())
+    let found: Vec<u32> = group.iter().filter(is_other).map(|candidate| candidate.node).collect();
+    (worded.is_told() || !found.is_empty()).then_some(found)
 }
 
-/// How words are written: in small letters, each with a capital or otherwise; and with which signs between them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Look {
-    case: u8,
-    hyphens: bool,
-    underscores: bool,
-    other_signs: bool,
+/// The words of values, and how far they share them.
+struct Worded {
+    having: HashMap<u64, u32>,
+    values: usize,
+    /// How many have none but new words, nearly.
+    other: usize,
+    /// How many have some of both.
+    between: usize,
+    /// The share of words of values that no other has, of those that share others.
+    new_words: f64,
 }
 
-impl Look {
-    fn of(text: &[u8]) -> Self {
-        let has = |sign: u8| text.contains(&sign);
-        let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && !b"-_".contains(byte);
-        let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
-        let case = match text.iter().any(u8::is_ascii_uppercase) {
-            false => 0,
-            true if words.all(|word| !word.iter().skip(1).any(u8::is_ascii_uppercase)) => 1,
-            true => 2,
-        };
-        Self {
-            case,
-            hyphens: has(b'-'),
-            underscores: has(b'_'),
-            other_signs: text.iter().any(is_sign),
+impl Worded {
+    fn of(values: &[&Candidate]) -> Self {
+        const SAME: f64 = 0.25;
+        let mut having: HashMap<u64, u32> = HashMap::new();
+        for candidate in values {
+            let own: BTreeSet<u64> = wording(&candidate.whole).map(|(word, _)| word).collect();
+            for word in own {
+                *having.entry(word).or_insert(0) += 1;
+            }
         }
+        let (mut other, mut between, mut new, mut all) = (0, 0, 0, 0);
+        for candidate in values {
+            let is_new = |word| having.get(&word) == Some(&1);
+            let share = own_share(&candidate.whole, is_new);
+            if share >= OTHER {
+                other += 1;
+                continue;
+            }
+            between += usize::from(share >= SAME);
+            new += wording(&candidate.whole).filter(|(word, _)| is_new(*word)).count();
+            all += wording(&candidate.whole).count();
+        }
+        let new_words = new as f64 / (all as f64).max(1.0);
+        Self { having, values: values.len(), other, between, new_words }
+    }
+
+    /// The share of a segment's letters that are in words which no other has.
+    fn new_share(&self, candidate: &Candidate) -> f64 {
+        // Its own words are counted if it is one of the values.
+        let own = u32::from(!words::is_wholly_common(&candidate.whole));
+        let is_new = |word| self.having.get(&word).is_none_or(|count| *count <= own);
+        own_share(&candidate.whole, is_new)
+    }
+
+    /// Whether hardly any have some new words and some that others have.
+    fn is_clear(&self) -> bool {
+        const HARDLY_ANY_ONE_IN: usize = 20;
+        self.between * HARDLY_ANY_ONE_IN <= self.values
+    }
+
+    /// Whether values that have none but new words are few.
+    fn is_exception(&self) -> bool {
+        const FEW_ONE_IN: usize = 10;
+        self.other * FEW_ONE_IN <= self.values
+    }
+
+    /// Whether new words tell a segment from the values.
+    fn is_told(&self) -> bool {
+        const HARDLY_ANY_ONE_IN: usize = 50;
+        const FEW_ONE_IN: usize = 5;
+        const FEW: usize = 32;
+        // All words are shared or none is: these are two kinds of segments.
+        let two_kinds = self.is_clear() && self.other <= FEW.min(self.values / FEW_ONE_IN);
+        // Where half of the values bring new words, one that brings none but new ones is no exception.
+        let hardly_any = self.other <= self.values / HARDLY_ANY_ONE_IN + 1;
+        two_kinds || hardly_any && self.between * 2 <= self.values
     }
 }
 
 /// Words as they are commonly written, but as hardly any of the rest is: `de-garde` beside names without signs, `tour`
 /// beside titles of several words, `Overrides` beside telephone numbers.
-fn of_another_look(values: &[&Candidate]) -> Vec<u32> {
-    const HARDLY_ANY_ONE_IN: usize = 100;
-    let hardly_any = values.len() / HARDLY_ANY_ONE_IN + 1;
-    let with_figures = |text: &[u8]| text.iter().any(u8::is_ascii_digit);
-    let mut looks: BTreeMap<Look, usize> = BTreeMap::new();
-    let mut without_figures: BTreeMap<Look, usize> = BTreeMap::new();
-    for candidate in values {
-        let look = Look::of(&candidate.whole);
-        *looks.entry(look).or_insert(0) += 1;
-        *without_figures.entry(look).or_insert(0) += usize::from(!with_figures(&candidate.whole));
-    }
-    let is_fixed = |candidate: &&&Candidate| {
-        let text = &candidate.whole;
-        let look = Look::of(text);
-        let is_rare = looks[&look] <= hardly_any
-            || !with_figures(text) && without_figures[&look] <= hardly_any;
-        is_rare && is_spelled(text)
-    };
-    values.iter().filter(is_fixed).map(|candidate| candidate.node).collect()
+fn of_another_look(group: &[&Candidate], values: &[&Candidate]) -> Vec<u32> {
+    let looks = looks_of(values);
+    let is_fixed =
+        |candidate: &&&Candidate| looks.are_rare(&candidate.whole) && is_spelled(&candidate.whole);
+    group.iter().filter(is_fixed).map(|candidate| candidate.node).collect()
+}
+
+fn looks_of(values: &[&Candidate]) -> Looks {
+    Looks::of(values.iter().map(|candidate| candidate.whole.as_slice()))
 }
 
 /// The few that have many times the requests of any other. Values differ in how often they come, but the most frequent

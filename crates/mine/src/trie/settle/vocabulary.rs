@@ -49,10 +49,18 @@ pub(super) fn plurals_among_values(group: &[&Candidate], others: &Next) -> Vec<u
         let text = &candidate.text;
         text.iter().all(u8::is_ascii_lowercase) && words::is_plural(text) && is_known(candidate)
     };
-    let plurals: Vec<u32> =
+    let mut plurals: Vec<u32> =
         group.iter().filter(is_plural).map(|candidate| candidate.node).collect();
     let among = if others.is_empty() { group.len() } else { MOST_CHILDREN };
-    if plurals.len() * HARDLY_ANY_ONE_IN <= among { plurals } else { Vec::new() }
+    let hardly_any = |found: &[u32]| found.len() * HARDLY_ANY_ONE_IN <= among;
+    if hardly_any(&plurals) {
+        return plurals;
+    }
+    // Places that are called as they commonly are say nothing about the others.
+    let is_common = |candidate: &&&Candidate| words::is_wholly_common(&candidate.text);
+    let common: Vec<u32> = group.iter().filter(is_common).map(|candidate| candidate.node).collect();
+    plurals.retain(|plural| !common.contains(plural));
+    if hardly_any(&plurals) { plurals } else { Vec::new() }
 }
 
 /// Words among values where most values were put together as they came: how many of them are words is not known any more.
@@ -96,12 +104,13 @@ pub(super) fn single_words_among_slugs(group: &[&Candidate]) -> Vec<u32> {
     if singles.len() > (group.len() / FEW_ONE_IN).max(3) || group.len() < FEWEST {
         return Vec::new();
     }
-    let hardly_any = singles.len() <= (group.len() / HARDLY_ANY_ONE_IN).max(1);
-    let is_fixed = |candidate: &&Candidate| {
-        hardly_any || candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
+    let is_sure = |candidate: &&Candidate| {
+        candidate.hits >= OFTEN || words::is_wholly_common(&candidate.text)
     };
-    let often = singles.into_iter().filter(is_fixed);
-    often.map(|candidate| candidate.node).collect()
+    let others = singles.iter().filter(|candidate| !is_sure(candidate)).count();
+    let hardly_any = others <= (group.len() / HARDLY_ANY_ONE_IN).max(1);
+    let fixed = singles.into_iter().filter(|candidate| hardly_any || is_sure(candidate));
+    fixed.map(|candidate| candidate.node).collect()
 }
 
 /// Whether only words that one knows follow a candidate, and other words follow most of its group: `security`, which
