@@ -245,19 +245,15 @@ impl Epoll {
         self.look_over();
         let Some(conn) = self.conns.get_mut(id) else { return false };
         let token = conn.token;
-        match socket::take_error(conn.fd.as_raw_fd()) {
-            None => {
-                conn.state = ConnState::Open;
-                handler.event(self, token, Event::Connected);
-                true
-            }
-            Some(error) => {
-                self.conns.remove(id);
-                let failure = Failure::new(Operation::Connect, &error);
-                handler.event(self, token, Event::Failed(failure));
-                false
-            }
-        }
+        let Some(error) = socket::take_error(conn.fd.as_raw_fd()) else {
+            conn.state = ConnState::Open;
+            handler.event(self, token, Event::Connected);
+            return true;
+        };
+        self.conns.remove(id);
+        let failure = Failure::new(Operation::Connect, &error);
+        handler.event(self, token, Event::Failed(failure));
+        false
     }
 
     fn receive<P: Handler<Self>>(&mut self, id: ConnId, to_the_end: bool, handler: &mut P) {

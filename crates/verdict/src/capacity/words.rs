@@ -1,6 +1,7 @@
 //! The answer of a search in sentences.
 
 use model::capacity::{Judged, Margin, Outcome, Settings, Step, Unit};
+use model::quote::grouped;
 use model::units::{exact_duration, show_duration};
 use model::{Arrivals, LevelKind, LoadLine, Ruling, Verdict};
 
@@ -271,16 +272,7 @@ pub fn daily_users(line: &LoadLine) -> Option<String> {
 /// A number of users with the digits that a measurement gives it, three, grouped.
 fn thousands(users: u64) -> String {
     let unit = 10_u64.pow(users.max(1).ilog10().saturating_sub(2));
-    let rounded = (users + unit / 2) / unit * unit;
-    let digits = rounded.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    grouped((users + unit / 2) / unit * unit)
 }
 
 /// Why the capacity is not more: the limiting objective on either side, and how the search knows no
