@@ -50,14 +50,15 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Wri
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -123,8 +124,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -177,14 +179,15 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Number of requests to show, as they would be sent' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -238,8 +241,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l thre
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -511,8 +515,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threa
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -l data -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 200-399]' -r

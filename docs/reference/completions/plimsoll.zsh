@@ -35,8 +35,8 @@ _arguments "${_arguments_options[@]}" : \
 '--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Maximum number of requests to send in the measured window]:N:_default' \
-'--requests=[Maximum number of requests to send in the measured window]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -50,8 +50,8 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
 '(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -140,8 +140,8 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
 '(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -209,8 +209,8 @@ _arguments "${_arguments_options[@]}" : \
 '--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Maximum number of requests to send in the measured window]:N:_default' \
-'--requests=[Maximum number of requests to send in the measured window]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -224,8 +224,8 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
 '(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -299,8 +299,8 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
 '(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -992,8 +992,8 @@ _arguments "${_arguments_options[@]}" : \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
 '(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--data=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--json=[Body to send as application/json, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
