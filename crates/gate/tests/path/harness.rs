@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gate::health::Health;
-use gate::keys::Keys;
+use gate::keys::{Digester, Keys};
 use gate::path::{Gate, Listener, Options};
-use gate::policy::{Current, Policy, PolicySettings, State, Upstream, UpstreamAddress};
+use gate::policy::{Current, KeySource, Policy, PolicySettings, State, Upstream, UpstreamAddress};
 use target::Server;
 use testkit::peer::{End, RawClient};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
@@ -67,6 +67,17 @@ pub fn front(upstream: Upstream, io: net::Io) -> Front {
         io,
         Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
     )
+}
+
+/// Settings that ask for keys as usual, and what makes their digests.
+pub fn with_keys(upstream: Upstream) -> (Digester, PolicySettings) {
+    let digester = Digester::new(b"secret");
+    let settings = PolicySettings {
+        digester: Some(digester.clone()),
+        key_source: KeySource::usual(),
+        ..PolicySettings::open(upstream)
+    };
+    (digester, settings)
 }
 
 /// A gateway of these settings.

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use gate::keys::{Digester, Settings};
-use gate::policy::{KeySource, PolicySettings};
+use gate::keys::Settings;
 use gate::usage::{Account, Batch, Collector, Sink};
 use testkit::peer::RawClient;
 
-use crate::harness::{api, front_with, interfaces, upstream};
+use crate::harness::{api, front_with, interfaces, upstream, with_keys};
 
 const KEY: &str = "plk_one";
 const PERIODS: u64 = 6;
@@ -46,12 +45,7 @@ fn ask(client: &mut RawClient, requests: u64) {
 fn the_data_path_never_waits_for_a_report() {
     for io in interfaces() {
         let api = api();
-        let digester = Digester::new(b"secret");
-        let settings = PolicySettings {
-            digester: Some(digester.clone()),
-            key_source: KeySource::usual(),
-            ..PolicySettings::open(upstream(&[api.addr()]))
-        };
+        let (digester, settings) = with_keys(upstream(&[api.addr()]));
         let front = front_with(settings, io);
         let state = Arc::clone(front.current.get().0.state());
         state.keys.put(&digester.digest(KEY.as_bytes()), &Settings::default());

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gate::keys::{Digester, Settings};
-use gate::policy::{KeySource, PolicySettings, Route};
+use gate::keys::Settings;
+use gate::policy::{PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{all, front, front_with, interfaces, upstream};
+use crate::harness::{all, front, front_with, interfaces, upstream, with_keys};
 
 #[test]
 fn after_101_bytes_pass_both_ways() {
@@ -43,12 +43,7 @@ fn a_tunnel_ends_with_its_key() {
     ];
     for io in interfaces() {
         let peer = Peer::start(script.clone());
-        let digester = Digester::new(b"secret");
-        let settings = PolicySettings {
-            digester: Some(digester.clone()),
-            key_source: KeySource::usual(),
-            ..PolicySettings::open(upstream(&[peer.addr()]))
-        };
+        let (digester, settings) = with_keys(upstream(&[peer.addr()]));
         let front = front_with(settings, io);
         let keys = Arc::clone(&front.current.get().0.state().keys);
         let [mut kept, mut ended] = ["one", "two"].map(|key| {
@@ -117,12 +112,7 @@ fn a_tunnel_ends_when_its_key_expires() {
     let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(switched.to_vec()), Step::Hang];
     for io in interfaces() {
         let peer = Peer::start(script.clone());
-        let digester = Digester::new(b"secret");
-        let settings = PolicySettings {
-            digester: Some(digester.clone()),
-            key_source: KeySource::usual(),
-            ..PolicySettings::open(upstream(&[peer.addr()]))
-        };
+        let (digester, settings) = with_keys(upstream(&[peer.addr()]));
         let front = front_with(settings, io);
         let state = Arc::clone(front.current.get().0.state());
         state.calendar.set(100);
