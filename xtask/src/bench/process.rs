@@ -30,6 +30,17 @@ pub fn pinned(cores: &str, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Keeps a core of a virtual machine from halting, with what comes after all other processes: the host takes long, and longer
+/// the busier it is, to wake a core up that halted. Ended when dropped; what it prints goes to `log`.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn kept_awake(core: &str, log: &Path) -> Result<Background> {
+    let mut command = pinned(core, "chrt");
+    command.args(["--idle", "0", "sh", "-c", "while :; do :; done"]);
+    Background::start(command, log)
+}
+
 /// A server; ended when dropped.
 pub struct Background {
     child: Child,

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::bench::Bench;
+use crate::bench::process::kept_awake;
 use crate::bench::proxy::Proxy;
 use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::statistics::Spread;
@@ -243,10 +244,12 @@ const DRIPPING: usize = 1000;
 const BESIDE: Load = Load { connections: 32, rate_per_s: 2000, seconds: 4 };
 
 /// p99 of a quick client beside many that drip, over that while they drip elsewhere: what they cost the measuring core is in
-/// both.
+/// both. So few requests let the gateway's core halt between them, less often beside those that drip, so it is kept awake.
 pub fn slow_clients(bench: &Bench) -> Result<Row> {
     let transit = Transit::build()?;
     let gate = Proxy::gate(bench.plimsoll()?, &transit.upstream())?.before_others()?;
+    let folder = tempfile::tempdir()?;
+    let _awake = kept_awake("1", &folder.path().join("awake"))?;
     // Nobody reads here: what one run drips fits into the sockets.
     let elsewhere = TcpListener::bind("127.0.0.1:0")?;
     let (mut without, mut beside) = (Vec::new(), Vec::new());
