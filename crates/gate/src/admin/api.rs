@@ -15,6 +15,7 @@ use super::{metrics, views};
 use crate::config::RateText;
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
+use crate::path::bearer;
 
 /// By whom changes are made, in the log of changes.
 const BY: &str = "admin API";
@@ -49,9 +50,9 @@ pub(super) fn routes(control: Arc<Control>) -> Router {
 
 /// Lets pass who has the token. A browser sends it only from the page itself, so other sites can do nothing here.
 async fn guard(State(control): Shared, request: Request, next: Next) -> Response {
-    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match given.and_then(|value| value.strip_prefix("Bearer ")) {
-        Some(token) if control.is_token(token.trim()) => next.run(request).await,
+    let given = request.headers().get(header::AUTHORIZATION);
+    match given.and_then(|value| bearer(value.as_bytes())) {
+        Some(token) if control.is_token(token) => next.run(request).await,
         _ => {
             let problem = problem(
                 StatusCode::UNAUTHORIZED,

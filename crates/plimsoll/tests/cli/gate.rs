@@ -249,6 +249,8 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
         assert_eq!(ask(&gate.admin, "GET", path, &wrong, "").status, 401, "{path}");
         assert_eq!(gate.admin("GET", path, "").status, 200, "{path}");
     }
+    let scheme = format!("Authorization: bearer  {}\r\n", gate.token);
+    assert_eq!(ask(&gate.admin, "GET", "/v1/state", &scheme, "").status, 200);
     let page = ask(&gate.admin, "GET", "/", "", "");
     assert!(page.status == 200 && !page.body.contains(&gate.token));
     assert_eq!(gate.get("/v1/state", "").status, 404, "the admin API is on no public listener");
