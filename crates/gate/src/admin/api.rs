@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{metrics, views};
-use crate::config::RateText;
+use crate::config::{LONGEST, RateText};
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
 use crate::path::bearer;
@@ -31,12 +31,13 @@ type Shared = State<Arc<Control>>;
 
 /// All routes. The page holds no figures, so it alone needs no token.
 pub(super) fn routes(control: Arc<Control>) -> Router {
+    let configuration = get(config).put(put_config).layer(DefaultBodyLimit::max(LONGEST));
     let guarded = Router::new()
         .route("/v1/state", get(state))
         .route("/v1/keys", get(keys).post(add_key))
         .route("/v1/keys/{id}", delete(revoke_key))
         .route("/v1/keys/{id}/rotate", post(rotate_key))
-        .route("/v1/config", get(config).put(put_config))
+        .route("/v1/config", configuration)
         .route("/v1/reload", post(reload))
         .route("/v1/changes", get(changes))
         .route("/metrics", get(metrics))

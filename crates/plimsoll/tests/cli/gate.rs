@@ -280,6 +280,10 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     soon(|| gate.get("/healthz", &with_key).status == 404);
     assert_eq!(gate.get("/bytes/5", &with_key).status, 200);
 
+    // It may be as long as a file.
+    let long = format!("{narrower}# {}\n", "x".repeat(3 << 20));
+    assert_eq!(gate.admin("PUT", "/v1/config", &long).status, 200);
+
     // SIGHUP reads the file, which still has the first.
     signal(&gate.child, "HUP");
     soon(|| gate.get("/healthz", &with_key).status == 200);
