@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use gate::admission::{Line, Part};
-use gate::keys::{Digester, Settings};
-use gate::policy::{HeaderRules, KeySource, PathPattern, PolicySettings, Route};
+use gate::keys::Settings;
+use gate::policy::{HeaderRules, PathPattern, PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 use wire::ResponseTo;
 
-use crate::harness::{Front, all, answers, api, front_with, interfaces, upstream};
+use crate::harness::{Front, all, answers, api, front_with, interfaces, upstream, with_keys};
 
 /// A server that answers one request with these bytes once its last chunk has come; what it was sent.
 fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
@@ -36,14 +36,8 @@ fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
 
 /// A gateway with one route to a server, which knows the key `k`.
 fn keyed(route: Route, server: SocketAddr, io: net::Io) -> Front {
-    let digester = Digester::new(b"secret");
-    let settings = PolicySettings {
-        routes: vec![route],
-        key_source: KeySource::usual(),
-        digester: Some(digester.clone()),
-        ..PolicySettings::open(upstream(&[server]))
-    };
-    let front = front_with(settings, io);
+    let (digester, settings) = with_keys(upstream(&[server]));
+    let front = front_with(PolicySettings { routes: vec![route], ..settings }, io);
     let keys = Arc::clone(&front.current.get().0.state().keys);
     keys.put(&digester.digest(b"k"), &Settings::default());
     front
