@@ -134,6 +134,24 @@ fn tokens_of_the_upstream_pass_where_no_key_is_asked_for() {
     }
 }
 
+/// A client may show its key in two places. Beside one, another token is the upstream's; the key itself never is.
+#[test]
+fn a_key_in_two_places_ends_in_both() {
+    let io = net::Io::Epoll;
+    for (token, passes) in [("k", false), ("other", true)] {
+        let (address, sent) = recorder(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        let front = keyed(Route::to(0), address, io);
+        let mut client = front.client();
+        let text = format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        );
+        client.send(text.as_bytes());
+        assert!(all(&mut client).0.starts_with("HTTP/1.1 200 "), "{token}");
+        let sent = sent.join().expect("the server");
+        assert_eq!(sent.contains("Authorization: Bearer"), passes, "{sent}");
+    }
+}
+
 /// What the governor is told of an upstream's speed is how long the final answer took.
 #[test]
 fn interim_answers_hide_no_latency() {
