@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::rejection::{JsonRejection, StringRejection};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -90,7 +91,15 @@ async fn config(State(control): Shared) -> String {
     control.text()
 }
 
-async fn put_config(State(control): Shared, text: String) -> Response {
+async fn put_config(State(control): Shared, text: Result<String, StringRejection>) -> Response {
+    let text = match text {
+        Ok(text) => text,
+        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!("a configuration has at most {LONGEST} bytes");
+            return problem(StatusCode::PAYLOAD_TOO_LARGE, &detail);
+        }
+        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+    };
     if text.trim().is_empty() {
         return problem(StatusCode::UNPROCESSABLE_ENTITY, "an empty configuration holds nothing");
     }
@@ -144,7 +153,11 @@ struct Wanted {
     expires_s: i64,
 }
 
-async fn add_key(State(control): Shared, Json(wanted): Json<Wanted>) -> Response {
+async fn add_key(State(control): Shared, wanted: Result<Json<Wanted>, JsonRejection>) -> Response {
+    let wanted = match wanted {
+        Ok(Json(wanted)) => wanted,
+        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+    };
     let new = NewKey {
         owner: wanted.owner,
         tier: wanted.tier,
