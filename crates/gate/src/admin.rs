@@ -4,6 +4,7 @@
 //! its own, at a lower priority than requests, so that nothing of it is in their way.
 
 mod api;
+mod bounded;
 mod metrics;
 mod views;
 
@@ -16,7 +17,11 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
+use self::bounded::Bounded;
 use crate::gateway::{Control, GatewayError};
+
+/// Connections at once.
+const CONNECTIONS: usize = 64;
 
 /// The admin API, served until it is dropped.
 #[derive(Debug)]
@@ -84,6 +89,7 @@ pub fn serve(
     let work = move || {
         // A scrape goes over thousands of rows: requests go first where all share a processor.
         net::limits::give_way();
+        let listener = Bounded::new(listener, CONNECTIONS);
         runtime.spawn(axum::serve(listener, api::routes(control)).into_future());
         // Told to stop, or forgotten: either way what is open ends with the runtime.
         let _ = runtime.block_on(stopped);

@@ -49,6 +49,7 @@ mod worker;
 pub use certificates::{Identity, Trust};
 pub use failure::Failure;
 pub(crate) use fields::alike;
+pub(crate) use key::bearer;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
 pub use server::{Gate, Listener, Options, StartError};

@@ -145,6 +145,10 @@ pub struct Policy {
     order: Vec<u32>,
     /// Finds a route's place in that order.
     finder: Finder,
+    /// The same, to which letters of either case are the same in paths.
+    any_case: Finder,
+    /// A path of a route has capitals.
+    capitals: bool,
     /// By number; those that are no longer configured are absent.
     upstreams: Vec<Option<Upstream>>,
     /// By number, with the share of the room below the ceiling that each may use, in thousandths.

@@ -447,6 +447,10 @@ impl Net for Epoll {
         }
     }
 
+    fn lingers(&self, id: ConnId) -> bool {
+        self.conns.get(id).is_some_and(|conn| conn.state == ConnState::Closing)
+    }
+
     fn close(&mut self, id: ConnId, how: Close) {
         self.write_together();
         let Some(conn) = self.conns.get_mut(id) else { return };

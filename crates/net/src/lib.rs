@@ -211,6 +211,13 @@ pub trait Net {
     /// Ends a connection. Idempotent.
     fn close(&mut self, conn: ConnId, how: Close);
 
+    /// Whether a connection that was closed with [`Close::Flush`] or [`Close::Passive`] still has its socket: its peer has yet to
+    /// take what was sent, or to close too. For who bounds the connections that peers hold.
+    fn lingers(&self, conn: ConnId) -> bool {
+        let _ = conn;
+        false
+    }
+
     /// The other end of a connection, where it has an address and port. Asks the kernel: for once a
     /// connection.
     fn peer_address(&self, conn: ConnId) -> Option<SocketAddr> {

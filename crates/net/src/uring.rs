@@ -425,6 +425,10 @@ impl Net for Uring {
         self.let_skip(id, bytes);
     }
 
+    fn lingers(&self, id: ConnId) -> bool {
+        self.conns.get(id).is_some_and(|conn| conn.state == ConnState::Flushing)
+    }
+
     fn close(&mut self, id: ConnId, how: Close) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if conn.state == ConnState::Zombie {

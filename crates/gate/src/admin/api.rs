@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::rejection::{JsonRejection, StringRejection};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
@@ -12,9 +13,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{metrics, views};
-use crate::config::RateText;
+use crate::config::{LONGEST, RateText};
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
+use crate::path::bearer;
 
 /// By whom changes are made, in the log of changes.
 const BY: &str = "admin API";
@@ -30,12 +32,13 @@ type Shared = State<Arc<Control>>;
 
 /// All routes. The page holds no figures, so it alone needs no token.
 pub(super) fn routes(control: Arc<Control>) -> Router {
+    let configuration = get(config).put(put_config).layer(DefaultBodyLimit::max(LONGEST));
     let guarded = Router::new()
         .route("/v1/state", get(state))
         .route("/v1/keys", get(keys).post(add_key))
         .route("/v1/keys/{id}", delete(revoke_key))
         .route("/v1/keys/{id}/rotate", post(rotate_key))
-        .route("/v1/config", get(config).put(put_config))
+        .route("/v1/config", configuration)
         .route("/v1/reload", post(reload))
         .route("/v1/changes", get(changes))
         .route("/metrics", get(metrics))
@@ -49,9 +52,9 @@ pub(super) fn routes(control: Arc<Control>) -> Router {
 
 /// Lets pass who has the token. A browser sends it only from the page itself, so other sites can do nothing here.
 async fn guard(State(control): Shared, request: Request, next: Next) -> Response {
-    let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    match given.and_then(|value| value.strip_prefix("Bearer ")) {
-        Some(token) if control.is_token(token.trim()) => next.run(request).await,
+    let given = request.headers().get(header::AUTHORIZATION);
+    match given.and_then(|value| bearer(value.as_bytes())) {
+        Some(token) if control.is_token(token) => next.run(request).await,
         _ => {
             let problem = problem(
                 StatusCode::UNAUTHORIZED,
@@ -88,7 +91,15 @@ async fn config(State(control): Shared) -> String {
     control.text()
 }
 
-async fn put_config(State(control): Shared, text: String) -> Response {
+async fn put_config(State(control): Shared, text: Result<String, StringRejection>) -> Response {
+    let text = match text {
+        Ok(text) => text,
+        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!("a configuration has at most {LONGEST} bytes");
+            return problem(StatusCode::PAYLOAD_TOO_LARGE, &detail);
+        }
+        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+    };
     if text.trim().is_empty() {
         return problem(StatusCode::UNPROCESSABLE_ENTITY, "an empty configuration holds nothing");
     }
@@ -142,7 +153,11 @@ struct Wanted {
     expires_s: i64,
 }
 
-async fn add_key(State(control): Shared, Json(wanted): Json<Wanted>) -> Response {
+async fn add_key(State(control): Shared, wanted: Result<Json<Wanted>, JsonRejection>) -> Response {
+    let wanted = match wanted {
+        Ok(Json(wanted)) => wanted,
+        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+    };
     let new = NewKey {
         owner: wanted.owner,
         tier: wanted.tier,

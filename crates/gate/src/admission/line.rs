@@ -129,6 +129,10 @@ pub struct Line {
     pub(crate) costs: Vec<Cost>,
     /// Finds places in [`Self::costs`].
     pub(crate) tree: PathTree,
+    /// The same, to which letters of either case are the same, as they are to some servers.
+    pub(crate) any_case: PathTree,
+    /// A path of an endpoint has capitals.
+    pub(crate) capitals: bool,
 }
 
 impl Line {
@@ -185,30 +189,41 @@ impl Line {
             status: line.target.commonest_response.as_ref().map(|response| response.status),
             environment: line.environment.clone(),
             unknown,
-            tree: tree(&costs),
+            tree: tree(&costs, PathTree::default()),
+            any_case: tree(&costs, PathTree::of_any_case()),
+            capitals: costs.iter().any(|cost| cost.path.has_capitals()),
             costs,
         })
     }
 
-    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured.
+    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured. Where its path is one that
+    /// was measured in another case, no less than that.
     pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
-        self.known_milli(method, path).unwrap_or(MEAN_MILLI)
+        let own = self.known_milli(&self.tree, method, path).unwrap_or(MEAN_MILLI);
+        own.max(self.milli_in_any_case(method, path).unwrap_or(0))
     }
 
     /// The same of a request whose path some servers read as `cut`, with or without an empty last segment: the most that was
     /// measured of one of them, and no less than its own path costs.
     pub fn most_milli(&self, method: &[u8], path: &[u8], cut: &[u8]) -> u32 {
         let others = [Some(cut), without_slash(cut)].into_iter().flatten();
-        let known = others.filter_map(|path| self.known_milli(method, path)).max();
-        self.cost_milli(method, path).max(known.unwrap_or(0))
+        let known = others.filter_map(|path| {
+            let own = self.known_milli(&self.tree, method, path);
+            own.max(self.milli_in_any_case(method, path))
+        });
+        self.cost_milli(method, path).max(known.max().unwrap_or(0))
+    }
+
+    fn milli_in_any_case(&self, method: &[u8], path: &[u8]) -> Option<u32> {
+        let has_case = self.capitals || path.iter().any(u8::is_ascii_uppercase);
+        if has_case { self.known_milli(&self.any_case, method, path) } else { None }
     }
 
     /// A `HEAD` costs what a `GET` does: upstreams work out the same answer for it.
-    fn known_milli(&self, method: &[u8], path: &[u8]) -> Option<u32> {
+    fn known_milli(&self, tree: &PathTree, method: &[u8], path: &[u8]) -> Option<u32> {
         let of = |place: u32| &self.costs[place as usize];
-        let find = |method: &[u8]| {
-            self.tree.least(path, &mut |place| of(place).method.as_bytes() == method)
-        };
+        let find =
+            |method: &[u8]| tree.least(path, &mut |place| of(place).method.as_bytes() == method);
         let found = find(method).or_else(|| if method == b"HEAD" { find(b"GET") } else { None });
         found.map(|place| of(place).milli)
     }
@@ -240,9 +255,8 @@ fn costs(line: &LoadLine) -> (Vec<Cost>, Vec<String>) {
     (costs, unknown)
 }
 
-/// An index over the paths.
-fn tree(costs: &[Cost]) -> PathTree {
-    let mut tree = PathTree::default();
+/// An index over the paths, from an empty one.
+fn tree(costs: &[Cost], mut tree: PathTree) -> PathTree {
     for (place, cost) in costs.iter().enumerate() {
         tree.insert(&cost.path, place as u32);
     }
@@ -289,6 +303,7 @@ mod tests {
                 {"endpoint": "GET /users/{id}", "share": 0.5, "service_mean_ns": 1, "cost": 0.4},
                 {"endpoint": "GET /users/me?x=1", "share": 0.4, "service_mean_ns": 1, "cost": 0.0},
                 {"endpoint": "GET /lists/{id}/", "share": 0.1, "service_mean_ns": 1, "cost": 0.1},
+                {"endpoint": "GET /checkOut", "share": 0.1, "service_mean_ns": 1, "cost": 7.0},
                 {"endpoint": "checkout", "share": 0.1, "service_mean_ns": 1, "cost": 7.0},
             ],
             "target": {"url": "http://x/", "method": "GET", "addresses": [], "tls": false, "answer": null},
@@ -307,6 +322,10 @@ mod tests {
         assert_eq!((line.envelope.share, line.envelope.limit_ns), (0.99, 100_000_000));
         assert_eq!(line.cost_milli(b"GET", b"/users/7"), 400);
         assert_eq!(line.cost_milli(b"GET", b"/users/me"), 1);
+        // No less than its own path costs, nor than a server finds that makes no difference between cases.
+        assert_eq!(line.cost_milli(b"GET", b"/users/ME"), 400);
+        assert_eq!(line.cost_milli(b"GET", b"/Users/7"), 1000);
+        assert_eq!(line.cost_milli(b"GET", b"/CheckOut"), 7000);
         assert_eq!(line.cost_milli(b"POST", b"/users/7"), 1000);
         assert_eq!(line.cost_milli(b"HEAD", b"/users/7"), 400);
         for (path, cut, most) in [

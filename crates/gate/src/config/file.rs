@@ -158,7 +158,8 @@ pub struct RouteConfig {
     /// `api.example.com`, or `*.example.com`; all hosts by default.
     #[schemars(with = "Option<String>")]
     pub host: Option<Spanned<String>>,
-    /// A prefix such as `/api`, or a template such as `/users/{id}`; all paths by default.
+    /// A prefix such as `/api`, or a template such as `/users/{id}`; all paths by default. Paths differ by case; one that would be
+    /// another route's in another case is refused, as servers may make no difference.
     #[schemars(with = "Option<String>")]
     pub path: Option<Spanned<String>>,
     /// Methods; all by default.

@@ -386,8 +386,9 @@ impl Control {
     }
 
     /// Whether a text is the token that the admin API asks for. Takes as long whatever is alike.
-    pub fn is_token(&self, text: &str) -> bool {
-        let differences = text.bytes().zip(self.token.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+    pub fn is_token(&self, text: &[u8]) -> bool {
+        let pairs = text.iter().zip(self.token.as_bytes());
+        let differences = pairs.fold(0, |all, (a, b)| all | (a ^ b));
         text.len() == self.token.len() && differences == 0
     }
 

@@ -7,7 +7,7 @@ use wire::{Framing, RequestHead};
 
 use super::client::{Client, Exchange};
 use super::fields::{self, Connection};
-use super::key::{self, Found};
+use super::key::{self, Found, bearer};
 use super::logging::Ending;
 use super::refusal::{self, Fault, Manner};
 use super::request::{self, Forward};
@@ -65,6 +65,15 @@ pub(super) fn check<'a>(
         _ => None,
     };
     Ok(Checked { target, connection, key, upgrade, max_forwards })
+}
+
+/// Whether `Authorization` ends here. Where no key is asked for, or the key was found elsewhere, other tokens are the upstream's.
+fn holds_key(head: &RequestHead<'_>, found: &Found<'_>, public: bool) -> bool {
+    let Some(key) = found.key else { return false };
+    if found.by_bearer {
+        return !public || is_like_key(key);
+    }
+    head.headers.all("authorization").any(|value| bearer(value) == Some(key))
 }
 
 impl Worker {
@@ -183,9 +192,7 @@ impl Worker {
             rules: &route.request_headers,
             key_parameter: source.query.as_deref(),
             key_header: source.header.as_deref(),
-            // Where no key is asked for, other tokens are the upstream's.
-            drop_authorization: checked.key.by_bearer
-                && (!route.public || checked.key.key.is_some_and(is_like_key)),
+            drop_authorization: holds_key(head, &checked.key, route.public),
             client: client.address.text(),
             tls: client.tls.is_some(),
             via: &self.policy.state().via,

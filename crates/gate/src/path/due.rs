@@ -84,6 +84,19 @@ impl Worker {
         }
         self.end_revoked(net);
         self.begin_checks(net, now);
+        self.forget_left(net);
+    }
+
+    /// Stops counting closed connections of which nothing is left.
+    fn forget_left<N: Net>(&mut self, net: &N) {
+        let caps = &self.shared.caps;
+        self.leaving.retain(|&(conn, address)| {
+            let lingers = net.lingers(conn);
+            if !lingers {
+                caps.remove(address);
+            }
+            lingers
+        });
     }
 
     fn client_is_due<N: Net>(&mut self, net: &mut N, token: u32, now: u64) {

@@ -56,7 +56,9 @@ fn only<'a>(mut found: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a [u8]
     if found.next().is_some() { Err(Fault::TwoKeys) } else { Ok(first) }
 }
 
-fn bearer(value: &[u8]) -> Option<&[u8]> {
+/// What a value of `Authorization` carries by the scheme `Bearer`, whose name has no case and ends in one space or more (RFC 9110
+/// sections 11.1 and 11.4).
+pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
     let (scheme, rest) = value.split_at_checked(7)?;
     scheme.eq_ignore_ascii_case(b"bearer ").then(|| rest.trim_ascii())
 }
@@ -133,6 +135,8 @@ mod tests {
         assert_eq!(key("", None), Ok((None, false)));
         assert_eq!(key("X-API-Key: k\r\n", None), some("k", false));
         assert_eq!(key("authorization: bearer k\r\n", None), some("k", true));
+        assert_eq!(key("Authorization: BEARER   k\r\n", None), some("k", true));
+        assert_eq!(key("Authorization: Bearerk\r\n", None), Ok((None, false)));
         assert_eq!(key("", Some("a=1&user_key=k&b")), some("k", false));
         assert_eq!(key("Authorization: Bearer j\r\nx-api-key: k\r\n", None), some("k", false));
         assert_eq!(key("x-api-key: k\r\n", Some("user_key=k")), some("k", false));

@@ -85,7 +85,7 @@ impl Fault {
             Self::HostDiffers => (400, "host_differs", "The target and Host name different hosts."),
             Self::Target => (400, "target", "A target of this form is not served."),
             Self::Path => {
-                (400, "path", "The path can be read in two ways: by dots, escapes, `;` or slashes.")
+                (400, "path", "The path can be read in two ways: dots, escapes, `;`, `/` or case.")
             }
             Self::Escape => (400, "escape", "The target has a malformed escape."),
             Self::Options => (400, "options", "Connection has too many options."),

@@ -44,6 +44,8 @@ pub(super) struct Worker {
     /// What requests are logged with, where they are.
     pub(super) pen: Option<Pen>,
     pub(super) clients: Slab<Client>,
+    /// Connections that are closed here and not yet at their clients, with the address for which each is still counted.
+    pub(super) leaving: Vec<(ConnId, IpAddr)>,
     pub(super) ups: Slab<Up>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
@@ -87,6 +89,7 @@ impl Worker {
             usage,
             pen,
             clients: Slab::default(),
+            leaving: Vec::new(),
             ups: Slab::default(),
             client_due: Vec::new(),
             up_due: Vec::new(),
@@ -123,8 +126,11 @@ impl Worker {
             return;
         }
         debug_assert!(client.exchange.is_none());
-        if let Some(address) = client.counted {
-            self.shared.caps.remove(address);
+        match client.counted {
+            // Whoever does not close too holds a socket of ours all the same.
+            Some(address) if net.lingers(client.id) => self.leaving.push((client.id, address)),
+            Some(address) => self.shared.caps.remove(address),
+            None => {}
         }
         self.client_due[token as usize] = NEVER;
         self.clients.release(token);
@@ -182,7 +188,8 @@ impl<N: Net> Handler<N> for Worker {
         let token = self.clients.next();
         let mut client = Client::new(conn, token, ip, self.limits());
         count(&self.counts().accepted);
-        let full = self.clients.len() as u64 >= u64::from(bounds.connections_max);
+        let open = self.clients.len() + self.leaving.len();
+        let full = open as u64 >= u64::from(bounds.connections_max);
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
         let ip = client.address.ip;
         let fits = !full && !matches!(tls, Some(None));

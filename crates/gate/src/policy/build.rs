@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::finder::Finder;
 use super::limits_of::shares_milli;
 use super::state::{NAMES_MOST, Names, State};
-use super::{ClientBounds, KeySource, Limits, Policy, Quotas, Route, Tier, Upstream};
+use super::{ClientBounds, KeySource, Limits, PathTree, Policy, Quotas, Route, Tier, Upstream};
 use crate::admission::Line;
 use crate::keys::Digester;
 use crate::path::Trust;
@@ -122,7 +122,10 @@ impl Policy {
                 !route.methods.0.is_empty(),
             ))
         });
-        let finder = Finder::new(order.iter().map(|&number| &routes[number as usize]));
+        let ordered = || order.iter().map(|&number| &routes[number as usize]);
+        let finder = Finder::new(ordered(), PathTree::default);
+        let any_case = Finder::new(ordered(), PathTree::of_any_case);
+        let capitals = ordered().any(|route| route.path.has_capitals());
         let shares = shares_milli(&tiers);
         let mut by_number = Vec::new();
         let mut default = None;
@@ -141,6 +144,8 @@ impl Policy {
             routes,
             order,
             finder,
+            any_case,
+            capitals,
             upstreams,
             tiers: by_number,
             default,

@@ -131,15 +131,32 @@ impl Policy {
         self.finder.find(facts, route).map(route)
     }
 
-    /// Whether a request has the same route by the other readings of its path, see [`Facts::cut`]. A template that names
-    /// the empty last segment means it.
+    /// Whether a request has the same route by the other readings of its path: see [`Facts::cut`], and each of them by servers to
+    /// which letters of either case are the same. A template that names the empty last segment means it.
     pub(crate) fn reads_alike(&self, facts: &Facts) -> bool {
-        let Some(cut) = facts.cut else { return true };
+        let has_case = self.capitals || facts.path.iter().any(u8::is_ascii_uppercase);
+        if facts.cut.is_none() && !has_case {
+            return true;
+        }
         let own = self.find(facts);
+        let in_any_case = |facts: &Facts| !has_case || self.is_of_any_case(own, facts);
         let number = |route: Result<&Route, Problem>| route.map(|route| route.number);
-        let same = |path: &[u8]| number(own) == number(self.find(&Facts { path, ..*facts }));
+        let same = |path: &[u8]| {
+            let facts = Facts { path, ..*facts };
+            number(own) == number(self.find(&facts)) && in_any_case(&facts)
+        };
+        let Some(cut) = facts.cut else { return in_any_case(facts) };
         let meant = || own.is_ok_and(|route| route.path.ends_empty());
         same(cut) && without_slash(cut).is_none_or(|bare| meant() || same(bare))
+    }
+
+    /// Whether a server to which letters of either case are the same finds a request's own route too. Routes whose paths differ by
+    /// case alone are meant to. A request without a route reaches no server.
+    fn is_of_any_case(&self, own: Result<&Route, Problem>, facts: &Facts) -> bool {
+        let Ok(own) = own else { return true };
+        let route = |place: u32| &self.routes[self.order[place as usize] as usize];
+        let other = self.any_case.find(facts, route).map(route);
+        other.is_ok_and(|it| it.number == own.number || it.path.is_but_for_case(&own.path))
     }
 
     fn check_address<'a>(

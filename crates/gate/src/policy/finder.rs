@@ -21,14 +21,21 @@ pub(super) struct Finder {
 
 impl Finder {
     /// Of routes in the order in which they are tried: those of one host first, then those below a domain, the longest
-    /// first, then those of all hosts.
-    pub(super) fn new<'a>(routes: impl Iterator<Item = &'a Route>) -> Self {
-        let mut finder = Self::default();
+    /// first, then those of all hosts. `empty` makes the trees.
+    pub(super) fn new<'a>(
+        routes: impl Iterator<Item = &'a Route>,
+        empty: impl Fn() -> PathTree,
+    ) -> Self {
+        let mut finder = Self { any: empty(), ..Self::default() };
         for (place, route) in routes.enumerate() {
             let tree = match &route.host {
                 Host::Any => &mut finder.any,
-                Host::Exact(name) => finder.exact.entry(name.as_bytes().into()).or_default(),
-                Host::Below(domain) => finder.below.entry(domain.as_bytes().into()).or_default(),
+                Host::Exact(name) => {
+                    finder.exact.entry(name.as_bytes().into()).or_insert_with(&empty)
+                }
+                Host::Below(domain) => {
+                    finder.below.entry(domain.as_bytes().into()).or_insert_with(&empty)
+                }
             };
             tree.insert(&route.path, place as u32);
         }

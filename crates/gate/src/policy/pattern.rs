@@ -137,6 +137,26 @@ impl PathPattern {
         }
     }
 
+    /// Whether it has capitals.
+    pub(crate) fn has_capitals(&self) -> bool {
+        self.to_string().bytes().any(|byte| byte.is_ascii_uppercase())
+    }
+
+    /// Whether it is another pattern, but for the case of letters.
+    pub(super) fn is_but_for_case(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Prefix(own), Self::Prefix(other)) => own.eq_ignore_ascii_case(other),
+            (Self::Template(own), Self::Template(other)) => {
+                let same = |(own, other): (&Option<String>, &Option<String>)| match (own, other) {
+                    (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
+                    (own, other) => own.is_none() && other.is_none(),
+                };
+                own.len() == other.len() && own.iter().zip(other).all(same)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a path that it takes may begin with these whole segments, decoded.
     pub fn may_begin_with(&self, begin: &str) -> bool {
         let begin = begin.split('/').filter(|segment| !segment.is_empty());
@@ -259,6 +279,21 @@ mod tests {
             let parsed = PathPattern::parse(pattern).unwrap();
             assert_eq!(parsed.may_begin_with(begin), may, "{pattern} {begin}");
         }
+    }
+
+    #[test]
+    fn patterns_may_differ_by_case_alone() {
+        let of = |text: &str| PathPattern::parse(text).unwrap();
+        for (one, other, same) in [
+            ("/Ab", "/aB", true),
+            ("/Ab/{x}", "/aB/{y}", true),
+            ("/Ab/{x}", "/ab/x", false),
+            ("/ab", "/ab/c", false),
+        ] {
+            assert_eq!(of(one).is_but_for_case(&of(other)), same, "{one} {other}");
+            assert!(of(one).has_capitals() != (one == "/ab"), "{one}");
+        }
+        assert!(!of("/{Id}").has_capitals());
     }
 
     #[test]

@@ -12,7 +12,12 @@ use super::PathPattern;
 pub(crate) struct PathTree {
     /// The first is the root; empty where there is no pattern.
     nodes: Vec<Node>,
+    /// ASCII letters of either case are the same.
+    any_case: bool,
 }
+
+/// Bytes of a segment in which letters of either case are the same; a longer one is none of a pattern's then.
+const LONGEST_SEGMENT: usize = 255;
 
 /// What patterns are alike up to some segment.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +33,11 @@ struct Node {
 }
 
 impl PathTree {
+    /// One to which letters of either case are the same, as they are to some servers.
+    pub(crate) fn of_any_case() -> Self {
+        Self { nodes: Vec::new(), any_case: true }
+    }
+
     /// Adds a pattern.
     pub(crate) fn insert(&mut self, pattern: &PathPattern, number: u32) {
         if self.nodes.is_empty() {
@@ -61,6 +71,10 @@ impl PathTree {
         let new = self.nodes.len();
         let node = &mut self.nodes[at];
         let next = match segment {
+            Some(literal) if self.any_case => {
+                let lower = literal.to_ascii_lowercase();
+                *node.literals.entry(lower.as_bytes().into()).or_insert(new)
+            }
             Some(literal) => *node.literals.entry(literal.as_bytes().into()).or_insert(new),
             None => *node.parameter.get_or_insert(new),
         };
@@ -103,12 +117,24 @@ impl PathTree {
         let mut parts = rest.splitn(2, |&byte| byte == b'/');
         let segment = parts.next().unwrap_or_default();
         let after = parts.next();
-        if let Some(&next) = node.literals.get(segment) {
+        if let Some(next) = self.literal(node, segment) {
             self.visit(next, after, least, wanted);
         }
         if let Some(next) = node.parameter.filter(|_| !segment.is_empty()) {
             self.visit(next, after, least, wanted);
         }
+    }
+
+    /// The node after another by a segment.
+    fn literal(&self, node: &Node, segment: &[u8]) -> Option<usize> {
+        if !self.any_case {
+            return node.literals.get(segment).copied();
+        }
+        let mut lower = [0; LONGEST_SEGMENT];
+        let lower = lower.get_mut(..segment.len())?;
+        lower.copy_from_slice(segment);
+        lower.make_ascii_lowercase();
+        node.literals.get(&*lower).copied()
     }
 }
 
@@ -122,6 +148,26 @@ mod tests {
     fn text(of: &'static [&'static str]) -> impl Strategy<Value = String> {
         let segments = prop::collection::vec(prop::sample::select(of), 0..4);
         segments.prop_map(|segments| format!("/{}", segments.join("/")))
+    }
+
+    #[test]
+    fn letters_of_either_case_may_be_the_same() {
+        let mut trees = [PathTree::default(), PathTree::of_any_case()];
+        for tree in &mut trees {
+            tree.insert(&PathPattern::parse("/Ab/{x}").unwrap(), 0);
+            tree.insert(&PathPattern::parse("/").unwrap(), 1);
+        }
+        let long = format!("/{}", "A".repeat(LONGEST_SEGMENT + 1));
+        for (path, own, any) in [
+            ("/Ab/C", 0, 0),
+            ("/aB/C", 1, 0),
+            ("/AB/c", 1, 0),
+            ("/AC/c", 1, 1),
+            (long.as_str(), 1, 1),
+        ] {
+            let found = trees.each_ref().map(|tree| tree.least(path.as_bytes(), &mut |_| true));
+            assert_eq!(found, [Some(own), Some(any)], "{path}");
+        }
     }
 
     proptest! {

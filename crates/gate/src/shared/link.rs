@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::command::{complaint, read_heard, write_tells};
 use super::resp::{Reply, read_reply, write_command};
 use super::sync::{Heard, NEAR_NS, Syncer, Tell};
+use crate::escapes;
 use crate::policy::{Current, State};
 
 /// How long the server may take to answer. One that needs no longer never counts as silent (`Meter::is_fresh`).
@@ -34,7 +35,7 @@ impl std::fmt::Debug for Place {
 }
 
 impl Place {
-    /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
+    /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. User and password may have escapes, as in any URL.
     ///
     /// # Errors
     /// In words, which do not repeat the password.
@@ -51,11 +52,17 @@ impl Place {
         let with_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         Ok(Self {
             address: if with_port { host.to_owned() } else { format!("{host}:6379") },
-            user: user.to_owned(),
-            password: password.to_owned(),
+            user: decoded(user),
+            password: decoded(password),
             database: database.map_err(|_| wrong().to_owned())?,
         })
     }
+}
+
+/// What a part of a URL stands for.
+fn decoded(part: &str) -> String {
+    let bytes: Vec<u8> = escapes::lenient(part.as_bytes()).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// How the link stands, for people.
@@ -349,6 +356,8 @@ mod tests {
         for (url, shown) in cases {
             assert_eq!(format!("{:?}", Place::parse(url).unwrap()), shown);
         }
+        let place = Place::parse("redis://m%65:p%40%2f%zé@h").unwrap();
+        assert_eq!((place.user.as_str(), place.password.as_str()), ("me", "p@/%zé"));
         for wrong in ["h", "rediss://h", "redis://", "redis://:secret@h/x"] {
             assert!(!Place::parse(wrong).unwrap_err().contains("secret"), "{wrong}");
         }

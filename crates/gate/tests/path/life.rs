@@ -103,6 +103,31 @@ fn a_port_that_is_taken_is_named() {
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }
 
+/// It ends here for good only once its client has closed it too, or has had the time to.
+#[test]
+fn a_connection_counts_for_its_address_until_its_client_has_closed_it_too() {
+    for io in interfaces() {
+        let api = api();
+        let client = ClientBounds { connections_per_address: 1, ..ClientBounds::default() };
+        let settings = PolicySettings { client, ..PolicySettings::open(upstream(&[api.addr()])) };
+        let front = front_with(settings, io);
+        let mut first = front.client();
+        first.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        assert!(all(&mut first).0.starts_with("HTTP/1.1 200 "));
+        let answer = || {
+            let mut other = front.client();
+            other.try_send(GET);
+            all(&mut other).0
+        };
+        assert_eq!(answer(), "", "the first is not closed yet");
+        drop(first);
+        let until = Instant::now() + Duration::from_secs(10);
+        while answer().is_empty() {
+            assert!(Instant::now() < until, "it is counted for ever");
+        }
+    }
+}
+
 #[test]
 fn a_proxy_in_front_says_who_asks() {
     for io in interfaces() {

@@ -7,12 +7,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use gate::admission::{Line, Part};
-use gate::keys::{Digester, Settings};
-use gate::policy::{HeaderRules, KeySource, PathPattern, PolicySettings, Route};
+use gate::keys::Settings;
+use gate::policy::{HeaderRules, PathPattern, PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 use wire::ResponseTo;
 
-use crate::harness::{Front, all, answers, api, front_with, interfaces, upstream};
+use crate::harness::{Front, all, answers, api, front_with, interfaces, upstream, with_keys};
 
 /// A server that answers one request with these bytes once its last chunk has come; what it was sent.
 fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
@@ -36,14 +36,8 @@ fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
 
 /// A gateway with one route to a server, which knows the key `k`.
 fn keyed(route: Route, server: SocketAddr, io: net::Io) -> Front {
-    let digester = Digester::new(b"secret");
-    let settings = PolicySettings {
-        routes: vec![route],
-        key_source: KeySource::usual(),
-        digester: Some(digester.clone()),
-        ..PolicySettings::open(upstream(&[server]))
-    };
-    let front = front_with(settings, io);
+    let (digester, settings) = with_keys(upstream(&[server]));
+    let front = front_with(PolicySettings { routes: vec![route], ..settings }, io);
     let keys = Arc::clone(&front.current.get().0.state().keys);
     keys.put(&digester.digest(b"k"), &Settings::default());
     front
@@ -132,6 +126,24 @@ fn tokens_of_the_upstream_pass_where_no_key_is_asked_for() {
         let mut client = front.client();
         let text = format!(
             "POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        );
+        client.send(text.as_bytes());
+        assert!(all(&mut client).0.starts_with("HTTP/1.1 200 "), "{token}");
+        let sent = sent.join().expect("the server");
+        assert_eq!(sent.contains("Authorization: Bearer"), passes, "{sent}");
+    }
+}
+
+/// A client may show its key in two places. Beside one, another token is the upstream's; the key itself never is.
+#[test]
+fn a_key_in_two_places_ends_in_both() {
+    let io = net::Io::Epoll;
+    for (token, passes) in [("k", false), ("other", true)] {
+        let (address, sent) = recorder(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        let front = keyed(Route::to(0), address, io);
+        let mut client = front.client();
+        let text = format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         );
         client.send(text.as_bytes());
         assert!(all(&mut client).0.starts_with("HTTP/1.1 200 "), "{token}");

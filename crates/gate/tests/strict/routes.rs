@@ -13,7 +13,7 @@ use gate::policy::{
 use crate::harness::{Came, send};
 use crate::mirror::Mirror;
 
-/// `/__count`, `/caf%C3%A9/{id}` and all of one host ask for a key; everything else is public.
+/// `/__count`, `/Shop`, `/caf%C3%A9/{id}` and all of one host ask for a key; everything else is public.
 fn gateway(mirror: &Mirror) -> Gate {
     let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
     let digester = Digester::new(b"secret");
@@ -25,6 +25,7 @@ fn gateway(mirror: &Mirror) -> Gate {
     };
     let routes = vec![
         private("count", "/__count"),
+        private("shop", "/Shop"),
         private("coffee", "/caf%C3%A9/{id}"),
         Route { host: Host::Exact("admin.example".into()), ..private("admin", "/") },
         Route { public: true, ..Route::to(0) },
@@ -65,6 +66,14 @@ fn a_route_holds_however_its_path_is_written() {
         ("/c%61f%C3%A9/%37", "a", 401),
         ("/__count;x=1", "a", 400),
         ("/__count%3Bx", "a", 400),
+        ("/__COUNT", "a", 400),
+        ("/__Count/x", "a", 400),
+        ("/__Count;y/x", "a", 400),
+        ("/CAF%C3%A9/7", "a", 400),
+        ("/Shop/Y", "a", 401),
+        ("/shop", "a", 400),
+        ("/X", "a", 200),
+        ("/X", "admin.example", 401),
         ("/x", "admin.example", 401),
         ("/x", "ADMIN.example.:80", 401),
         ("/x", "%61dmin.example", 400),

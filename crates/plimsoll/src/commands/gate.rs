@@ -268,7 +268,7 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if args.listen.contains([' ', ';', '\n']) {
+    if !is_one_word(&args.listen) {
         return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
     }
     let text = match args.proxy {
@@ -278,10 +278,17 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
     Ok(if output::print(&text) { 0 } else { 1 })
 }
 
+/// Whether a proxy's configuration takes a text for one word, and for nothing else: no white space, and nothing that ends, quotes or
+/// stands for something there.
+fn is_one_word(text: &str) -> bool {
+    let special = |byte: &u8| b"\"#$';\\`{}".contains(byte);
+    text.bytes().all(|byte| byte.is_ascii_graphic() && !special(&byte))
+}
+
 /// The host and port of a URL of a server; HAProxy takes the client's port where there is none.
 fn server(url: &str) -> Option<String> {
     let server = url.strip_prefix("http://")?.trim_end_matches('/');
-    if server.is_empty() || server.contains(['/', ' ', ';', '?', '#']) {
+    if server.is_empty() || server.contains(['/', '?']) || !is_one_word(server) {
         return None;
     }
     let after_host = &server[server.rfind(']').map_or(0, |end| end + 1)..];

@@ -43,6 +43,12 @@ fn what_proxies_cannot_take_is_refused() {
     folder
         .plimsoll("gate export haproxy --upstream http://api:http")
         .refuses(2, "write it as http://10.0.0.7:8080");
+    for host in ["a$b", "a{b", "a'b", "a\\b", "a#b"] {
+        let upstream = format!("gate export nginx --upstream http://{host}:80");
+        folder.plimsoll(&upstream).refuses(2, "write it as http://10.0.0.7:8080");
+        let listen = format!("gate export nginx --upstream http://a:80 --listen {host}:80");
+        folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
+    }
 }
 
 /// A line of one request in ten seconds, which real proxies are asked to hold: more than are let through at once are
