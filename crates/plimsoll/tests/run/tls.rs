@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use model::units::SECOND;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -280,6 +281,31 @@ fn http2_peer() -> SocketAddr {
 fn a_server_of_http2_alone_is_named() {
     let ended = plimsoll(&format!("run http://{}/ -c 4 -d 200ms -q", http2_peer()));
     ended.refuses(1, "speaks HTTP/2 on this port");
+}
+
+#[test]
+fn what_trying_again_does_not_change_ends_a_run_at_once() {
+    let identity = Identity::new();
+    let secure = identity.server();
+    let healthz = https(&secure, "/healthz");
+    let of_another = format!("-c 4 --sni other.test --cacert {}", identity.cert.display());
+    let http2 = format!("http://{}/", http2_peer());
+    for (at, flags, needle) in [
+        (&healthz, "-c 4", "--cacert FILE"),
+        (&healthz, "-c 4 -R 100", "--cacert FILE"),
+        (&healthz, &*of_another, "--sni NAME"),
+        (&url(&secure, "/healthz"), "-c 4", "use https://"),
+        (&http2, "-c 4", "speaks HTTP/2 on this port"),
+        (&http2, "-c 4 -R 100", "speaks HTTP/2 on this port"),
+    ] {
+        for io in interfaces() {
+            let loaded = load(at, &format!("-d 60s --io {io} {flags}"));
+            loaded.ended.refuses(1, needle);
+            let totals = &loaded.run.totals;
+            assert!(totals.duration_ns < 30 * SECOND, "{at} {flags}: {totals:?}");
+            assert!(loaded.run.interrupted && loaded.run.halted.is_some(), "{at} {flags}");
+        }
+    }
 }
 
 #[test]
