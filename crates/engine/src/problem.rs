@@ -1,7 +1,7 @@
 //! Failures of a connection that a user can fix.
 //!
-//! Owns the classification of these failures. The advice about them comes from the caller, who knows the
-//! flags: [`Launch::advice`](crate::Launch::advice).
+//! Owns the classification of these failures, and what a server is taken to speak by its first bytes. The advice about
+//! them comes from the caller, who knows the flags: [`Launch::advice`](crate::Launch::advice).
 
 use rustls::{
     AlertDescription as Alert, CertificateError, Error, InvalidMessage, PeerIncompatible,
@@ -10,9 +10,16 @@ use rustls::{
 use crate::tls::is_of_authority;
 
 /// The failure of a handshake with a server that responds in the clear.
-pub const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
+const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
 /// The failure of a request in the clear to a server that expects TLS.
 pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
+/// The failure of a request to a server that takes nothing but HTTP/2.
+const SPEAKS_HTTP2: &str = "the server speaks HTTP/2 on this port, as for gRPC, and Plimsoll speaks only HTTP/1.1: \
+                            use a port that takes HTTP/1.1";
+/// How an alert record of TLS begins, whatever its version.
+const TLS_ALERT: [u8; 2] = [0x15, 0x03];
+/// Types of HTTP/2's frames that a server begins or refuses a connection with: SETTINGS and GOAWAY (RFC 9113, section 6).
+const FIRST_FRAMES: [u8; 2] = [4, 7];
 
 /// A failure that the user can fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,25 +56,36 @@ pub type Advice = fn(Problem) -> &'static str;
 pub(crate) struct TlsFailure {
     /// A message, with advice where there is some.
     pub(crate) text: String,
-    /// Whether the server responded in the clear.
-    pub(crate) in_the_clear: bool,
+    /// Whether server and settings do not fit together, so that trying again changes nothing.
+    pub(crate) is_mismatch: bool,
 }
 
 pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
-    let in_the_clear = matches!(error, Error::InvalidMessage(InvalidMessage::InvalidContentType));
     let text = match error {
-        _ if in_the_clear => SPEAKS_NO_TLS.to_owned(),
-        // What the library calls it tells users nothing.
-        Error::InvalidCertificate(why) if of_certificate(why) == Problem::AuthoritysOwn => {
-            advice(Problem::AuthoritysOwn).to_owned()
-        }
-        Error::InvalidCertificate(why) => format!("{}: {why}", advice(of_certificate(why))),
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => SPEAKS_NO_TLS.to_owned(),
+        Error::InvalidCertificate(why) => match of_certificate(why) {
+            // What the library calls these tells users nothing.
+            problem @ (Problem::AuthoritysOwn | Problem::UntrustedSigner) => {
+                advice(problem).to_owned()
+            }
+            problem => format!("{}: {why}", advice(problem)),
+        },
         other => match of_handshake(other) {
             Some(problem) => format!("{}: {other}", advice(problem)),
-            None => other.to_string(),
+            None => return TlsFailure { text: other.to_string(), is_mismatch: false },
         },
     };
-    TlsFailure { text, in_the_clear }
+    TlsFailure { text, is_mismatch: true }
+}
+
+/// What a server speaks instead of HTTP/1.1, by the first bytes that came of it.
+pub(crate) fn spoken_instead(came: &[u8], in_the_clear: bool) -> Option<&'static str> {
+    match came {
+        _ if in_the_clear && came.starts_with(&TLS_ALERT) => Some(SPEAKS_TLS),
+        // A short frame without flags, of the connection and no stream of it (RFC 9113, section 4.1).
+        [0, 0, _, kind, 0, 0, 0, 0, 0, ..] if FIRST_FRAMES.contains(kind) => Some(SPEAKS_HTTP2),
+        _ => None,
+    }
 }
 
 /// Why the server ended the handshake, where that is known.
@@ -118,7 +136,37 @@ mod tests {
             (Error::AlertReceived(Alert::UnrecognisedName), Problem::UnknownName),
         ] {
             assert_eq!(of_handshake(&error), Some(problem));
-            assert_eq!(describe(&error, |_| "do this").text, format!("do this: {error}"));
+            let failure = describe(&error, |_| "do this");
+            assert_eq!(failure.text, format!("do this: {error}"));
+            assert!(failure.is_mismatch);
+        }
+    }
+
+    #[test]
+    fn a_failure_that_may_pass_is_no_mismatch() {
+        let failure = describe(&Error::AlertReceived(Alert::InternalError), |_| "do this");
+        assert!(!failure.is_mismatch && !failure.text.contains("do this"), "{failure:?}");
+        let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        let text = "do this".to_owned();
+        assert_eq!(describe(&unknown, |_| "do this"), TlsFailure { text, is_mismatch: true });
+    }
+
+    #[test]
+    fn what_a_server_speaks_is_known_by_its_first_bytes() {
+        let settings = *b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64";
+        let goaway = *b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\x01";
+        let alert = [0x15, 3, 3, 0, 2, 2, 40];
+        for (came, in_the_clear, spoken) in [
+            (&settings[..], true, Some(SPEAKS_HTTP2)),
+            (&settings[..], false, Some(SPEAKS_HTTP2)),
+            (&goaway[..], true, Some(SPEAKS_HTTP2)),
+            (&settings[..8], true, None),
+            (&alert[..], true, Some(SPEAKS_TLS)),
+            (&alert[..], false, None),
+            (&b"\0\0\x06\x01\0\0\0\0\x01 a stream's"[..], true, None),
+            (&b"HTTP/1.1 200 OK\r\n"[..], true, None),
+        ] {
+            assert_eq!(spoken_instead(came, in_the_clear), spoken, "{came:?}");
         }
     }
 }

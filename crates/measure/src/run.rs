@@ -11,6 +11,13 @@ use crate::machine::Watch;
 /// A closed loop that ends by count alone gives up when nobody has been served for the time-out and for so much longer: users
 /// that back off would go on for hours.
 const PATIENCE: Nanos = 10 * SECOND;
+/// Connections that fail for a reason that trying again does not change until a run is taken to have no others.
+const ENOUGH: u64 = 3;
+/// The share of the users, or of the arrivals, that may yet wait for a response without being taken for others.
+const OTHERS: f64 = 0.1;
+/// Why a run ended that had no others.
+const ALL_MISMATCHED: &str =
+    "every connection failed alike, for a reason that trying again does not change";
 
 /// What is done with a run as it comes. Every method may be left out.
 pub trait Observer {
@@ -56,6 +63,7 @@ pub fn run(
     let mut builder = RunBuilder::new(head);
     let mut aborted = None;
     let (mut unserved, mut given_up) = (Unserved::of(&launch.plan), false);
+    let (mut mismatches, mut all_mismatched) = (Mismatches::of(&launch.plan), false);
     let mut watch = Watch::start(&launch.plan);
     observer.starting(&watch.server());
     let outcome = engine::launch(launch, |progress| {
@@ -73,15 +81,17 @@ pub fn run(
             return;
         }
         aborted = observer.ends(interval);
-        given_up = aborted.is_none() && unserved.too_long(interval);
-        if aborted.is_some() || given_up {
+        all_mismatched = aborted.is_none() && mismatches.are_all(interval);
+        given_up = aborted.is_none() && !all_mismatched && unserved.too_long(interval);
+        if aborted.is_some() || all_mismatched || given_up {
             launch.stop.store(true, Ordering::Relaxed);
         }
     })?;
     // A run that gives up has come to its end: its last attempts count as failed.
     let mut run = verdict::conclude(builder, outcome.stopped && !given_up);
     run.aborted = aborted;
-    run.halted = outcome.halted.map(|halt| halt.to_string());
+    let mismatched = all_mismatched.then(|| ALL_MISMATCHED.to_owned());
+    run.halted = outcome.halted.map(|halt| halt.to_string()).or(mismatched);
     observer.concluded(&mut run);
     run.validity = verdict::judge(&run);
     Ok(run)
@@ -114,6 +124,43 @@ impl Unserved {
             self.lasted_ns = self.lasted_ns.saturating_add(length_ns);
         }
         self.borne_ns.is_some_and(|borne_ns| self.lasted_ns >= borne_ns)
+    }
+}
+
+/// Connections that failed since server and settings do not fit together, while no other served anybody.
+#[derive(Debug)]
+struct Mismatches {
+    /// When the window ends, if it ends by time.
+    window_end_ns: Nanos,
+    count: u64,
+    served: bool,
+}
+
+impl Mismatches {
+    fn of(plan: &Plan) -> Self {
+        let ends = |duration_ns| plan.warmup_ns.saturating_add(duration_ns);
+        Self { window_end_ns: plan.duration_ns.map_or(Nanos::MAX, ends), count: 0, served: false }
+    }
+
+    /// Whether all connections of a run that would go on are of that kind, this interval's with those before. Where others
+    /// are open, they may wait for responses that take long.
+    fn are_all(&mut self, interval: &Interval) -> bool {
+        // The last interval before the end by count is shorter.
+        let is_whole = interval.end_ns.saturating_sub(interval.start_ns) >= SECOND;
+        let goes_on = is_whole && interval.end_ns < self.window_end_ns;
+        let tally = &interval.tally;
+        self.count = self.count.saturating_add(tally.mismatches);
+        self.served |= tally.responses_done > 0 || tally.requests() > 0;
+        let others = match tally.presence.available() {
+            _ if tally.open.max == 0 => false,
+            Some(available) => available > OTHERS,
+            // An open loop, or warm-up, in which nobody looks at the users' time.
+            None => {
+                let failed = tally.mismatches as f64;
+                interval.due == 0 || failed < (1.0 - OTHERS) * interval.due as f64
+            }
+        };
+        goes_on && !self.served && !others && self.count >= ENOUGH
     }
 }
 
@@ -155,5 +202,42 @@ mod tests {
         let at_a_rate = Plan { rate_per_s: Some(10.0), ..counted };
         assert_eq!(gives_up(&timed, refused, 0), None);
         assert_eq!(gives_up(&at_a_rate, refused, 0), None);
+    }
+
+    #[test]
+    fn a_run_ends_whose_connections_all_fail_for_a_reason_that_stays() {
+        let second = |mismatches, open, due, down_ns, responses_done| {
+            let mut interval = Interval::new(0, Phase::Window, 0, SECOND);
+            interval.due = due;
+            let tally = &mut interval.tally;
+            (tally.mismatches, tally.responses_done) = (mismatches, responses_done);
+            tally.open.max = open;
+            if due == 0 {
+                (tally.presence.user_ns, tally.presence.down_ns) = (10 * SECOND, down_ns);
+            }
+            interval
+        };
+        let ends = |seconds: &[Interval]| {
+            let mut mismatches = Mismatches::of(&fixture::plan());
+            seconds.iter().any(|interval| mismatches.are_all(interval))
+        };
+        assert!(ends(&[second(70, 0, 0, 10 * SECOND, 0)]), "no handshake succeeds");
+        assert!(ends(&[second(7, 0, 1000, 0, 0)]), "at a rate, with pauses between attempts");
+        assert!(ends(&[second(2, 0, 0, SECOND, 0), second(2, 0, 0, SECOND, 0)]));
+        assert!(!ends(&[second(2, 0, 0, SECOND, 0)]), "too few to say");
+        assert!(!ends(&[second(0, 0, 0, 10 * SECOND, 0)]), "a server that is not there may come");
+        assert!(ends(&[second(900, 10, 0, 10 * SECOND, 0)]), "each request fails");
+        assert!(ends(&[second(990, 10, 1000, 0, 0)]), "each arrival fails");
+        assert!(!ends(&[second(70, 10, 0, SECOND, 0)]), "nine of ten users wait");
+        assert!(!ends(&[second(100, 10, 1000, 0, 0)]), "nine of ten arrivals wait");
+        assert!(!ends(&[second(70, 10, 0, 9 * SECOND, 50)]), "some are served");
+        let (well, ill) = (second(0, 10, 0, 0, 50), second(70, 0, 0, 10 * SECOND, 0));
+        assert!(!ends(&[well, ill]), "what was well may be so again");
+        let mut warm_up = second(900, 10, 0, 0, 0);
+        warm_up.tally.presence.user_ns = 0;
+        assert!(!ends(&[warm_up]), "nothing is known of the users");
+        let mut last = second(70, 0, 0, 10 * SECOND, 0);
+        last.end_ns = SECOND / 2;
+        assert!(!ends(&[last]), "it has ended by itself");
     }
 }

@@ -133,8 +133,8 @@ pub struct Run {
     /// The rule that ended the run early, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<Abort>,
-    /// Why what was to be sent came to an end before the run did: a script's error, a pool that ran
-    /// out. The figures are those of the run so far.
+    /// Why the run came to an end before its time: a script's error, a pool that ran out, connections that all fail for
+    /// a reason that trying again does not change. The figures are those of the run so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<String>,
 }

@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod allowed_files;
+pub mod body;
 pub mod cursors;
 pub mod input;
 pub mod objectives;

@@ -23,15 +23,25 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     }
     let (status, n) = statuses.into_iter().max_by_key(|&(_, n)| n)?;
     let responses = runs().map(|run| run.totals.requests).fold(0, u64::saturating_add);
-    let what = match status {
-        401 => "give credentials (-H 'Authorization: ...', or -u)",
-        _ => "check the URL",
-    };
+    let what = remedy(status).unwrap_or("check the URL");
     Some(format!(
         "{} of {} responses had status {status}, at every level: {what}, or accept them with --success",
         grouped(n as f64, 0),
         grouped(responses as f64, 0)
     ))
+}
+
+/// What to do about responses of this status, where the status says it.
+pub(crate) fn remedy(status: u16) -> Option<&'static str> {
+    Some(match status {
+        401 => "give credentials (-H 'Authorization: ...', or -u)",
+        403 => "check what the credentials allow, and whom the server lets in",
+        404 | 410 => "check the URL",
+        405 => "give the method that the path takes (-m)",
+        415 => "name the body's type (--json, or -H 'Content-Type: ...')",
+        429 => "raise the server's limit on the rate, or lower the load",
+        _ => return None,
+    })
 }
 
 /// Statuses that do not count as success. Endpoints may set other ranges, which is why failures
@@ -87,6 +97,8 @@ mod tests {
             sentence.contains("give credentials (-H 'Authorization: ...', or -u)"),
             "{sentence}"
         );
+        let sentence = refused(&sweep(&[&[(405, 900)]])).unwrap();
+        assert!(sentence.contains("the method that the path takes (-m), or accept"), "{sentence}");
         for served in [&[&[(200, 500), (404, 500)][..], &[(404, 2000)]][..], &[]] {
             assert_eq!(refused(&sweep(served)), None);
         }

@@ -9,14 +9,12 @@ use wire::WireError;
 
 use super::{Pace, Worker};
 use crate::conn::{Conn, ConnState};
-use crate::problem::SPEAKS_TLS;
+use crate::problem::spoken_instead;
 use crate::recorder::{Attempt, InFlight, Recorder};
 
 /// First pause before a connection that could not be opened is tried again; it doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
 const BACKOFF_DOUBLINGS: u16 = 7;
-/// How an alert record of TLS begins, whatever its version.
-const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
@@ -110,12 +108,17 @@ impl Worker {
         came: &[u8],
         now: Nanos,
     ) {
-        let in_the_clear = self.job.tls.is_none();
-        if in_the_clear && came.starts_with(&TLS_ALERT) {
-            self.recorder.tally.other_scheme += 1;
-            return self.broken(net, j, ErrorClass::Protocol, SPEAKS_TLS, now);
+        match self.other_protocol(came) {
+            Some(other) => self.broken(net, j, ErrorClass::Protocol, other, now),
+            None => self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now),
         }
-        self.broken(net, j, ErrorClass::Protocol, &error.to_string(), now);
+    }
+
+    /// What these bytes say that the server speaks instead of HTTP/1.1, if they do. The connection has failed.
+    pub(super) fn other_protocol(&mut self, came: &[u8]) -> Option<&'static str> {
+        let other = spoken_instead(came, self.job.tls.is_none());
+        self.recorder.tally.mismatches += u64::from(other.is_some());
+        other
     }
 
     pub(super) fn broken<N: Net>(

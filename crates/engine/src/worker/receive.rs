@@ -75,7 +75,7 @@ impl Worker {
             self.flush_tls(net, j);
             if let Err(error) = fed {
                 let failure = describe(&error, self.job.advice);
-                self.recorder.tally.other_scheme += u64::from(failure.in_the_clear);
+                self.recorder.tally.mismatches += u64::from(failure.is_mismatch);
                 self.tls_failed(net, j, &failure.text, now);
                 break;
             }

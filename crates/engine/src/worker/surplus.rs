@@ -35,10 +35,14 @@ impl Worker {
     /// Bytes came without a request: the connection cannot be trusted with another one.
     #[cold]
     pub(super) fn unsolicited<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
-        self.count_surplus(bytes);
-        let n = bytes.len();
-        self.recorder
-            .keep_sample(ErrorClass::Protocol, || format!("the server sent {n} unsolicited bytes"));
+        let other = self.other_protocol(bytes);
+        if other.is_none() {
+            self.count_surplus(bytes);
+        }
+        self.recorder.keep_sample(ErrorClass::Protocol, || match other {
+            Some(other) => other.to_owned(),
+            None => format!("the server sent {} unsolicited bytes", bytes.len()),
+        });
         self.close(net, j, now, Close::Now);
         self.reopenable(j);
         self.serve_arrivals(net, now);
@@ -58,8 +62,11 @@ impl Worker {
     /// A response came to a request that had not left: an earlier one had two responses.
     #[cold]
     pub(super) fn unasked<N: Net>(&mut self, net: &mut N, j: u32, bytes: &[u8], now: Nanos) {
-        self.count_surplus(bytes);
-        let error = "the server sent more responses than there were requests";
+        let other = self.other_protocol(bytes);
+        if other.is_none() {
+            self.count_surplus(bytes);
+        }
+        let error = other.unwrap_or("the server sent more responses than there were requests");
         self.broken(net, j, ErrorClass::Protocol, error, now);
     }
 

@@ -67,9 +67,10 @@ pub struct Tally {
     /// Of the handshakes, those that went on with the session of an earlier connection.
     #[serde(default)]
     pub tls_resumed: u64,
-    /// Connections on which the server spoke TLS and was asked in the clear, or the other way round.
+    /// Connections that failed since server and settings do not fit together, so that trying again changes nothing:
+    /// another scheme or protocol, no TLS version in common, a certificate that is not accepted.
     #[serde(default)]
-    pub other_scheme: u64,
+    pub mismatches: u64,
     /// Connections on which a response came that no request was waiting for.
     #[serde(default)]
     pub surplus_responses: u64,
@@ -149,7 +150,7 @@ impl Tally {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
         self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
-        self.other_scheme = self.other_scheme.saturating_add(other.other_scheme);
+        self.mismatches = self.mismatches.saturating_add(other.mismatches);
         self.surplus_responses = self.surplus_responses.saturating_add(other.surplus_responses);
         self.unsolicited = self.unsolicited.saturating_add(other.unsolicited);
         self.unchecked = self.unchecked.saturating_add(other.unchecked);

@@ -37,10 +37,11 @@ pub struct Totals {
     /// on; the others of `tls_ns` were full. Absent in runs measured before it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_resumed: Option<u64>,
-    /// Connections on which the server spoke TLS and was asked in the clear, or the other way round; absent where there
-    /// were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub other_scheme: Option<u64>,
+    /// Connections that failed since server and settings do not fit together, so that trying again changes nothing:
+    /// another scheme or protocol, no TLS version in common, a certificate that is not accepted; absent where there were
+    /// none.
+    #[serde(default, alias = "other_scheme", skip_serializing_if = "Option::is_none")]
+    pub mismatches: Option<u64>,
     /// Connections on which a response came that no request was waiting for, from the start of the run until shortly
     /// after its last response; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,7 +51,7 @@ impl Sums {
         }
         let totals = &mut self.totals;
         for (sum, n) in [
-            (&mut totals.other_scheme, tally.other_scheme),
+            (&mut totals.mismatches, tally.mismatches),
             (&mut totals.surplus_responses, tally.surplus_responses),
             (&mut totals.unsolicited, tally.unsolicited),
             (&mut totals.unchecked, tally.unchecked),

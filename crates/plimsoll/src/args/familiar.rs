@@ -149,8 +149,10 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
     let flag = said(error, ContextKind::InvalidArg)?;
     let value = said(error, ContextKind::InvalidValue)?;
     // As curl, hey, ab and oha have it.
-    let is_body = !value.starts_with(|c: char| c.is_ascii_digit()) || value.contains('=');
+    let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
+    let is_body = !starts_with_digit || value.contains('=');
     let is_type = value.contains('/');
+    let is_file = !starts_with_digit && value.contains(['.', '/']);
     let is_time = parse_duration(&value).is_ok();
     match flag.split(' ').next()? {
         "--duration" if is_body && longs(command).any(|long| long == "data") => {
@@ -161,6 +163,10 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
         }
         "--threads" if is_time && has_all(command, "-T") => {
             Some(format!(": -t is how many workers there are; the time-out is -T {value}"))
+        }
+        "--connections" if is_file && has_all(command, "--cookies") => {
+            let what = ": -c is how many connections; --cookies keeps the cookies that responses set";
+            Some(what.to_owned())
         }
         "--script" if value.is_empty() && has_all(command, "-q") => {
             Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
@@ -363,6 +369,14 @@ mod tests {
             ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
             ("run http://h/ -s -k", "-q prints nothing while running"),
             ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ -c jar.txt", "--cookies keeps the cookies that responses set"),
+            ("run http://h/ -c 2.5", "not a whole number"),
+            ("run http://h/ -f body.json", "a body's file is --body-file FILE"),
+            ("run http://h/ -r 100", "a rate is -R RATE"),
+            ("capacity http://h/ -r 100", "and the run goes on; see"),
+            ("run http://h/ --disableKeepAlives", "use --no-keepalive"),
+            ("run http://h/ --pass x", "without a password"),
+            ("run http://h/ --next", "written into a workload file"),
             ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
             ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
         ] {

@@ -13,7 +13,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::script_run::{ScriptRun, Steps};
-use crate::load::shape::threads;
+use crate::load::shape::{many_threads, threads};
 use crate::load::tls;
 use crate::profiles::endpoint::Endpoint;
 use crate::profiles::stored;
@@ -115,7 +115,9 @@ fn carry_out(
     prepared.print_for_people(args.print.format != Format::Json);
     let stop = stop_on_signal()?;
     let (launch, notices) = prepared.level(shape, false, &stop)?;
-    for notice in prepared.notices.iter().chain(&notices) {
+    let may_be_time = args.shape.duration.is_none() && prepared.input.workload().is_none();
+    let of_threads = may_be_time.then(|| many_threads(args.load.threads)).flatten();
+    for notice in prepared.notices.iter().chain(&notices).chain(&of_threads) {
         eprintln!("plimsoll: {notice}");
     }
     let folder = folder(&prepared.input)?;

@@ -2,7 +2,7 @@
 //! source addresses where ports of one would not do.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::Duration;
@@ -49,6 +49,7 @@ impl Destination {
     /// # Errors
     /// On anything but an http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, Failure> {
+        let text = text.trim();
         if let Some(path) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix://")) {
             return usage(format!(
                 "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/"
@@ -82,6 +83,7 @@ impl Destination {
         let of_this_machine = if of_port { format!("localhost{text}") } else { String::new() };
         let text = if of_port { &of_this_machine } else { text };
         refuse_what_is_no_host(text)?;
+        refuse_a_bare_ipv6(text)?;
         refuse_a_port_alone(text)?;
         let is_scheme =
             |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
@@ -123,6 +125,7 @@ impl Destination {
 
     /// What differs between the URL as typed and the request: blanks, for one, are sent as `%20`. Secrets are masked.
     pub fn difference(&self, typed: &str) -> Option<String> {
+        let typed = typed.trim();
         let typed = typed.split_once("://").map_or(typed, |(_, rest)| rest);
         let typed = typed.split('#').next().unwrap_or_default();
         let path = typed.find(['/', '?', '\\']).map_or("", |at| &typed[at..]);
@@ -192,6 +195,24 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses an IPv6 address that is not in brackets: where its port begins cannot be known.
+fn refuse_a_bare_ipv6(text: &str) -> Result<(), Failure> {
+    let parts = text.split_once("://");
+    let parts = parts.filter(|(before, _)| before.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let (scheme, typed) = parts.unwrap_or(("http", text));
+    let (host, rest) = typed.split_at(typed.find(['/', '?', '#']).unwrap_or(typed.len()));
+    let is_address = |host: &str| host.parse::<Ipv6Addr>().is_ok();
+    let with_port = host.rsplit_once(':').filter(|(host, _)| is_address(host));
+    let meant = match with_port.filter(|(_, port)| port.parse::<u16>().is_ok()) {
+        Some((host, port)) => format!("[{host}]:{port}"),
+        None if is_address(host) => format!("[{host}]"),
+        None => return Ok(()),
+    };
+    usage(format!(
+        "`{text}`: an IPv6 address stands in brackets, as in {scheme}://{meant}{rest}"
+    ))
 }
 
 /// Refuses a number where a host is expected: it would be read as the 32 bits of an address, and 8080 is 0.0.31.144.
@@ -379,6 +400,11 @@ mod tests {
         assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a?b=http://c", 8080));
         let at = Destination::parse(":8080/a").unwrap();
         assert_eq!((at.url.as_str(), at.port), ("http://localhost:8080/a", 8080));
+        let at = Destination::parse(" localhost:8080/a\n").unwrap();
+        assert_eq!(at.url.as_str(), "http://localhost:8080/a");
+        assert_eq!(at.difference(" localhost:8080/a\n"), None);
+        let at = Destination::parse("h/a?b=http://::1/").unwrap();
+        assert_eq!(at.target, "/a?b=http://::1/");
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
     }
@@ -428,6 +454,10 @@ mod tests {
             ("src", "is a folder"),
             ("8080", "port 8080 of this machine is :8080"),
             ("8080/x?y=1", "port 8080 of this machine is :8080/x?y=1"),
+            ("http://::1:8080/x", "in brackets, as in http://[::1]:8080/x"),
+            ("::1", "in brackets, as in http://[::1]"),
+            ("2001:db8::1/x", "in brackets, as in http://[2001:db8::1]/x"),
+            ("https://fe80::1:8443", "in brackets, as in https://[fe80::1]:8443"),
             ("http://8080/", "port 8080 of this machine is :8080/"),
             ("8080:80", "8080 is a number and no host"),
             ("99999999", "99999999 is a number and no host"),

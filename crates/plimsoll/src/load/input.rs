@@ -18,10 +18,10 @@ use wire::RequestParts;
 use crate::args::{LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
 use crate::load::address::Destination;
+use crate::load::body;
 use crate::load::script_run::SiteParts;
 use crate::load::settings::{Origin, Settings, ShapeSettings};
 use crate::load::workload_file::{self, Ready, WorkloadFile};
-use crate::results::input;
 use crate::secrets;
 
 /// What a load sends, as the command line or a workload file has it.
@@ -248,7 +248,7 @@ impl LoadInput {
         let tls = &args.tls;
         let named = [&args.script, &args.body_file, &tls.cacert, &tls.cert, &tls.key];
         let mut files: BTreeSet<PathBuf> = named.into_iter().flatten().cloned().collect();
-        files.extend(file_of_body(args).map(Path::to_owned));
+        files.extend(body::file(args).map(Path::to_owned));
         if let Some((file, _)) = self.workload() {
             files.insert(file.path().to_owned());
             files.extend(file.named());
@@ -398,37 +398,13 @@ fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// Whether `-H` names this field.
-fn names_field(args: &LoadArgs, field: &str) -> bool {
+pub(super) fn names_field(args: &LoadArgs, field: &str) -> bool {
     let mut names = args.headers.iter().filter_map(|text| Some(text.split_once(':')?.0.trim()));
     names.any(|name| name.eq_ignore_ascii_case(field))
 }
 
-/// What the flag for a body is given.
-fn given_as_body(args: &LoadArgs) -> Option<&String> {
-    args.body.as_ref().or(args.data.as_ref()).or(args.json.as_ref())
-}
-
-/// The file that `-b @FILE`, `--data @FILE` or `--json @FILE` names.
-fn file_of_body(args: &LoadArgs) -> Option<&Path> {
-    given_as_body(args)?.strip_prefix('@').map(Path::new)
-}
-
 fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure> {
-    let text = given_as_body(args);
-    if let Some(text) = text.filter(|text| text.len() <= 255 && Path::new(text).is_file()) {
-        eprintln!("plimsoll: the body is the text `{text}`; @{text} sends the file of that name");
-    }
-    let is_json = |text: &String| text.trim_start().starts_with(['{', '[']);
-    if args.data.as_ref().is_some_and(is_json) && !names_field(args, "Content-Type") {
-        eprintln!(
-            "plimsoll: the body looks like JSON and is sent as a form, as curl does; --json sends it as JSON"
-        );
-    }
-    let body = match (text, file_of_body(args).or(args.body_file.as_deref())) {
-        (_, Some(path)) => Some(body_of(path)?),
-        (Some(text), None) => Some(text.clone().into_bytes()),
-        (None, None) => None,
-    };
+    let body = body::of(args)?;
     let default = if body.is_some() { "POST" } else { "GET" };
     let method = args.method.clone().unwrap_or_else(|| default.to_owned());
     if method == "CONNECT" {
@@ -445,12 +421,6 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
         return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {upper}?"));
     }
     Ok((method, body))
-}
-
-/// The bytes of a body's file.
-fn body_of(path: &Path) -> Result<Vec<u8>, Failure> {
-    let read = input::read_at_most(path, traffic::LONGEST_REQUEST as u64);
-    read.map_err(|why| Failure::CannotRun(format!("the body's file {}: {why}", path.display())))
 }
 
 fn header(text: &str) -> Result<(String, String), Failure> {

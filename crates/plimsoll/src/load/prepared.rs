@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::{FirstResponses, Launch};
+use engine::{Advice, FirstResponses, Launch};
 use model::Nanos;
 use model::quote::counted;
 use model::units::show_duration;
@@ -196,7 +196,7 @@ impl Prepared {
             destinations: begun.destinations,
             stuck: begun.stuck,
             tls: self.tls.as_ref().map(|tls| (tls.config.clone(), tls.name.clone())),
-            advice: tls::advice,
+            advice: self.tls.as_ref().map_or(tls::advice as Advice, |tls| tls.advice),
             first_responses: self.first_responses.clone(),
             io: self.io,
             stop: stop.clone(),

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use model::units::parse_duration;
 use model::{Phase, Run};
 use script::{Printed, Script, Scripted, Session, Site, Stats, Summary, SummaryErrors, Watchdog};
 use traffic::{Halt, Source, Supply, WorkerPlace};
@@ -31,10 +32,13 @@ pub const SCRIPT_MISSING: &str = "arguments after -- are for a script: name it w
 
 /// That a script cannot be read. Who makes curl silent so has given none.
 pub fn unreadable(path: &Path, why: &io::Error) -> Failure {
-    Failure::CannotRun(format!(
-        "-s {}: {why}; a script of wrk's is read there, and -q prints nothing while running",
-        path.display()
-    ))
+    let path = path.display().to_string();
+    // As ab has its time-out.
+    let meant = match parse_duration(&path) {
+        Ok(_) => format!("the time-out is -T {path}"),
+        Err(_) => "-q prints nothing while running".to_owned(),
+    };
+    Failure::CannotRun(format!("-s {path}: {why}; a script of wrk's is read there, and {meant}"))
 }
 
 /// A script on its way through the commands.

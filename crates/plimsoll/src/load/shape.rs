@@ -1,6 +1,7 @@
 //! How much load there is, for how long: what differs between the levels of a sweep, and which of it makes no load.
 
 use model::Nanos;
+use model::quote::counted;
 use net::limits;
 
 use crate::failure::{Failure, usage};
@@ -62,14 +63,34 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
         Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
             "-t {threads} is above -c {connections}: each worker needs a connection: give -c {threads} or more, or leave \
-             -t out; the time-out is -T TIME"
+             -t out; the time-out is -T TIME, the duration -d TIME"
         )),
     }
+}
+
+/// What to know of workers of which there are more than processors, where no duration was given: with ab and hey, `-t 30` is
+/// for how long.
+pub fn many_threads(asked: Option<u64>) -> Option<String> {
+    let processors = limits::allowed_cpus().len() as u64;
+    let asked = asked.filter(|&asked| asked > processors)?;
+    let of = counted(processors, "processor");
+    Some(format!(
+        "-t {asked}: {asked} workers on {of}; the duration is -d TIME, the time-out -T TIME"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_workers_than_processors_may_have_been_meant_as_a_time() {
+        assert_eq!(many_threads(None), None);
+        assert_eq!(many_threads(Some(1)), None);
+        let told = many_threads(Some(1_000_000)).expect("a notice");
+        assert!(told.starts_with("-t 1000000: 1000000 workers on "), "{told}");
+        assert!(told.ends_with("; the duration is -d TIME, the time-out -T TIME"), "{told}");
+    }
 
     #[test]
     fn there_are_no_more_workers_than_connections_nor_than_most() {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{PemInput, Problem, TlsError, TlsSettings};
+use engine::{Advice, PemInput, Problem, TlsError, TlsSettings};
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection};
 
@@ -28,6 +28,8 @@ pub struct Tls {
     pub insecure: bool,
     /// Whether connections go on with the sessions of earlier ones.
     pub resume: bool,
+    /// What to do about failures.
+    pub advice: Advice,
 }
 
 /// Bytes of a file of certificates or of a key at most: all public authorities take less than one.
@@ -77,10 +79,14 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
     let ca = bytes(named("--cacert", &args.cacert, "cacert", spec.cacert))?;
     let insecure = args.insecure || spec.insecure;
     let resume = args.tls_resume || spec.resume;
+    let is_by_system = !insecure && ca.is_none();
+    let system_roots = if is_by_system { system_roots() } else { Vec::new() };
+    let is_bare = is_by_system && system_roots.is_empty();
+    let advice: Advice = if is_bare { without_authorities } else { advice };
     let settings = TlsSettings {
         insecure,
         resume,
-        system_roots: if insecure || ca.is_some() { Vec::new() } else { system_roots() },
+        system_roots,
         ca,
         cert: bytes(named("--cert", &args.cert, "cert", spec.cert))?,
         key: bytes(named("--key", &args.key, "key", spec.key))?,
@@ -94,7 +100,7 @@ pub fn read(args: &TlsArgs, input: &LoadInput) -> Result<Tls, Failure> {
     let Ok(name) = ServerName::try_from(sni.clone()) else {
         return usage(format!("`{sni}` is not a valid TLS server name"));
     };
-    Ok(Tls { config, name, sni, insecure, resume })
+    Ok(Tls { config, name, sni, insecure, resume, advice })
 }
 
 /// That flags are of no use to a load in the clear. `-k` is given out of habit, and changes nothing there.
@@ -203,7 +209,32 @@ pub fn advice(problem: Problem) -> &'static str {
     }
 }
 
+/// As [`advice`], where this machine knows no authority that certificates could be checked by.
+fn without_authorities(problem: Problem) -> &'static str {
+    match problem {
+        Problem::UntrustedSigner | Problem::AuthoritysOwn => {
+            "no authority is known here that the server's certificate could be checked by: install the package \
+             ca-certificates (--cacert FILE trusts one certificate, --insecure accepts any)"
+        }
+        other => advice(other),
+    }
+}
+
 pub fn system_roots() -> Vec<Vec<u8>> {
     let found = rustls_native_certs::load_native_certs();
     found.certs.iter().map(|certificate| certificate.to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_without_authorities_is_told_to_have_some() {
+        for problem in [Problem::UntrustedSigner, Problem::AuthoritysOwn] {
+            let text = without_authorities(problem);
+            assert!(text.contains("ca-certificates") && text.contains("--cacert FILE"), "{text}");
+        }
+        assert_eq!(without_authorities(Problem::OtherName), advice(Problem::OtherName));
+    }
 }

@@ -14,6 +14,8 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
 use crate::load::script_run::Steps;
+use crate::load::tls;
+use crate::results::deliver::mismatch;
 use crate::results::output;
 use crate::runs::execute::{Extras, execute_sampled};
 use crate::runs::prepare;
@@ -70,6 +72,9 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
     let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     objectives.judge(&mut run);
     doubt(&run).iter().for_each(|doubt| eprintln!("plimsoll: {doubt}"));
+    if let Some(why) = mismatch(&run, tls::spoken_at) {
+        return cannot_run(why);
+    }
     if run.interrupted {
         return Err(Failure::Interrupted(
             "interrupted: what was measured until then is not kept".to_owned(),

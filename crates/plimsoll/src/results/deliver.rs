@@ -17,7 +17,7 @@ const PAGE: &str = "report.html";
 /// address.
 ///
 /// # Errors
-/// When no response came because the URL's scheme is not what the server speaks. Never because of
+/// When no response came because server and settings do not fit together. Never because of
 /// a file that cannot be written: the result is printed all the same.
 pub fn deliver(
     run: &Run,
@@ -41,7 +41,7 @@ pub fn deliver(
         }
         _ => {}
     }
-    if let Some(why) = wrong_scheme(run, speaks_tls) {
+    if let Some(why) = mismatch(run, speaks_tls) {
         return cannot_run(why);
     }
     if is_refused_in_the_clear(run) {
@@ -67,15 +67,23 @@ fn name_report(dir: &Path, has_details: bool) -> bool {
     output::print(&format!("\nreport: {}\n{more}", page.display()))
 }
 
-/// What to do where one side spoke TLS and the other did not, so that nothing of the server was measured. `speaks_tls` finds
-/// out whether TLS is spoken at an address.
-pub fn wrong_scheme(run: &Run, speaks_tls: fn(&str) -> bool) -> Option<String> {
-    let met = run.totals.other_scheme.is_some() && run.totals.requests == 0;
+/// What to do where server and settings do not fit together, so that nothing of the server was measured: another scheme or
+/// protocol, a certificate that is not accepted. `speaks_tls` finds out whether TLS is spoken at an address.
+pub fn mismatch(run: &Run, speaks_tls: fn(&str) -> bool) -> Option<String> {
     let expects_tls = || run.plan.addresses.first().is_some_and(|address| speaks_tls(address));
-    let scheme = if run.plan.tls.is_some() { engine::SPEAKS_NO_TLS } else { engine::SPEAKS_TLS };
     let is_suspect = is_refused_in_the_clear(run) || is_cut_off_in_the_clear(run);
-    let is_wrong = met || is_suspect && expects_tls();
-    is_wrong.then(|| format!("{}: {scheme}", run.plan.url))
+    let why = match mismatch_met(run) {
+        None if is_suspect && expects_tls() => engine::SPEAKS_TLS,
+        met => met?,
+    };
+    Some(format!("{}: {why}", run.plan.url))
+}
+
+/// What connections failed of that failed for a reason that trying again does not change, if no response came.
+fn mismatch_met(run: &Run) -> Option<&str> {
+    run.totals.mismatches.filter(|_| run.totals.requests == 0)?;
+    let sample = |class: ErrorClass| run.totals.error_samples.get(class.name());
+    sample(ErrorClass::Tls).or_else(|| sample(ErrorClass::Protocol)).map(String::as_str)
 }
 
 /// Whether all that came was 400, in the clear: so do many servers respond to a request in the clear on a port of TLS.

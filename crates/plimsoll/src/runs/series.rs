@@ -1,7 +1,7 @@
 //! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
 //!
 //! Owns the rest between two of them, the live line's prefix, that a notice to the user is printed
-//! once, that a script's hooks are called for each run, and that none follows one whose URL has the wrong scheme. Does not
+//! once, that a script's hooks are called for each run, and that none follows one whose settings do not fit the server. Does not
 //! own which run comes next, nor what becomes of it.
 
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use crate::load::script_run::Steps;
 use crate::load::shape::Shape;
 use crate::load::tls;
 use crate::profiles::stored::ProfileInto;
-use crate::results::deliver::wrong_scheme;
+use crate::results::deliver::mismatch;
 use crate::runs::execute::{Extras, execute_sampled};
 use crate::terminal::live::Live;
 use crate::terminal::signals::stopped;
@@ -57,8 +57,8 @@ impl Series {
     /// `halted`, and the user has been informed.
     ///
     /// # Errors
-    /// When it cannot be made in that shape, or not be carried out, and when the server speaks TLS where the URL does not,
-    /// or the other way round: what comes then says nothing of the server.
+    /// When it cannot be made in that shape, or not be carried out, and when server and settings do not fit together, as
+    /// where the server speaks TLS and the URL does not: what comes then says nothing of the server.
     pub fn run(
         &mut self,
         prefix: String,
@@ -82,7 +82,7 @@ impl Series {
         let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
         let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
-        if let Some(why) = wrong_scheme(&run, tls::spoken_at) {
+        if let Some(why) = mismatch(&run, tls::spoken_at) {
             return cannot_run(why);
         }
         if let (Some(taker), Some(into)) = (taker, &self.profiles) {

@@ -1,4 +1,4 @@
-//! TLS: certificates, names, versions, connections that end without close_notify, and the wrong scheme.
+//! TLS: certificates, names, versions, connections that end without close_notify, and servers that speak something else.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use model::units::SECOND;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -143,7 +144,7 @@ fn certificates_are_checked_by_default() {
             assert_eq!(loaded.ways(), ["tls"], "{io} {flags}: {:?}", loaded.run.totals);
             let sample = &loaded.run.totals.error_samples["tls"];
             assert!(sample.contains(needle), "{io} {flags}: {sample}");
-            assert_eq!(loaded.ended.code, 98);
+            assert_eq!(loaded.ended.code, 1);
         }
     }
 }
@@ -260,13 +261,61 @@ fn a_server_of_tls_that_hangs_up_is_asked_for_its_scheme() {
         .refuses(1, "the server speaks TLS on this port: use https://");
 }
 
+/// A server of nothing but HTTP/2, which speaks first.
+fn http2_peer() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let address = listener.local_addr().expect("an address");
+    let settings = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64";
+    // It ends with the test's process.
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let told = stream.write_all(settings);
+            // A client that leaves early is no failure of the server's.
+            let _ = told.and_then(|()| stream.read_to_end(&mut Vec::new()));
+        }
+    });
+    address
+}
+
 #[test]
-fn no_command_measures_on_with_the_wrong_scheme() {
+fn a_server_of_http2_alone_is_named() {
+    let ended = plimsoll(&format!("run http://{}/ -c 4 -d 200ms -q", http2_peer()));
+    ended.refuses(1, "speaks HTTP/2 on this port");
+}
+
+#[test]
+fn what_trying_again_does_not_change_ends_a_run_at_once() {
+    let identity = Identity::new();
+    let secure = identity.server();
+    let healthz = https(&secure, "/healthz");
+    let of_another = format!("-c 4 --sni other.test --cacert {}", identity.cert.display());
+    let http2 = format!("http://{}/", http2_peer());
+    for (at, flags, needle) in [
+        (&healthz, "-c 4", "--cacert FILE"),
+        (&healthz, "-c 4 -R 100", "--cacert FILE"),
+        (&healthz, &*of_another, "--sni NAME"),
+        (&url(&secure, "/healthz"), "-c 4", "use https://"),
+        (&http2, "-c 4", "speaks HTTP/2 on this port"),
+        (&http2, "-c 4 -R 100", "speaks HTTP/2 on this port"),
+    ] {
+        for io in interfaces() {
+            let loaded = load(at, &format!("-d 60s --io {io} {flags}"));
+            loaded.ended.refuses(1, needle);
+            let totals = &loaded.run.totals;
+            assert!(totals.duration_ns < 30 * SECOND, "{at} {flags}: {totals:?}");
+            assert!(loaded.run.interrupted && loaded.run.halted.is_some(), "{at} {flags}");
+        }
+    }
+}
+
+#[test]
+fn no_command_measures_on_where_settings_do_not_fit() {
     let (plain, secure) = (server(), Identity::new().server());
     let folder = TempDir::new().expect("a temporary folder");
     let wrong = [
         (https(&plain, "/healthz"), "does not speak TLS on this port: use http://"),
         (url(&secure, "/healthz"), "speaks TLS on this port: use https://"),
+        (https(&secure, "/healthz"), "--cacert FILE"),
     ];
     for (at, (url, needle)) in wrong.iter().enumerate() {
         for (name, line) in [

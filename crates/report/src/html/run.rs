@@ -11,10 +11,11 @@ use model::validity::Verdict;
 
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
+use verdict::validity::shows_no_rate;
 
 use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
-use crate::figure::{bytes, clean, count, date, rate, share, share_of};
+use crate::figure::{bytes, clean, count, counted, date, rate, share, share_of};
 use crate::text::{
     attempts, available, bounds_latency, ceiling, concurrency, dip_cells, load, load_of,
     processor_time, qps_over, success, users, workers,
@@ -87,6 +88,14 @@ fn reading(run: &Run) -> String {
         0 => "all attempts succeeded".to_owned(),
         n => format!("{} of the attempts did not succeed", share_of(n, totals.attempts)),
     };
+    if shows_no_rate(run) {
+        return format!(
+            "The server answered {}, too few for a rate or a percentile: in {} on average, the slowest in {}; {success}.",
+            counted(totals.requests, "request"),
+            show_duration(response.mean),
+            show_duration(response.max)
+        );
+    }
     format!(
         "The server answered {} requests/s for {}; half of the requests took up to {}, 99 in 100 up to {}; {success}.",
         rate(run.rates.requests_per_s),
@@ -281,7 +290,7 @@ fn errors(run: &Run) -> Markup {
         @else { (parts::rows(&["error", "attempts", "share", "sample"], classes)) }
         @for (name, n) in outcomes { @if n > 0 { p { (name) ": " (count(n)) "." } } }
         @for (name, n) in &totals.limits {
-            p { "Limit reached here: " (parts::outside(name)) ", " (count(*n)) " times." }
+            p { "Limit reached here: " (parts::outside(name)) ", " (counted(*n, "time")) "." }
         }
     }
 }

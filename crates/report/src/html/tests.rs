@@ -306,3 +306,14 @@ fn kinds_of_responses_are_shown() {
     }
     assert!(!table.contains("endpoint"), "of one request: {table}");
 }
+
+#[test]
+fn a_handful_of_requests_is_read_as_no_rate() {
+    let mut few = fixture::sound::closed();
+    (few.response_ns.count, few.totals.requests) = (3, 3);
+    let page = run(&few);
+    assert!(page.contains("The server answered 3 requests, too few for a rate"), "{page}");
+    assert!(!page.contains("requests/s for "), "{page}");
+    few.totals.limits = [("EMFILE".to_owned(), 1)].into();
+    assert!(run(&few).contains("EMFILE, 1 time."));
+}

@@ -8,6 +8,7 @@ use super::Finding;
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
 use crate::gone::{count_not_made, gone};
+use crate::refused::remedy;
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
@@ -16,8 +17,6 @@ pub(super) const FAILING: f64 = 0.1;
 pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Share of the attempts without a response, time-outs among them, from which on they are named.
 pub(super) const HALF_FAILING: f64 = 0.5;
-/// The status of a response that asks for credentials.
-const UNAUTHORIZED: u16 = 401;
 /// Attempts from which on a block says how many fail.
 const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
@@ -41,7 +40,9 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
             exact_duration(longer_ns)
         );
     }
-    if run.plan.tls.is_some() && run.connect_ns.count > 0 && run.tls_ns.count == 0 {
+    let is_explained = run.totals.mismatches.is_some();
+    let no_handshake = run.plan.tls.is_some() && run.tls_ns.count == 0 && !is_explained;
+    if no_handshake && run.connect_ns.count > 0 {
         evidence += "; connections were made, and no TLS handshake ended: if the server speaks no TLS on this port, the URL \
                      begins with http://";
     }
@@ -79,10 +80,8 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     let named = commonest.map_or_else(String::new, |(status, count)| {
         format!(", {} of them with status {status}", grouped(count as f64, 0))
     });
-    let asked = match commonest {
-        Some((UNAUTHORIZED, _)) => "; 401 asks for credentials: -H 'Authorization: ...', or -u",
-        _ => "",
-    };
+    let advice = commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));
+    let advice = advice.unwrap_or_default();
     let since = began.map_or_else(String::new, |began| {
         let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
         let [before, since] = [began.before, began.since].map(share);
@@ -90,7 +89,7 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     });
     let evidence = format!(
         "{} of {} responses ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
-         carried{asked}",
+         carried{advice}",
         grouped(failed, 0),
         grouped(responses, 0),
         share(failed / responses),

@@ -1,14 +1,14 @@
 //! What users of other tools type, and what to type here: a table of flags, one of commands, and one of examples.
 
-/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta and k6, and those of one command of ours behind another, with what to do
-/// here. A line holds for the commands that have the flags that it names.
+/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta, bombardier and k6, and those of one command of ours behind another, with
+/// what to do here. A line holds for the commands that have the flags that it names.
 pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--http2", "--http3", "--h2", "-2", "-3"], "only HTTP/1.1 is spoken"),
     (
         &["--http-version", "--http2-parallel", "--h2c", "--http2-prior-knowledge", "--http3-only"],
         "only HTTP/1.1 is spoken",
     ),
-    (&["--http1.1", "--http1.0", "-0"], "leave it out: HTTP/1.1 is spoken"),
+    (&["--http1.1", "--http1.0", "--http1", "--fasthttp", "-0"], "leave it out: HTTP/1.1 is spoken"),
     (
         &["-o", "-O", "--output", "--remote-name"],
         "results go to a folder with --out DIR, JSON to standard output with --format json",
@@ -48,7 +48,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--range"], "use -H 'Range: bytes=0-99'"),
     (&["--upload-file"], "use --body-file FILE and -m PUT"),
     (
-        &["--targets", "--urls-from-file", "--rand-regex-url", "--max-repeat", "--dump-urls"],
+        &["--next", "--targets", "--urls-from-file", "--rand-regex-url", "--max-repeat", "--dump-urls"],
         "several URLs are written into a workload file: see `plimsoll init` and `plimsoll import`",
     ),
     (
@@ -80,12 +80,17 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--ciphers", "--tls13-ciphers"], "leave it out: the cipher is agreed on by TLS"),
     (&["--session-tickets"], "use --tls-resume"),
     (&["--noproxy"], "leave it out: no proxy is used"),
+    (&["--dns-ttl"], "leave it out: a name is resolved once, before the load"),
     (
         &["--resolve", "--hosts", "--dns", "--dns-servers", "--resolvers"],
         "use --connect-to HOST:PORT",
     ),
     (&["-B", "--interface", "--local-addr", "--laddr", "--local-ips"], "use --source ADDRESS"),
     (&["-E"], "use --cert FILE and --key FILE"),
+    (
+        &["--pass", "--cert-type", "--key-type"],
+        "use --cert FILE and --key FILE, both in PEM form and without a password",
+    ),
     (&["--capath", "--root-certs"], "use --cacert FILE"),
     (&["--tlsv1.2", "--tlsv1.3", "--tlsv1", "--tlsv1.0", "--tlsv1.1"], "use --tls-min 1.2 or 1.3"),
     (&["--abstract-unix-socket"], "use --unix PATH; abstract sockets are not supported"),
@@ -98,8 +103,16 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "use -T TIME, which limits each attempt from connecting to its last byte",
     ),
     (&["--retry", "--retries"], "nothing is sent twice: a failed attempt is counted as that"),
-    (&["-f", "--fail", "-r"], "leave it out: failures are counted, and the run goes on"),
-    (&["--no-connection-reuse", "--no-vu-connection-reuse"], "use --no-keepalive"),
+    (
+        &["-f"],
+        "leave it out: failures are counted, and the run goes on; a body's file is --body-file FILE",
+    ),
+    (&["-r"], "leave it out: failures are counted, and the run goes on; a rate is -R RATE"),
+    (&["--fail", "-r"], "leave it out: failures are counted, and the run goes on"),
+    (
+        &["--no-connection-reuse", "--no-vu-connection-reuse", "--disableKeepAlives"],
+        "use --no-keepalive",
+    ),
     (&["--keepalive-time"], "leave it out: connections are kept for the whole run"),
     (
         &["--keepalive", "--keep-alive", "-K"],

@@ -1,5 +1,7 @@
 //! Rules about responses.
 
+use model::plan::TlsPlan;
+
 use super::*;
 
 #[test]
@@ -20,6 +22,26 @@ fn rules_about_responses() {
              (Connection refused)",
         ),
         (
+            "a certificate that is not trusted",
+            closed(),
+            |run| {
+                run.plan.tls = Some(TlsPlan {
+                    sni: "localhost".into(),
+                    insecure: false,
+                    min: "1.2".into(),
+                    max: "1.3".into(),
+                    resume: false,
+                });
+                (run.totals.requests, run.totals.succeeded, run.connect_ns.count) = (0, 0, 10);
+                run.totals.mismatches = Some(10_000);
+                run.totals.errors.add(ErrorClass::Tls, 10_000);
+                run.totals.error_samples.insert("tls".into(), "self-signed".into());
+            },
+            Verdict::Invalid,
+            ReasonCode::NoResponses,
+            "of 10,000 attempts; 10,000 failed by tls (self-signed)",
+        ),
+        (
             "all 404",
             closed(),
             |run| {
@@ -30,7 +52,7 @@ fn rules_about_responses() {
             Verdict::Invalid,
             ReasonCode::FastErrors,
             "10,000 of 10,000 responses (100.00 %) were failures, 10,000 of them with status 404: errors \
-             that look like capacity; 0.00/s were carried",
+             that look like capacity; 0.00/s were carried; for 404, check the URL. ",
         ),
         (
             "no credentials",
@@ -42,7 +64,7 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "0.00/s were carried; 401 asks for credentials: -H 'Authorization: ...', or -u. ",
+            "0.00/s were carried; for 401, give credentials (-H 'Authorization: ...', or -u). ",
         ),
         (
             "sheds two thirds",

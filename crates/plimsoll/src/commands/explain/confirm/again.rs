@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::machine;
 use model::units::{SECOND, show_duration};
@@ -121,6 +121,10 @@ impl Again {
             execute_sampled(&launch, environment, extras, &mut live, &mut Steps::default())?;
         run.validity = verdict::judge(&run);
         write_run(&dir, &run);
+        // A run that ended by itself has raised the flag, which the next one looks at.
+        if run.halted.is_some() {
+            self.stop.store(false, Ordering::Relaxed);
+        }
         if stopped(&self.stop) {
             return Err(Failure::Interrupted("interrupted: nothing was confirmed".to_owned()));
         }
