@@ -76,7 +76,8 @@ pub const RULES: &[Rule] = &[
                     shows it: attempt after attempt failed or got a server error (more in a row than \
                     the run's share of failures explains); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
-                    {STALL_TIMES} times the p99 (in an open loop, the p50); the server refused or \
+                    {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
+                    p50); the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts); \
                     within two neighbouring blocks of the window, and almost never outside them, \
                     it did so to {AT_ONCE} of the connections",
