@@ -67,7 +67,8 @@ impl Worker {
 
     /// Counts a connection on which these bytes came that nothing was asked for. Empty lines answer nothing, and
     /// who closes an idle connection may say so.
-    fn count_surplus(&mut self, bytes: &[u8]) {
+    #[cold]
+    pub(super) fn count_surplus(&mut self, bytes: &[u8]) {
         let begins = &bytes[..bytes.len().min(RESPONSE.len())];
         let tally = &mut self.recorder.tally;
         if bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n')) || bytes.get(STATUS) == Some(IDLE)

@@ -127,6 +127,26 @@ fn what_healthy_servers_send_unasked_is_no_response() {
     }
 }
 
+/// A length that is too short ends a response before its last byte: its time is too short, and so is its body.
+#[test]
+fn a_body_longer_than_its_length_is_named_on_a_connection_that_ends_too() {
+    for (body, named) in [("ok", false), ("ok\r\n", false), ("okay, and all the rest", true)] {
+        for load in [closed(4), open(500.0, 4)] {
+            let bytes =
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{body}");
+            let run = judged(drive(&load, |world| {
+                scripted(world, &load.request, move |_| {
+                    let reply = Reply::bytes(bytes.as_bytes()).ending(Close::Flush);
+                    Some(Reply { after: MILLISECOND, ..reply })
+                })
+                .0
+            }));
+            assert_eq!(reported(&run), named, "{body:?}: {:?}", run.validity);
+            assert_eq!(run.totals.succeeded, run.totals.attempts, "{body:?}");
+        }
+    }
+}
+
 #[test]
 fn late_responses_to_attempts_given_up_were_asked_for() {
     let load = closed(4).with(|plan| plan.timeout_ns = 300 * MILLISECOND);
