@@ -129,11 +129,12 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::WorkersSaturated,
         condition: "a worker was busy for {BUSY} of the window or more. Time spent waiting for a \
                     processor counts, unless the server shares the processor and took more of it \
-                    than other processes did. The rule does not apply with --spin, where every \
+                    than other processes did; or there were more workers than processors, and one \
+                    waited like that for {CROWDED} of the window. The rule does not apply with --spin, where every \
                     worker is always busy",
         consequence: "LOWER_BOUND in a closed loop: the server carries at least this. A note in \
                       an open loop, where late sends and the achieved rate show the problem",
-        advice: "Give the generator more workers (-t) and cores, or use another machine; the \
+        advice: "Give the generator more cores, and as many workers (-t), or use another machine; the \
                  latencies include time in the generator's own queue.",
         brief: "",
         check: generator::saturated,
