@@ -229,7 +229,7 @@ fn a_worker_with_nothing_to_do_does_not_lengthen_a_window_that_is_cut_short() {
         // 1.1 ms each: as many as the window has room for.
         let per_s = outcome.run.rates.requests_per_s;
         assert!((per_s - 909.0).abs() < 20.0, "{stop_ms} ms: {per_s}");
-        let window = |phase| outcome.intervals.iter().filter(move |i| i.phase == phase);
+        let window = |phase: Phase| outcome.intervals.iter().filter(move |i| i.phase == phase);
         let end_ns = window(Phase::Window).map(|i| i.end_ns).max();
         assert_eq!(end_ns, Some(totals.duration_ns));
         assert!(window(Phase::Drain).all(|i| Some(i.start_ns) >= end_ns), "{stop_ms} ms");
