@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use model::Nanos;
 use traffic::Halt;
 
-/// Time between the last worker being ready, or noticing that the run is to end, and the run's start or its window's end: by then
-/// the others have seen it.
+/// Time between the last worker being ready and the run's start, or between the first noticing that the run is to end and its
+/// window's end: by then the others have seen it that have something to do.
 const LEAD_NS: u64 = 2_000_000;
 /// The longest that a worker goes without checking for a stop.
 pub(crate) const NOTICE_STOP: Nanos = 50_000_000;
@@ -23,8 +23,7 @@ pub struct StartBarrier {
     /// Connections that each worker has opened before the start, for the live line.
     open: Vec<AtomicU32>,
     start_ns: AtomicU64,
-    /// Which workers have noticed that the window is to end early, and when it does.
-    noticed: Vec<AtomicBool>,
+    /// When a window ends that is cut short.
     end_ns: AtomicU64,
     /// Why a source ended the run: the first that did.
     halt: OnceLock<Halt>,
@@ -33,15 +32,11 @@ pub struct StartBarrier {
 impl StartBarrier {
     /// A barrier that waits for `workers`.
     pub fn new(workers: u32) -> Self {
-        let flags = || (0..workers).map(|_| AtomicBool::new(false)).collect();
-        let open = (0..workers).map(|_| AtomicU32::new(0)).collect();
-        let unset = || AtomicU64::new(UNSET);
         Self {
-            ready: flags(),
-            open,
-            start_ns: unset(),
-            noticed: flags(),
-            end_ns: unset(),
+            ready: (0..workers).map(|_| AtomicBool::new(false)).collect(),
+            open: (0..workers).map(|_| AtomicU32::new(0)).collect(),
+            start_ns: AtomicU64::new(UNSET),
+            end_ns: AtomicU64::new(UNSET),
             halt: OnceLock::new(),
         }
     }
@@ -87,23 +82,13 @@ impl StartBarrier {
         Some(self.start_ns.load(Ordering::Acquire)).filter(|&at| at != UNSET)
     }
 
-    /// Worker `worker` has noticed, at `now` after the start, that the window is to end early. Returns when it ends, as far as is
-    /// known: as soon as the last worker has noticed. If each ended its window at once, their intervals would differ. So all
-    /// ask again, every millisecond, until then.
-    pub fn noticed(&self, worker: u32, now: Nanos) -> Nanos {
-        let order = Ordering::SeqCst;
-        if !self.noticed[worker as usize].swap(true, order) {
-            let all = self.noticed.iter().all(|noticed| noticed.load(order));
-            let within = match self.noticed.len() {
-                // A source that has halted sends nothing meanwhile.
-                1 => 1,
-                _ if all => LEAD_NS,
-                // By then all have noticed that are not stuck.
-                _ => NOTICE_STOP,
-            };
-            self.end_ns.fetch_min(now.saturating_add(within), order);
-        }
-        self.end_ns.load(order)
+    /// A worker has noticed, at `now` after the start, that the window is to end early. Returns when it ends for all of them: soon
+    /// after the first has noticed. One that has nothing to do notices later, and has counted nothing since: it looks before
+    /// it handles what has come.
+    pub fn noticed(&self, now: Nanos) -> Nanos {
+        // A source that has halted sends nothing meanwhile.
+        let lead_ns = if self.ready.len() == 1 { 1 } else { LEAD_NS };
+        self.end(now.saturating_add(lead_ns))
     }
 
     /// Ends the window early, `wanted` nanoseconds after the start, unless another worker has ended it
@@ -135,16 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_when_the_last_worker_has_noticed() {
+    fn a_window_ends_soon_after_the_first_worker_has_noticed() {
         let barrier = StartBarrier::new(2);
-        assert_eq!(barrier.noticed(0, 100), 100 + NOTICE_STOP);
-        assert_eq!(barrier.noticed(0, 300), 100 + NOTICE_STOP, "the other one may be stuck");
-        assert_eq!(barrier.noticed(1, 700), 700 + LEAD_NS);
-        assert_eq!(barrier.noticed(0, 900), 700 + LEAD_NS);
+        assert_eq!(barrier.noticed(700), 700 + LEAD_NS);
+        assert_eq!(barrier.noticed(NOTICE_STOP), 700 + LEAD_NS, "it had nothing to do");
         assert_eq!(barrier.end(5), 700 + LEAD_NS);
-        let late = StartBarrier::new(2);
-        late.noticed(0, 0);
-        assert_eq!(late.noticed(1, NOTICE_STOP - 1), NOTICE_STOP, "no later than was agreed");
-        assert_eq!(StartBarrier::new(1).noticed(0, 100), 101);
+        assert_eq!(StartBarrier::new(1).noticed(100), 101);
     }
 }

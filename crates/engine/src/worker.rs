@@ -48,8 +48,6 @@ use crate::start_barrier::{NOTICE_STOP, StartBarrier};
 use crate::timeouts::Timeouts;
 use crate::user_timers::UserTimers;
 
-/// How often a worker asks for the window's end that has noticed a stop.
-const ASK_EVERY: Nanos = 1_000_000;
 /// The longest that attempts in flight are awaited after a stop.
 const STOPPED_DRAIN: Nanos = 1_000_000_000;
 
@@ -159,10 +157,13 @@ impl Worker {
         self.job.stop.load(Ordering::Relaxed)
     }
 
-    fn notice_stop(&mut self, now: Nanos) {
-        self.run.stopped |= self.stop_requested();
-        if self.run.stopped && !self.run.ended {
-            self.recorder.end_window(self.job.barrier.noticed(self.job.worker, now));
+    /// Looks whether the window is to end early: before anything is counted of what has come.
+    fn notice_stop<N: Net>(&mut self, net: &N) {
+        if !self.run.stopped && self.stop_requested() {
+            self.run.stopped = true;
+            if !self.run.ended {
+                self.recorder.end_window(self.job.barrier.noticed(self.run.now(net)));
+            }
         }
     }
 
@@ -241,9 +242,7 @@ impl Worker {
     }
 
     fn next_wake(&self, now: Nanos) -> Nanos {
-        let asking = self.run.stopped && !self.run.ended;
-        let look = if asking { ASK_EVERY } else { NOTICE_STOP };
-        let mut next = self.recorder.next().min(self.timeouts.next()).min(now + look);
+        let mut next = self.recorder.next().min(self.timeouts.next()).min(now + NOTICE_STOP);
         if self.run.ended {
             return next.min(self.recorder.window_end().saturating_add(self.job.plan.timeout_ns));
         }
@@ -290,7 +289,7 @@ impl<N: Net> Handler<N> for Worker {
             return if self.run.started { self.go_on_listening(net) } else { self.prepare(net) };
         }
         let now = self.end_batch(net);
-        self.notice_stop(now);
+        self.notice_stop(net);
         if !self.run.ended && now >= self.recorder.window_end() {
             self.end_window(net, now);
         }

@@ -90,9 +90,25 @@ pub struct Plan {
     /// closed one `connections` is its peak.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
-    /// Recorded instants that arrivals are due at, nanoseconds since the run's start, ascending.
+    /// The recorded trace that the arrivals follow; absent where they follow a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
+}
+
+/// A recorded trace of arrivals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Recorded {
+    /// Arrivals in it.
+    pub arrivals: u64,
+    /// When they are due, nanoseconds since the run's start, ascending. Results do not hold it: there may be millions.
     #[serde(skip)]
-    pub recorded: Option<Arc<[Nanos]>>,
+    pub dues: Arc<[Nanos]>,
+}
+
+impl From<Arc<[Nanos]>> for Recorded {
+    fn from(dues: Arc<[Nanos]>) -> Self {
+        Self { arrivals: dues.len() as u64, dues }
+    }
 }
 
 impl Plan {
@@ -120,8 +136,7 @@ impl Plan {
     }
 
     /// Of an open loop of single requests that ends by count: the instant before which all of them are due. Absent in other
-    /// loads: their window ends with the last arrival, or later requests are due when they are sent; and where a
-    /// trace says when they are due, which results do not hold.
+    /// loads: their window ends with the last arrival, or later requests are due when they are sent. No count ends a trace.
     pub fn all_due_ns(&self) -> Option<Nanos> {
         let known = self.mix.flows.is_empty() && self.recorded.is_none();
         // A plan from elsewhere may claim anything, and each of its arrivals may have to be drawn.
@@ -135,8 +150,8 @@ impl Plan {
 
     /// What the arrivals follow instead of a steady rate.
     fn shape(&self) -> Option<Shape> {
-        if let Some(dues) = &self.recorded {
-            return Some(Shape::Recorded(Arc::clone(dues)));
+        if let Some(recorded) = &self.recorded {
+            return Some(Shape::Recorded(Arc::clone(&recorded.dues)));
         }
         Stages::new(&self.stages).ok().map(|stages| Shape::Stages(Arc::new(stages)))
     }
@@ -371,6 +386,15 @@ const fn resumed_unasked() -> bool {
 mod tests {
     use super::*;
     use crate::units::SECOND;
+
+    #[test]
+    fn a_result_says_that_its_arrivals_followed_a_trace() {
+        let dues: Arc<[Nanos]> = [0, 5, SECOND].into();
+        let text = serde_json::to_string(&Recorded::from(dues)).expect("JSON");
+        assert_eq!(text, r#"{"arrivals":3}"#);
+        let read: Recorded = serde_json::from_str(&text).expect("a trace");
+        assert_eq!((read.arrivals, read.dues.len()), (3, 0));
+    }
 
     #[test]
     fn a_count_says_when_all_is_due_and_a_hostile_one_takes_no_time() {

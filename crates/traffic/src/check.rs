@@ -57,11 +57,14 @@ impl Wanted {
     }
 }
 
-/// Whether two JSON values are the same; numbers by their value, so that `1` is `1.0`.
+/// Whether two JSON values are the same; numbers by their value, so that `1` is `1.0`. Two whole numbers are compared as such: a
+/// float holds 53 bits, and identifiers have more.
 fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Number, Object};
     match (a, b) {
-        (Number(a), Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Number(a), Number(b)) => {
+            a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
         (Array(a), Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Object(a), Object(b)) => {
             a.len() == b.len() && a.iter().all(|(n, a)| b.get(n).is_some_and(|b| same(a, b)))
@@ -105,6 +108,27 @@ impl Check {
             Self::Contains(wanted) => memchr::memmem::find(body, wanted.text(computed)).is_some(),
             Self::Regex(regex) => regex.is_match(body),
             Self::Status(_) | Self::Header { .. } => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_by_their_value() {
+        for (a, b, alike) in [
+            ("1", "1.0", true),
+            ("1", "10e-1", true),
+            ("[0.5, {\"n\": 2}]", "[5e-1, {\"n\": 2.0}]", true),
+            ("1", "2", false),
+            // One float stands for both.
+            ("1152921504606846977", "1152921504606846976", false),
+            ("-9007199254740993", "-9007199254740992", false),
+        ] {
+            let value = |text: &str| serde_json::from_str(text).expect("JSON");
+            assert_eq!(same(&value(a), &value(b)), alike, "{a} and {b}");
         }
     }
 }

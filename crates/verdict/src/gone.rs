@@ -30,8 +30,9 @@ const IMPROBABLE: f64 = 7.0;
 const FAILED_IN_A_ROW: f64 = 3.0;
 /// A long wait that ended well: at least as long, as much of the window, and as many users at once.
 pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
-/// How many times the 99th percentile of the service time a stall lasts; in an open loop, where many
-/// requests may be part of it, times the median.
+/// How many times what requests usually take a stall lasts: the 99th percentile of the service time; where users pause
+/// between requests, and each of the few that they make may be part of it, the 90th; in an open loop, where
+/// many requests may be, the median.
 pub(crate) const STALL_TIMES: u64 = 20;
 /// Connections cut off at once: at least this number, and this share of those that stood.
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
@@ -262,7 +263,12 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     let (least, part, users) = STALL;
     let length = silence.duration_ns();
     let service = &run.service_ns;
-    let usual = if run.plan.rate_per_s.is_none() { service.p99 } else { service.p50 };
+    let pauses = run.plan.think_ns.is_some() || run.plan.pace_ns.is_some();
+    let usual = match run.plan.rate_per_s {
+        Some(_) => service.p50,
+        None if pauses => service.p90,
+        None => service.p99,
+    };
     let long = length >= least
         && length as f64 >= part * run.totals.duration_ns as f64
         && length >= STALL_TIMES.saturating_mul(usual)

@@ -76,7 +76,8 @@ pub const RULES: &[Rule] = &[
                     shows it: attempt after attempt failed or got a server error (more in a row than \
                     the run's share of failures explains); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
-                    {STALL_TIMES} times the p99 (in an open loop, the p50); the server refused or \
+                    {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
+                    p50); the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts); \
                     within two neighbouring blocks of the window, and almost never outside them, \
                     it did so to {AT_ONCE} of the connections",
@@ -128,11 +129,12 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::WorkersSaturated,
         condition: "a worker was busy for {BUSY} of the window or more. Time spent waiting for a \
                     processor counts, unless the server shares the processor and took more of it \
-                    than other processes did. The rule does not apply with --spin, where every \
+                    than other processes did; or there were more workers than processors, and one \
+                    waited like that for {CROWDED} of the window. The rule does not apply with --spin, where every \
                     worker is always busy",
         consequence: "LOWER_BOUND in a closed loop: the server carries at least this. A note in \
                       an open loop, where late sends and the achieved rate show the problem",
-        advice: "Give the generator more workers (-t) and cores, or use another machine; the \
+        advice: "Give the generator more cores, and as many workers (-t), or use another machine; the \
                  latencies include time in the generator's own queue.",
         brief: "",
         check: generator::saturated,

@@ -199,8 +199,12 @@ impl Worker {
     /// A response is whole: counts it and lets the user go on. `rest` came behind it.
     #[inline]
     fn whole<N: Net>(&mut self, net: &mut N, j: u32, now: Nanos, keep_alive: bool, rest: &[u8]) {
-        if keep_alive && !rest.is_empty() && self.conns[j].in_flight == 1 {
-            return self.responded_twice(net, j, rest, now);
+        if !rest.is_empty() && self.conns[j].in_flight == 1 {
+            if keep_alive {
+                return self.responded_twice(net, j, rest, now);
+            }
+            // No other request can be taken for it here, but the response is not what its length says.
+            self.count_surplus(rest);
         }
         self.count_response(j, now);
         let keepalive_wanted = self.job.plan.keepalive;

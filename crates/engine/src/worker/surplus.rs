@@ -4,13 +4,14 @@
 //! response on the connection is then taken for that to the next request. What gives it away is that one
 //! response more than there were requests is left at the end. So connections stay open for a while then.
 
+use model::interval::{Phase, WorkerUse};
 use model::units::MILLISECOND;
 use model::{ErrorClass, Nanos};
 use net::{Close, Net, Next};
 
 use super::{Worker, hand_over};
 use crate::conn::ConnState;
-use crate::recorder::WorkerInterval;
+use crate::recorder::{IntervalBuffers, WorkerInterval};
 
 /// How a response begins.
 const RESPONSE: &[u8] = b"HTTP/";
@@ -23,11 +24,12 @@ const IDLE: &[u8] = b"408";
 const LISTENING_TIMES: u64 = 2;
 const LISTENING: (Nanos, Nanos) = (50 * MILLISECOND, 500 * MILLISECOND);
 
-/// A worker that has counted everything and listens.
+/// A worker that has counted everything, handed it over, and listens.
 #[derive(Debug)]
 pub(super) struct Listening {
-    /// Its last interval, to be handed over when it is done.
-    part: WorkerInterval,
+    /// Number of the interval that it listens in.
+    index: u32,
+    since: Nanos,
     until: Nanos,
 }
 
@@ -72,7 +74,8 @@ impl Worker {
 
     /// Counts a connection on which these bytes came that nothing was asked for. Empty lines answer nothing, and
     /// who closes an idle connection may say so.
-    fn count_surplus(&mut self, bytes: &[u8]) {
+    #[cold]
+    pub(super) fn count_surplus(&mut self, bytes: &[u8]) {
         let begins = &bytes[..bytes.len().min(RESPONSE.len())];
         let tally = &mut self.recorder.tally;
         if bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n')) || bytes.get(STATUS) == Some(IDLE)
@@ -86,7 +89,8 @@ impl Worker {
         }
     }
 
-    /// All is counted, and `part` holds the last of it: listens on connections that have had all their responses.
+    /// All is counted, and `part` holds the last of it: hands it over, since what the machine did is read with it, and listens on
+    /// connections that have had all their responses.
     pub(super) fn listen<N: Net>(&mut self, net: &mut N, part: WorkerInterval, now: Nanos) -> Next {
         let awaited = match self.job.plan.duration_ns {
             _ if self.run.stopped => 0,
@@ -95,7 +99,9 @@ impl Worker {
         };
         let listening = awaited.saturating_mul(LISTENING_TIMES).clamp(LISTENING.0, LISTENING.1);
         self.run.end_measuring();
-        self.listening = Some(Listening { part, until: now.saturating_add(listening) });
+        let (index, until) = (part.index + 1, now.saturating_add(listening));
+        self.listening = Some(Listening { index, since: part.end_ns, until });
+        hand_over(&self.job, Some(part));
         self.go_on_listening(net)
     }
 
@@ -105,7 +111,7 @@ impl Worker {
         open.map(|j| now.saturating_sub(self.conns.last_sent(j))).max().unwrap_or(0)
     }
 
-    /// Listens until it is time to end, or no connection is left; then hands everything over.
+    /// Listens until it is time to end, or no connection is left; then hands over what it heard.
     #[cold]
     pub(super) fn go_on_listening<N: Net>(&mut self, net: &mut N) -> Next {
         let now = self.run.now(net);
@@ -113,13 +119,34 @@ impl Worker {
         if now < until && self.recorder.open.value() > 0 {
             return Next::Wait(self.run.on_net_clock(until));
         }
-        if let Some(Listening { mut part, .. }) = self.listening.take() {
-            let (counted, heard) = (&mut part.buffers.tally, &self.recorder.tally);
-            counted.surplus_responses += heard.surplus_responses;
-            counted.unsolicited += heard.unsolicited;
-            hand_over(&self.job, Some(part));
+        if let Some(listening) = self.listening.take() {
+            if let Some(part) = self.heard(&listening, now) {
+                hand_over(&self.job, Some(part));
+            }
             hand_over(&self.job, None);
         }
         Next::Finished
+    }
+
+    /// The surplus that came by `now`, if any did, as an interval of the drain with nothing else in it.
+    fn heard(&self, listening: &Listening, now: Nanos) -> Option<WorkerInterval> {
+        let heard = &self.recorder.tally;
+        let surplus = (heard.surplus_responses, heard.unsolicited);
+        if surplus == (0, 0) {
+            return None;
+        }
+        let mut buffers = IntervalBuffers::default();
+        (buffers.tally.surplus_responses, buffers.tally.unsolicited) = surplus;
+        let Listening { index, since, .. } = *listening;
+        Some(WorkerInterval {
+            index,
+            phase: Phase::Drain,
+            start_ns: since,
+            end_ns: now.max(since),
+            due: 0,
+            slices: Vec::new(),
+            buffers,
+            used: WorkerUse::default(),
+        })
     }
 }

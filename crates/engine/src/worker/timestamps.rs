@@ -61,6 +61,9 @@ impl Worker {
             self.recorder.observed(self.timestamps.batch.waited_ns);
             self.timestamps.batch = batch;
             self.timestamps.events = 0;
+            if self.run.measuring {
+                self.notice_stop(net);
+            }
         }
         self.timestamps.events += 1;
         self.stamp(net);

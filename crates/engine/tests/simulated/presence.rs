@@ -236,6 +236,45 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
+/// A user that waits makes no further request, so that of those with a pace each may be part of a stall, and few others are made.
+#[test]
+fn a_stall_of_users_that_pause_is_named_and_slow_requests_of_some_are_not() {
+    let stall = (20 * SECOND, 30 * SECOND);
+    for (pace_ns, think_ns) in [(Some(SECOND), None), (None, Some(SECOND))] {
+        let load = closed(20).with(|plan| {
+            (plan.pace_ns, plan.think_ns) = (pace_ns, think_ns);
+            (plan.duration_ns, plan.timeout_ns) = (Some(60 * SECOND), 30 * SECOND);
+        });
+        let stalled = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, move |request| {
+                    let stalls = (stall.0..stall.1).contains(&request.at);
+                    let rest = if stalls { stall.1 - request.at } else { 0 };
+                    Some(Reply::ok_after(rest + 2 * MILLISECOND))
+                })
+                .0
+            })
+            .run,
+        );
+        let (consequence, text) = finding(&stalled).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("into the window, until 30.0s"), "{text}");
+        // One request in nine takes as long by design.
+        let slow = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, move |request| {
+                    let long = request.nth % 9 == 8;
+                    let after = if long { 9 * SECOND } else { 2 * MILLISECOND };
+                    Some(Reply::ok_after(after))
+                })
+                .0
+            })
+            .run,
+        );
+        assert_eq!(finding(&slow), None);
+    }
+}
+
 #[test]
 fn responses_that_cannot_be_used_are_named() {
     let twice = [OK, OK].concat();

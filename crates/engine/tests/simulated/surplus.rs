@@ -1,7 +1,7 @@
 //! Servers that send more than they were asked for, and healthy ones that only seem to.
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
-use model::{Nanos, ReasonCode, Run, Verdict};
+use model::{Nanos, Phase, ReasonCode, Run, Verdict};
 use net::Close;
 
 use crate::harness::{Load, Outcome, closed, drive, open};
@@ -78,6 +78,27 @@ fn surplus_is_looked_for_after_a_limit_by_count_too_and_changes_no_figure() {
     assert!((250 * MILLISECOND..260 * MILLISECOND).contains(&window), "{window}");
 }
 
+/// The machine is read when an interval comes: that of a short run must not wait for the listening.
+#[test]
+fn what_was_counted_is_handed_over_before_it_is_listened() {
+    let load = closed(1).with(|plan| (plan.duration_ns, plan.requests) = (None, Some(1)));
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |_| {
+            let then = Some((20 * MILLISECOND, OK.to_vec()));
+            Some(Reply { then, ..Reply::ok_after(MILLISECOND) })
+        })
+        .0
+    });
+    let heard = |phase: Phase| {
+        let of_phase = outcome.intervals.iter().filter(|interval| interval.phase == phase);
+        of_phase.map(|interval| interval.tally.surplus_responses).collect::<Vec<_>>()
+    };
+    assert_eq!((heard(Phase::Window), heard(Phase::Drain)), (vec![0], vec![1]));
+    let totals = &outcome.run.totals;
+    assert_eq!((totals.attempts, totals.surplus_responses), (1, Some(1)));
+    assert!(totals.duration_ns < 2 * MILLISECOND, "{totals:?}");
+}
+
 #[test]
 fn what_healthy_servers_send_unasked_is_no_response() {
     const TIMED_OUT: &[u8] =
@@ -103,6 +124,26 @@ fn what_healthy_servers_send_unasked_is_no_response() {
         }));
         assert!(!reported(&run), "{name}: {:?}", run.validity);
         assert_eq!(run.totals.succeeded, run.totals.attempts, "{name}");
+    }
+}
+
+/// A length that is too short ends a response before its last byte: its time is too short, and so is its body.
+#[test]
+fn a_body_longer_than_its_length_is_named_on_a_connection_that_ends_too() {
+    for (body, named) in [("ok", false), ("ok\r\n", false), ("okay, and all the rest", true)] {
+        for load in [closed(4), open(500.0, 4)] {
+            let bytes =
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{body}");
+            let run = judged(drive(&load, |world| {
+                scripted(world, &load.request, move |_| {
+                    let reply = Reply::bytes(bytes.as_bytes()).ending(Close::Flush);
+                    Some(Reply { after: MILLISECOND, ..reply })
+                })
+                .0
+            }));
+            assert_eq!(reported(&run), named, "{body:?}: {:?}", run.validity);
+            assert_eq!(run.totals.succeeded, run.totals.attempts, "{body:?}");
+        }
     }
 }
 

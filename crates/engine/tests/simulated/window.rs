@@ -175,7 +175,7 @@ fn an_interruption_ends_all_workers_windows_at_one_instant() {
             });
             let run = &outcome.run;
             let window = run.totals.duration_ns;
-            let expected = stop_ms * MILLISECOND + 50 * MILLISECOND;
+            let expected = stop_ms * MILLISECOND;
             assert!(window.abs_diff(expected) <= 60 * MILLISECOND, "{stop_ms} ms: {window}");
             assert!(outcome.took <= stop_ms * MILLISECOND + 1200 * MILLISECOND);
             let totals = &run.totals;
@@ -205,6 +205,58 @@ fn workers_that_are_busy_end_the_window_at_once() {
     });
     let window = outcome.run.totals.duration_ns;
     assert!(window.abs_diff(700 * MILLISECOND) <= 15 * MILLISECOND, "{window}");
+}
+
+#[test]
+fn a_worker_with_nothing_to_do_does_not_lengthen_a_window_that_is_cut_short() {
+    // Instants before and behind the turn of a second, and between two at which an idle worker looks.
+    for stop_ms in [310, 980, 1010] {
+        let mut load = closed(2).with(|plan| {
+            (plan.threads, plan.duration_ns) = (2, Some(60 * SECOND));
+            plan.timeout_ns = 30 * SECOND;
+        });
+        load.stop_at = Some(stop_ms * MILLISECOND);
+        let outcome = drive(&load, |world| {
+            // The other one's first response takes until long after the end.
+            scripted(world, &load.request, |request| {
+                let after = if request.conn == 0 { MILLISECOND } else { 20 * SECOND };
+                Some(Reply::ok_after(after))
+            })
+            .0
+        });
+        let totals = &outcome.run.totals;
+        assert!(totals.duration_ns < (stop_ms + 10) * MILLISECOND, "{stop_ms} ms: {totals:?}");
+        // 1.1 ms each: as many as the window has room for.
+        let per_s = outcome.run.rates.requests_per_s;
+        assert!((per_s - 909.0).abs() < 20.0, "{stop_ms} ms: {per_s}");
+        let window = |phase: Phase| outcome.intervals.iter().filter(move |i| i.phase == phase);
+        let end_ns = window(Phase::Window).map(|i| i.end_ns).max();
+        assert_eq!(end_ns, Some(totals.duration_ns));
+        assert!(window(Phase::Drain).all(|i| Some(i.start_ns) >= end_ns), "{stop_ms} ms");
+    }
+}
+
+#[test]
+fn what_comes_after_a_window_that_was_cut_short_is_not_counted_in_it() {
+    // Both workers wait when the run is stopped; a response wakes the first of them 20 ms later, which sends its next request,
+    // and another the second 25 ms after that.
+    let mut load = closed(2).with(|plan| {
+        (plan.threads, plan.duration_ns) = (2, Some(60 * SECOND));
+        plan.timeout_ns = 30 * SECOND;
+    });
+    load.stop_at = Some(306 * MILLISECOND);
+    let outcome = drive(&load, |world| {
+        scripted(world, &load.request, |request| {
+            let after = if request.conn == 0 { 320 } else { 345 };
+            Some(Reply::ok_after(after * MILLISECOND))
+        })
+        .0
+    });
+    let totals = &outcome.run.totals;
+    assert_eq!((totals.attempts, totals.succeeded), (3, 3), "{totals:?}");
+    let done: u64 = outcome.intervals.iter().map(|interval| interval.tally.responses_done).sum();
+    assert_eq!(done, 1, "the second came when the window was over: {totals:?}");
+    assert!(totals.duration_ns < 330 * MILLISECOND, "{totals:?}");
 }
 
 #[test]

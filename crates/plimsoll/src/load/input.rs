@@ -211,16 +211,19 @@ impl LoadInput {
     pub fn shape(&self, flags: &ShapeArgs) -> Result<ShapeSettings, Failure> {
         let load = self.workload().map(|(_, ready)| ready.compiled.load());
         let open = load.is_some_and(|load| load.rate.is_some());
-        if self.profile().is_some() {
+        if let Some(profile) = self.profile() {
+            let traced = profile.recorded.is_some();
+            let shorter = if traced { "; a `duration` beside it sends its beginning" } else { "" };
             for (flag, given) in [
                 ("-R", flags.rate.is_some()),
                 ("-d", flags.duration.is_some()),
                 ("-c", flags.connections.is_some() && !open),
+                ("-n", flags.requests.is_some() && traced),
             ] {
                 if given {
                     return usage(format!(
                         "{flag}: the stages or the trace in {} set the load; --scale multiplies \
-                         it",
+                         it{shorter}",
                         self.text
                     ));
                 }

@@ -1,6 +1,6 @@
 //! From a prepared load to the plan of one level, in which nothing is left to default.
 
-use model::plan::{DEFAULT_LANES, TlsPlan};
+use model::plan::{DEFAULT_LANES, Recorded, TlsPlan};
 use model::units::{MICROSECOND, SECOND};
 use model::workload::Stage;
 use model::{Arrivals, Io, Mix, Nanos, Plan, Stages};
@@ -85,7 +85,7 @@ impl Prepared {
             expect_body: args.expect_body_like.clone(),
             mix,
             stages,
-            recorded,
+            recorded: recorded.map(Recorded::from),
         }
     }
 }

@@ -282,6 +282,8 @@ fn stages_and_traces_are_followed() {
     folder.put("trace.yaml", file("trace: times"));
     let run = json(&folder.plimsoll("run -q trace.yaml --format json"));
     assert_eq!(run["totals"]["attempts"], 4, "{run:#}");
+    assert_eq!(run["plan"]["recorded"]["arrivals"], 4, "{run:#}");
+    folder.plimsoll("run trace.yaml -n 2").refuses(2, "-n: the stages or the trace");
     folder
         .plimsoll("sweep trace.yaml --levels 1 -d 100ms --out out")
         .refuses(2, "its stages or its trace");

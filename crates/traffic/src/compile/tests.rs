@@ -369,6 +369,8 @@ fn a_varying_load_replaces_a_steady_one() {
     assert_eq!(found, ["load/stages/0: a stage must last longer than 0"]);
     let found = findings(with(serde_json::json!({"trace": "t.txt"})));
     assert_eq!(found, ["load/trace: `t.txt`: no such file"]);
+    let found = findings(with(serde_json::json!({"trace": "t.txt", "requests": 3})));
+    assert_eq!(found[0], "load/requests: `trace` replaces it");
     let world = World { files: [("t.txt", &b"10\n10.5\n11\n12\n"[..])].into(), ..World::default() };
     let traced =
         world.compile(with(serde_json::json!({"trace": "t.txt", "duration": "2s"}))).unwrap();

@@ -44,6 +44,7 @@ impl VaryingLoad {
             ("concurrency", load.concurrency.is_some()),
             ("ramp", load.ramp.is_some()),
             ("duration", by_stages && load.duration.is_some()),
+            ("requests", load.trace.is_some() && load.requests.is_some()),
             ("stages", by_stages && load.trace.is_some()),
         ];
         for (other, _) in given.into_iter().filter(|(_, given)| *given && !own) {

@@ -1,4 +1,5 @@
 use model::interval::{Interval, Phase, Tally};
+use model::plan::Recorded;
 use model::units::SECOND;
 use model::{CommonestResponse, Run, RunBuilder, Validity, Verdict};
 use rand_core::{Rng as _, SeedableRng as _};
@@ -325,11 +326,12 @@ fn loads_that_differ_by_a_flag_are_not_judged() {
     let mut server = Server::new(3);
     let a = server.run(8, 100, 0.5, 1.0);
     type Change = (&'static str, fn(&mut model::Plan));
-    let changes: [Change; 5] = [
+    let changes: [Change; 6] = [
         ("pipeline", |plan| (plan.pipeline, plan.max_inflight) = (8, 8 * plan.connections)),
         ("keep-alive", |plan| plan.keepalive = !plan.keepalive),
         ("think time", |plan| plan.think_ns = Some(50_000_000)),
         ("method", |plan| plan.method = "POST".into()),
+        ("course of the load", |plan| plan.recorded = Some(Recorded::default())),
         ("course of the load", |plan| {
             let (at, r#for) = (model::workload::Rate(5.0), model::workload::Time(SECOND));
             plan.stages = vec![model::workload::Stage::Hold { at, r#for }];

@@ -28,7 +28,9 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
         ],
-        ReasonCode::WorkersSaturated => vec![("BUSY", share(generator::BUSY))],
+        ReasonCode::WorkersSaturated => {
+            vec![("BUSY", share(generator::BUSY)), ("CROWDED", share(generator::CROWDED))]
+        }
         ReasonCode::AchievedBelowOffered => vec![
             ("SHORTFALL", share(offered::SHORTFALL)),
             ("TURNED_AWAY", share(generator::TURNED_AWAY)),

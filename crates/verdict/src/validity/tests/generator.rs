@@ -35,6 +35,17 @@ fn rules_about_the_generator() {
             "no time left",
         ),
         (
+            "more workers than processors",
+            closed(),
+            |run| {
+                run.environment.cpus_allowed = 1;
+                run.generator.workers[1].queued_ratio = 0.3;
+            },
+            Verdict::LowerBound,
+            ReasonCode::WorkersSaturated,
+            "2 workers shared 1 processor, and one waited 30.00 % of the window",
+        ),
+        (
             "late by a fifth",
             open(),
             |run| (run.late_ns.p99, run.response_ns.p99) = (2 * MILLISECOND, 10 * MILLISECOND),
