@@ -100,6 +100,8 @@ pub struct Table {
     pub uniques: Vec<Unique>,
     /// Rules that hold for some rows only (`WHERE`), or for what is computed of these columns. No row is known by one.
     pub partial: Vec<Unique>,
+    /// Exclusion constraints.
+    pub exclusions: Vec<Exclusion>,
     /// Whether the first of `uniques` is the primary key.
     pub has_primary: bool,
     /// Foreign keys.
@@ -115,7 +117,8 @@ pub struct Table {
 impl Table {
     /// All rules of uniqueness.
     pub fn rules(&self) -> impl Iterator<Item = &Unique> {
-        self.uniques.iter().chain(&self.partial)
+        let equal = self.exclusions.iter().map(|exclusion| &exclusion.equal);
+        self.uniques.iter().chain(&self.partial).chain(equal)
     }
 
     /// The column of this name.
@@ -203,6 +206,18 @@ pub struct Unique {
     pub rule: String,
     /// Columns of the table.
     pub columns: Vec<usize>,
+}
+
+/// An exclusion constraint: of its comparisons of two rows, one at least says no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exclusion {
+    /// Its name, and the columns that it compares by `=`: two rows that differ in one of them are allowed. There may be
+    /// none.
+    pub equal: Unique,
+    /// The columns that it compares otherwise: a row with NULL in one of them is allowed beside any other.
+    pub others: Vec<usize>,
+    /// Whether it holds for some rows only.
+    pub partial: bool,
 }
 
 /// A foreign key.

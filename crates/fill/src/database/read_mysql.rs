@@ -51,6 +51,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             columns: Vec::new(),
             uniques: Vec::new(),
             partial: Vec::new(),
+            exclusions: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),

@@ -85,6 +85,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         columns,
         uniques,
         partial,
+        exclusions: Vec::new(),
         has_primary,
         references: Vec::new(),
         checks,

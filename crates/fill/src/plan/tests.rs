@@ -31,6 +31,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
             name: Name { schema: None, table: (*name).to_owned() },
             columns,
             partial: Vec::new(),
+            exclusions: Vec::new(),
             uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
             has_primary: true,
             references,

@@ -36,6 +36,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         columns,
         uniques: uniques.iter().enumerate().map(unique).collect(),
         partial: Vec::new(),
+        exclusions: Vec::new(),
         has_primary: true,
         references: Vec::new(),
         checks: Vec::new(),
