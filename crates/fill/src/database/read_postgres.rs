@@ -71,6 +71,10 @@ SELECT i.indrelid, c.relname, array_to_string((i.indkey::int[])[0:i.indnkeyatts 
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
 
+/// Behind the columns of an index to which one NULL is the same as another: a column of it may be NULL once at most, and
+/// rows that are added leave that to others.
+const NULLS_ARE_EQUAL: &str = ") NULLS NOT DISTINCT";
+
 const DOMAINS: &str = "
 WITH RECURSIVE layers AS (
   SELECT oid AS outermost, oid AS layer, typbasetype AS base FROM pg_type WHERE typtype = 'd'
@@ -149,6 +153,9 @@ fn rules(
         // An index on expressions: on the columns that they name.
         let definition = text(&row, 3);
         let columns = columns.unwrap_or_else(|| named(&tables[at].columns, &definition));
+        if definition.contains(NULLS_ARE_EQUAL) {
+            columns.iter().for_each(|&column| tables[at].columns[column].nullable = false);
+        }
         let unique = Unique { rule: text(&row, 1), columns };
         match text(&row, 4).as_str() {
             _ if unique.columns.is_empty() => {}

@@ -73,6 +73,23 @@ INSERT INTO shifts SELECT n, tsrange(timestamp '2024-01-01' + n * interval '1 ho
 }
 
 #[test]
+fn postgres_rows_share_no_null_where_it_is_a_value() {
+    let Some(engine) = Engine::postgres("CREATE TABLE nodes (id int PRIMARY KEY, name text)")
+    else {
+        return;
+    };
+    // Servers before version 15 do not know it.
+    if engine.number("SELECT current_setting('server_version_num')") < 150_000 {
+        return;
+    }
+    engine.run("ALTER TABLE nodes ADD next int UNIQUE NULLS NOT DISTINCT REFERENCES nodes");
+    engine.run("INSERT INTO nodes VALUES (1, 'first', NULL)");
+    engine.fill(&[("nodes", 300)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(*) FROM nodes WHERE next IS NULL"), 1);
+    assert_eq!(engine.clean().expect("it goes"), 299);
+}
+
+#[test]
 fn postgres_knows_no_row_by_partial_rules() {
     let with = "CREATE TABLE wide (a INTEGER NOT NULL, b INTEGER NOT NULL);\n\
                 CREATE UNIQUE INDEX covering ON wide (a) INCLUDE (b);\n";
