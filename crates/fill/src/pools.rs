@@ -173,6 +173,7 @@ mod tests {
             default: None,
             generated: None,
             counted: false,
+            folds: false,
         };
         let table = |name: &str, columns: &[&str]| Table {
             name: Name { schema: None, table: name.to_owned() },

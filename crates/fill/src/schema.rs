@@ -300,18 +300,8 @@ pub struct Column {
     pub generated: Option<String>,
     /// Numbers come from a sequence, identity or auto_increment.
     pub counted: bool,
-}
-
-impl Column {
-    /// Whether texts that differ in the case of letters alone are the same, as MySQL and MariaDB have it unless they are
-    /// told otherwise.
-    pub fn folds(&self, dialect: Dialect) -> bool {
-        match dialect {
-            Dialect::Mysql => matches!(self.kind, Type::Text { .. }),
-            Dialect::Postgres => self.type_name == "citext",
-            Dialect::Sqlite => false,
-        }
-    }
+    /// Whether texts that differ in the case of letters alone are the same.
+    pub folds: bool,
 }
 
 /// What a column holds.

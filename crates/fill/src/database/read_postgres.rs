@@ -216,6 +216,7 @@ fn column(row: &Row) -> Column {
     Column {
         name: text(row, 2),
         kind,
+        folds: type_name == "citext",
         type_name,
         nullable: text(row, 4) != "t",
         counted: !text(row, 5).is_empty()

@@ -12,6 +12,7 @@ fn table(kinds: &[Type]) -> Table {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     };
     Table {
         name: Name { schema: None, table: "t".into() },

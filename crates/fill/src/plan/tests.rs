@@ -13,6 +13,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     };
     let table = |(name, references): &(&str, &[(usize, bool)])| {
         let mut columns = vec![column("id".into(), false)];

@@ -15,6 +15,7 @@ fn column(name: &str, kind: Type) -> Column {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     }
 }
 
