@@ -5,7 +5,7 @@ use crate::schema::{Table, Unique};
 
 /// Puts the columns that generated ones are computed of in their place in rules of uniqueness. Where different values may
 /// be computed to the same, the rule is one of `partial` from now on: no row is known by it, and made-up rows may break
-/// it.
+/// it; as they may an exclusion constraint on such columns.
 pub fn resolve(table: &mut Table) {
     let (uniques, partial) =
         (std::mem::take(&mut table.uniques), std::mem::take(&mut table.partial));
@@ -20,6 +20,10 @@ pub fn resolve(table: &mut Table) {
         table.partial.push(Unique { rule: unique.rule, columns });
     }
     table.partial.retain(|unique| !unique.columns.is_empty());
+    for at in 0..table.exclusions.len() {
+        let (columns, _) = through(table, &table.exclusions[at].equal.columns);
+        table.exclusions[at].equal.columns = columns;
+    }
 }
 
 /// The columns that these are computed of, and whether different values of those give different values of these.

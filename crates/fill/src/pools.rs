@@ -173,11 +173,13 @@ mod tests {
             default: None,
             generated: None,
             counted: false,
+            folds: false,
         };
         let table = |name: &str, columns: &[&str]| Table {
             name: Name { schema: None, table: name.to_owned() },
             columns: columns.iter().map(|name| column(name)).collect(),
             partial: Vec::new(),
+            exclusions: Vec::new(),
             uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
             has_primary: true,
             references: Vec::new(),

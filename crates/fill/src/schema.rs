@@ -100,6 +100,8 @@ pub struct Table {
     pub uniques: Vec<Unique>,
     /// Rules that hold for some rows only (`WHERE`), or for what is computed of these columns. No row is known by one.
     pub partial: Vec<Unique>,
+    /// Exclusion constraints.
+    pub exclusions: Vec<Exclusion>,
     /// Whether the first of `uniques` is the primary key.
     pub has_primary: bool,
     /// Foreign keys.
@@ -115,7 +117,8 @@ pub struct Table {
 impl Table {
     /// All rules of uniqueness.
     pub fn rules(&self) -> impl Iterator<Item = &Unique> {
-        self.uniques.iter().chain(&self.partial)
+        let equal = self.exclusions.iter().map(|exclusion| &exclusion.equal);
+        self.uniques.iter().chain(&self.partial).chain(equal)
     }
 
     /// The column of this name.
@@ -205,6 +208,18 @@ pub struct Unique {
     pub columns: Vec<usize>,
 }
 
+/// An exclusion constraint: of its comparisons of two rows, one at least says no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exclusion {
+    /// Its name, and the columns that it compares by `=`: two rows that differ in one of them are allowed. There may be
+    /// none.
+    pub equal: Unique,
+    /// The columns that it compares otherwise: a row with NULL in one of them is allowed beside any other.
+    pub others: Vec<usize>,
+    /// Whether it holds for some rows only.
+    pub partial: bool,
+}
+
 /// A foreign key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
@@ -285,18 +300,8 @@ pub struct Column {
     pub generated: Option<String>,
     /// Numbers come from a sequence, identity or auto_increment.
     pub counted: bool,
-}
-
-impl Column {
-    /// Whether texts that differ in the case of letters alone are the same, as MySQL and MariaDB have it unless they are
-    /// told otherwise.
-    pub fn folds(&self, dialect: Dialect) -> bool {
-        match dialect {
-            Dialect::Mysql => matches!(self.kind, Type::Text { .. }),
-            Dialect::Postgres => self.type_name == "citext",
-            Dialect::Sqlite => false,
-        }
-    }
+    /// Whether texts that differ in the case of letters alone are the same.
+    pub folds: bool,
 }
 
 /// What a column holds.

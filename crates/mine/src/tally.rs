@@ -3,6 +3,7 @@
 mod endpoint;
 mod statuses;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::FixedState;
@@ -179,8 +180,17 @@ impl<'s> Tally<'s> {
 
     fn count_day(&mut self, at: Stamp, user: u64) {
         let day = (at.seconds() + i64::from(at.offset_s)).div_euclid(DAY);
-        if self.days.len() < MOST_DAYS || self.days.contains_key(&day) {
-            self.days.entry(day).or_default().add(user);
+        if let Some(users) = self.users_of(day) {
+            users.add(user);
+        }
+    }
+
+    /// The users of a day, if there is room for it.
+    fn users_of(&mut self, day: i64) -> Option<&mut Distinct> {
+        let has_room = self.days.len() < MOST_DAYS;
+        match self.days.entry(day) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(new) => has_room.then(|| new.insert(Distinct::default())),
         }
     }
 
@@ -304,10 +314,13 @@ impl<'s> Tally<'s> {
         self.reads += other.reads;
         self.users.absorb(&other.users);
         for (day, users) in other.days {
-            self.days.entry(day).or_default().absorb(&users);
+            if let Some(own) = self.users_of(day) {
+                own.absorb(&users);
+            }
         }
         if let (Some(own), Some(theirs)) = (&mut self.arrivals, other.arrivals) {
-            own.extend(theirs);
+            let room = MOST_ARRIVALS.saturating_sub(own.len());
+            own.extend(theirs.into_iter().take(room));
         }
         let mut moved = Vec::new();
         for endpoint in other.endpoints {
@@ -429,4 +442,32 @@ fn user(hit: &Hit, agent: u64) -> u64 {
         return hash(hit.user);
     }
     hash(hit.client).rotate_left(17) ^ agent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::each::in_turn;
+    use crate::format::Format;
+    use crate::survey::Survey;
+
+    #[test]
+    fn days_are_bounded_over_all_parts_of_a_log() {
+        const DAYS: i64 = MOST_DAYS as i64;
+        let line = b"203.0.113.7 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5\n";
+        let filter = Filter::default();
+        let mut survey = Survey::new(&filter);
+        survey.read(line, 0, &mut Format::detect(line).unwrap().reader());
+        let surveyed = survey.finish(3_600).unwrap();
+        let part = |first: i64| {
+            let mut tally = Tally::new(&surveyed, &filter, &[], false);
+            for day in first..first + DAYS {
+                tally.count_day(Stamp { ns: day * DAY * SECOND as i64, offset_s: 0 }, 1);
+            }
+            tally
+        };
+        let mut all = part(0);
+        all.absorb(vec![part(DAYS / 2)], &in_turn);
+        assert_eq!(all.days.len(), MOST_DAYS);
+    }
 }

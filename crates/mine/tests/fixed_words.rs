@@ -144,6 +144,11 @@ fn words_with_the_same_routes_in_the_same_proportions_are_values() {
         paths.push(format!("/shelf/{shelf}/{n}/{rest}"));
         // Versions of an API are no values.
         paths.push(format!("/api/v{}/{n}/{rest}", 1 + n % 3));
+        // Names of one namespace; as the end of a path they may be methods.
+        let event = ["m.room.message", "m.reaction", "m.sticker"][n % 3];
+        paths.push(format!("PUT /send/{event}/{n}"));
+        let method = ["chat.update", "chat.delete", "chat.meMessage"][n % 3];
+        paths.push(format!("POST /call/{method}"));
     }
     let found = templates(&paths);
     for wanted in [
@@ -154,6 +159,8 @@ fn words_with_the_same_routes_in_the_same_proportions_are_values() {
         "/shelf/frand/{id}/pages",
         "/api/v1/{id}/spines",
         "/api/v3/{id}/covers",
+        "/send/{name}/{id}",
+        "/call/chat.delete",
     ] {
         assert!(found.contains(wanted), "{wanted}: {found:?}");
     }

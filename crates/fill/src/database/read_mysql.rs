@@ -15,7 +15,8 @@ WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSION
 ORDER BY TABLE_NAME";
 
 const COLUMNS: &str = "
-SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION
+SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, GENERATION_EXPRESSION,
+  COLLATION_NAME
 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION";
 
 const INDEXES: &str = "
@@ -51,6 +52,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             columns: Vec::new(),
             uniques: Vec::new(),
             partial: Vec::new(),
+            exclusions: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),
@@ -177,5 +179,6 @@ fn column(row: &[Option<String>]) -> Column {
         default,
         generated: generated.then(|| text(row, 6)),
         counted: extra.contains("auto_increment"),
+        folds: row[7].as_deref().is_some_and(|collation| collation.ends_with("_ci")),
     }
 }

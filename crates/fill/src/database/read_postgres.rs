@@ -6,7 +6,7 @@ use super::{Database, all, types};
 use crate::computed;
 use crate::error::Result;
 use crate::schema::{
-    Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
+    Check, Column, Dialect, Exclusion, Name, OnDelete, Reference, Schema, Table, Type, Unique,
 };
 
 /// Ordinary and partitioned tables, but no partitions; and why rows cannot be added to one.
@@ -21,14 +21,18 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> '
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 ORDER BY n.nspname, c.relname";
 
-/// Exclusion constraints, with the columns that they compare by `=`: rows that differ in one of those exclude none.
+/// Exclusion constraints: what they compare by `=`, and what otherwise. An expression has the number 0.
 const EXCLUSIONS: &str = "
-SELECT r.conrelid, r.conname, string_agg(k.number::text, ',' ORDER BY k.place)
+SELECT r.conrelid, r.conname,
+  string_agg(k.number::text, ',' ORDER BY k.place) FILTER (WHERE o.oprname = '=' AND k.number > 0),
+  string_agg(k.number::text, ',' ORDER BY k.place) FILTER (WHERE o.oprname <> '=' AND k.number > 0),
+  i.indpred IS NOT NULL
 FROM pg_constraint r
+  JOIN pg_index i ON i.indexrelid = r.conindid
   CROSS JOIN unnest(r.conkey, r.conexclop) WITH ORDINALITY AS k(number, comparison, place)
-  JOIN pg_operator o ON o.oid = k.comparison AND o.oprname = '='
-WHERE r.contype = 'x' AND r.conparentid = 0 AND k.number > 0
-GROUP BY r.conrelid, r.conname ORDER BY r.conrelid, r.conname";
+  JOIN pg_operator o ON o.oid = k.comparison
+WHERE r.contype = 'x' AND r.conparentid = 0
+GROUP BY r.conrelid, r.conname, i.indpred IS NOT NULL ORDER BY r.conrelid, r.conname";
 
 /// A domain may be of another domain: the innermost has the type, and a NOT NULL of any holds.
 const COLUMNS: &str = "
@@ -67,6 +71,10 @@ SELECT i.indrelid, c.relname, array_to_string((i.indkey::int[])[0:i.indnkeyatts 
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indisunique AND NOT i.indisprimary ORDER BY i.indrelid, c.relname";
 
+/// Behind the columns of an index to which one NULL is the same as another: a column of it may be NULL once at most, and
+/// rows that are added leave that to others.
+const NULLS_ARE_EQUAL: &str = ") NULLS NOT DISTINCT";
+
 const DOMAINS: &str = "
 WITH RECURSIVE layers AS (
   SELECT oid AS outermost, oid AS layer, typbasetype AS base FROM pg_type WHERE typtype = 'd'
@@ -90,6 +98,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
             columns: Vec::new(),
             uniques: Vec::new(),
             partial: Vec::new(),
+            exclusions: Vec::new(),
             has_primary: false,
             references: Vec::new(),
             checks: Vec::new(),
@@ -130,7 +139,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     Ok(Schema { dialect: Dialect::Postgres, tables })
 }
 
-/// Rules of uniqueness that are no keys, and conditions of domains. `numbers` are the columns of each table by their
+/// Rules of uniqueness that are no keys, exclusion constraints, and conditions of domains. `numbers` are the columns of each table by their
 /// number.
 fn rules(
     database: &mut dyn Database,
@@ -142,7 +151,11 @@ fn rules(
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
         let columns = columns_of(&numbers[at], &text(&row, 2));
         // An index on expressions: on the columns that they name.
-        let columns = columns.unwrap_or_else(|| named(&tables[at].columns, &text(&row, 3)));
+        let definition = text(&row, 3);
+        let columns = columns.unwrap_or_else(|| named(&tables[at].columns, &definition));
+        if definition.contains(NULLS_ARE_EQUAL) {
+            columns.iter().for_each(|&column| tables[at].columns[column].nullable = false);
+        }
         let unique = Unique { rule: text(&row, 1), columns };
         match text(&row, 4).as_str() {
             _ if unique.columns.is_empty() => {}
@@ -152,9 +165,13 @@ fn rules(
     }
     for row in all(database, EXCLUSIONS)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
-        if let Some(columns) = columns_of(&numbers[at], &text(&row, 2)) {
-            tables[at].partial.push(Unique { rule: text(&row, 1), columns });
-        }
+        let columns =
+            |place: usize| columns_of(&numbers[at], &text(&row, place)).unwrap_or_default();
+        tables[at].exclusions.push(Exclusion {
+            equal: Unique { rule: text(&row, 1), columns: columns(2) },
+            others: columns(3),
+            partial: text(&row, 4) == "t",
+        });
     }
     for row in all(database, DOMAINS)? {
         let Some(&at) = places.get(&text(&row, 0)) else { continue };
@@ -199,6 +216,7 @@ fn column(row: &Row) -> Column {
     Column {
         name: text(row, 2),
         kind,
+        folds: type_name == "citext",
         type_name,
         nullable: text(row, 4) != "t",
         counted: !text(row, 5).is_empty()

@@ -12,6 +12,11 @@ const TABLES: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'table' \
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'plimsoll\\_fill%' ESCAPE '\\' \
     AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name";
 
+/// The columns of which a unique index compares texts whatever the case of their letters.
+const FOLDED: &str = "SELECT DISTINCT parts.name FROM pragma_index_list(?) AS indexes, \
+    pragma_index_xinfo(indexes.name) AS parts WHERE indexes.\"unique\" = 1 AND parts.\"key\" = 1 \
+    AND upper(parts.coll) = 'NOCASE' AND parts.name IS NOT NULL";
+
 /// Reads the schema.
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables = Vec::new();
@@ -53,6 +58,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
             generated: matches!(cell(5).as_str(), "2" | "3")
                 .then(|| generated.next().unwrap_or_default()),
             counted: false,
+            folds: false,
         });
     }
     primary.sort_unstable();
@@ -76,6 +82,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
     let has_primary = !uniques.is_empty();
     let (plain, partial) = indexes(database, &quoted, &columns)?;
     uniques.extend(plain);
+    fold(database, &quoted, &mut columns)?;
     let names = ["rowid", "_rowid_", "oid"];
     let free = names
         .into_iter()
@@ -85,12 +92,24 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         columns,
         uniques,
         partial,
+        exclusions: Vec::new(),
         has_primary,
         references: Vec::new(),
         checks,
         rowid: free.filter(|_| !without_rowid),
         unfit: None,
     })
+}
+
+/// Says of which columns texts are the same that differ in the case of letters alone.
+fn fold(database: &mut dyn Database, quoted: &str, columns: &mut [Column]) -> Result<()> {
+    for row in all(database, &FOLDED.replace('?', quoted))? {
+        let mut named = columns.iter_mut();
+        if let Some(column) = named.find(|of| row[0].as_deref() == Some(of.name.as_str())) {
+            column.folds = true;
+        }
+    }
+    Ok(())
 }
 
 /// Unique indexes: those of all rows and of columns, and the others.

@@ -12,11 +12,13 @@ fn table(kinds: &[Type]) -> Table {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     };
     Table {
         name: Name { schema: None, table: "t".into() },
         columns: kinds.iter().enumerate().map(column).collect(),
         partial: Vec::new(),
+        exclusions: Vec::new(),
         uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
         has_primary: true,
         references: Vec::new(),

@@ -13,6 +13,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     };
     let table = |(name, references): &(&str, &[(usize, bool)])| {
         let mut columns = vec![column("id".into(), false)];
@@ -31,6 +32,7 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
             name: Name { schema: None, table: (*name).to_owned() },
             columns,
             partial: Vec::new(),
+            exclusions: Vec::new(),
             uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
             has_primary: true,
             references,

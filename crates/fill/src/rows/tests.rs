@@ -15,6 +15,7 @@ fn column(name: &str, kind: Type) -> Column {
         default: None,
         generated: None,
         counted: false,
+        folds: false,
     }
 }
 
@@ -36,6 +37,7 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         columns,
         uniques: uniques.iter().enumerate().map(unique).collect(),
         partial: Vec::new(),
+        exclusions: Vec::new(),
         has_primary: true,
         references: Vec::new(),
         checks: Vec::new(),

@@ -4,6 +4,8 @@
 //! a number, day or one of a few values tells a parent's children apart; of two references, the second gives each
 //! child of the first's parent another parent. Where none fits, the schema is refused.
 
+mod exclusion;
+
 use model::random::Permutation;
 
 use super::Maker;
@@ -56,14 +58,11 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
         }
     }
     for unique in &table.partial {
-        if board.is_met(unique) {
-            continue;
-        }
-        let before = board.links.clone();
         // More than the rule asks for may be more than there is room for: the database will say if rows break it.
-        if board.meet(unique).is_err() {
-            *board.links = before;
-        }
+        board.meet_if_possible(unique);
+    }
+    for exclusion in &table.exclusions {
+        board.exclude(exclusion)?;
     }
     // A counter counts, whether or not it is a key.
     for column in 0..table.columns.len() {

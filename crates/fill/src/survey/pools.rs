@@ -44,7 +44,7 @@ pub fn sort_pools(
         } else {
             &of.kind
         };
-        let values = merged(kept, of.folds(schema.dialect), pool.values.iter().filter(fits));
+        let values = merged(kept, of.folds, pool.values.iter().filter(fits));
         let mut there = BTreeMap::new();
         let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
         for chunk in values.chunks(LIST) {
@@ -58,13 +58,13 @@ pub fn sort_pools(
             let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
             for row in all(database, &sql)? {
                 let values = row.into_iter().flatten();
-                there.extend(values.map(|value| (folded(of.folds(schema.dialect), &value), value)));
+                there.extend(values.map(|value| (folded(of.folds, &value), value)));
             }
         }
         let sorted = sorted.entry((*at, *column)).or_default();
         sorted.unfit += pool.values.iter().filter(|value| !fits(value)).count();
         for (value, weight) in values {
-            let (list, value) = match there.get(&folded(of.folds(schema.dialect), &value)) {
+            let (list, value) = match there.get(&folded(of.folds, &value)) {
                 Some(kept) => (&mut sorted.there, kept.clone()),
                 None => (&mut sorted.missing, value),
             };
@@ -74,7 +74,7 @@ pub fn sort_pools(
         }
     }
     for (&(at, column), sorted) in &mut sorted {
-        let folds = schema.tables[at].columns[column].folds(schema.dialect);
+        let folds = schema.tables[at].columns[column].folds;
         let mut seen = BTreeSet::new();
         sorted.missing.retain(|(value, _)| seen.insert(folded(folds, value)));
     }

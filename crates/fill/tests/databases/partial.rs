@@ -56,6 +56,40 @@ INSERT INTO moves VALUES (1, 'north 1');",
 }
 
 #[test]
+fn postgres_exclusions_by_other_operators_are_met_or_named() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TABLE calls (id int PRIMARY KEY, from_at timestamp NOT NULL, to_at timestamp NOT NULL,
+  CONSTRAINT one_line EXCLUDE USING gist (tsrange(from_at, to_at) WITH &&));
+CREATE TABLE shifts (id int PRIMARY KEY, during tsrange, EXCLUDE USING gist (during WITH &&));
+INSERT INTO shifts SELECT n, tsrange(timestamp '2024-01-01' + n * interval '1 hour',
+  timestamp '2024-01-01' + (n + 1) * interval '1 hour') FROM generate_series(1, 40) AS n;",
+    ) else {
+        return;
+    };
+    let why = engine.fill(&[("calls", 30)]).expect_err("they overlap").to_string();
+    assert!(why.starts_with("calls: the rule one_line cannot be met"), "{why}");
+    engine.fill(&[("shifts", 300)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 260);
+}
+
+#[test]
+fn postgres_rows_share_no_null_where_it_is_a_value() {
+    let Some(engine) = Engine::postgres("CREATE TABLE nodes (id int PRIMARY KEY, name text)")
+    else {
+        return;
+    };
+    // Servers before version 15 do not know it.
+    if engine.number("SELECT current_setting('server_version_num')") < 150_000 {
+        return;
+    }
+    engine.run("ALTER TABLE nodes ADD next int UNIQUE NULLS NOT DISTINCT REFERENCES nodes");
+    engine.run("INSERT INTO nodes VALUES (1, 'first', NULL)");
+    engine.fill(&[("nodes", 300)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(*) FROM nodes WHERE next IS NULL"), 1);
+    assert_eq!(engine.clean().expect("it goes"), 299);
+}
+
+#[test]
 fn postgres_knows_no_row_by_partial_rules() {
     let with = "CREATE TABLE wide (a INTEGER NOT NULL, b INTEGER NOT NULL);\n\
                 CREATE UNIQUE INDEX covering ON wide (a) INCLUDE (b);\n";

@@ -50,6 +50,13 @@ fn the_case_of_letters_counts_where_the_database_counts_it() {
     if let Some(engine) = Engine::mariadb(SQL) {
         assert_eq!(filled(&engine), 2);
     }
+    let binary = SQL.replace("(40) PRIMARY", "(40) COLLATE utf8mb4_bin PRIMARY");
+    if let Some(engine) = Engine::mariadb(&binary) {
+        assert_eq!(filled(&engine), 4);
+    }
+    let nocase = SQL.replace("(40) PRIMARY", "(40) COLLATE NOCASE PRIMARY");
+    assert_eq!(filled(&Engine::sqlite(&nocase)), 2);
+    assert_eq!(filled(&Engine::sqlite(SQL)), 4);
     if let Some(engine) = Engine::postgres(SQL) {
         assert_eq!(filled(&engine), 4);
     }

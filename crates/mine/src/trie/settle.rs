@@ -58,10 +58,11 @@ struct Candidate {
     before_words: Option<bool>,
 }
 
-/// The requests of values that were put together before, by what follows, as those of a [`Candidate`].
+/// Requests by what follows them in the path.
 #[derive(Default)]
-struct Others {
+struct Followers {
     next: Next,
+    /// By the very segment.
     after: Next,
 }
 
@@ -115,15 +116,17 @@ impl Trie {
                 continue;
             }
             let Shape { prefix, class, suffix } = self.shape(node, text);
+            let Followers { next, after } = self.followers(*child);
             let candidate = Candidate {
                 node: *child,
                 text: text[prefix.len()..text.len() - suffix.len()].to_vec(),
                 whole: text.to_vec(),
-                hits: self.below(*child),
+                // Each goes on or ends.
+                hits: next.values().sum(),
                 ends: self.nodes[*child as usize].hits,
                 traits: self.traits(*child),
-                next: self.next(*child),
-                after: self.after(*child),
+                next,
+                after,
                 before_words: self.is_before_words(*child),
             };
             let key = (prefix.to_vec(), class, suffix.to_vec());
@@ -313,34 +316,35 @@ impl Trie {
 
     /// Requests of a node by what follows it.
     fn next(&self, node: u32) -> Next {
-        self.by(node, |child| self.kind(node, child))
+        self.followers(node).next
     }
 
-    /// Requests of a node by the very segment that follows it.
-    fn after(&self, node: u32) -> Next {
-        self.by(node, |child| match &self.nodes[child as usize].label {
-            Label::Fixed(text) => word(text),
-            Label::Values { class, .. } => *class as u32,
-        })
-    }
-
-    /// Requests of a node by the way in which they end at it, or by what `kind` says of the child that they go on to.
-    fn by(&self, node: u32, kind: impl Fn(u32) -> u32) -> Next {
+    /// Requests of a node by what follows it, and by the very segment that does; those that end at it by the way in
+    /// which they do. What follows is counted once for both.
+    fn followers(&self, node: u32) -> Followers {
         let source = &self.nodes[node as usize];
         let ends = source.ways.iter().zip(ENDS..).filter(|(hits, _)| **hits > 0);
-        let mut next: Next = ends.map(|(hits, way)| (way, u64::from(*hits))).collect();
+        let next: Next = ends.map(|(hits, way)| (way, u64::from(*hits))).collect();
+        let mut followers = Followers { after: next.clone(), next };
         for child in &source.children {
-            *next.entry(kind(*child)).or_insert(0) += self.below(*child);
+            let hits = self.below(*child);
+            *followers.next.entry(self.kind(node, *child)).or_insert(0) += hits;
+            *followers.after.entry(self.segment(*child)).or_insert(0) += hits;
         }
-        next
+        followers
     }
 
     /// The requests of values that were put together before.
-    fn others(&self, values: Option<u32>) -> Others {
-        values.map_or_else(Others::default, |values| Others {
-            next: self.next(values),
-            after: self.after(values),
-        })
+    fn others(&self, values: Option<u32>) -> Followers {
+        values.map_or_else(Followers::default, |values| self.followers(values))
+    }
+
+    /// What stands for a child itself in [`Followers::after`].
+    fn segment(&self, child: u32) -> u32 {
+        match &self.nodes[child as usize].label {
+            Label::Fixed(text) => word(text),
+            Label::Values { class, .. } => *class as u32,
+        }
     }
 
     /// What stands for a child in [`Next`].

@@ -3,8 +3,9 @@
 //!
 //! A value and what follows it are independent of each other; resources have routes of their own, or use them in
 //! proportions of their own. Segments that look like members of one closed set (countries, sizes, `q1` to `q4`) need
-//! one such route; words that paths are commonly made of are no values, whatever lies below them: to take a value for
-//! a word costs an endpoint too many, to take words for values makes one of several that are not alike.
+//! one such route, as do names of one namespace from which paths go on (`m.room.message`); words that paths are
+//! commonly made of are no values, whatever lies below them: to take a value for a word costs an endpoint too many, to
+//! take words for values makes one of several that are not alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,8 +57,9 @@ impl Trie {
                 continue;
             }
             let texts: Vec<&[u8]> = group[..often].iter().map(|node| self.text(*node)).collect();
-            let is_set = is_one_set(&texts);
-            let fits = |text: &[u8]| !is_set || is_one_set(&[texts.as_slice(), &[text]].concat());
+            let kind = [is_one_set, are_of_one_namespace].into_iter().find(|kind| kind(&texts));
+            let fits =
+                |text: &[u8]| kind.is_none_or(|kind| kind(&[texts.as_slice(), &[text]].concat()));
             let mut at = 0;
             group.retain(|value| {
                 at += 1;
@@ -168,6 +170,11 @@ impl Trie {
         if is_one_set(&texts) {
             return routes >= 1;
         }
+        // What ends in such a name may be a method: `/api/chat.update`.
+        let is_end = |node: &u32| self.nodes[*node as usize].hits > 0;
+        if are_of_one_namespace(&texts) && !group.iter().any(is_end) {
+            return routes >= 1;
+        }
         let is_known = |text: &&&[u8]| words::is_common(text) || words::is_wholly_general(text);
         let known = texts.iter().filter(is_known).count();
         if group.len() < MANY {
@@ -211,6 +218,16 @@ fn is_one_set(texts: &[&[u8]]) -> bool {
     });
     let spans = texts.iter().all(|text| is_span(text) || words::are_of_one_set(&[text, b"ytd"]));
     upper || letters || numbered || spans || words::are_of_one_set(texts)
+}
+
+/// Whether texts are names of one namespace: `m.read`, `m.room.message`.
+fn are_of_one_namespace(texts: &[&[u8]]) -> bool {
+    let namespace = |text: &[u8]| {
+        let at = memchr::memchr(b'.', text).filter(|at| *at > 0)?;
+        words::extension(text).is_none().then(|| text[..at].to_vec())
+    };
+    let first = namespace(texts[0]);
+    first.is_some() && texts.iter().all(|text| namespace(text) == first)
 }
 
 /// A span of time: `5d`, `24h`.

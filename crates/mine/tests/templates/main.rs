@@ -19,7 +19,7 @@ const REQUESTS: usize = 40_000;
 const WANTED_F1: f64 = 0.97;
 /// What rules have reached, by half: mean F1, and routes that lost a fixed word. Less, or more, is a step back.
 const REACHED: [(&str, f64, usize); 3] =
-    [("seen", 0.974, 0), ("rare", 0.9725, 17), ("held_back", 0.98, 3)];
+    [("seen", 0.974, 0), ("rare", 0.9805, 17), ("held_back", 0.98, 3)];
 
 /// What came of one app.
 struct Judged {

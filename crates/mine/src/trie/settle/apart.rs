@@ -9,7 +9,7 @@ use super::super::following::{Next, add, excess, is_often, total};
 use super::super::looks::is_plain;
 use super::super::{Trie, hash_of_shape};
 use super::strangers::{stock, strangers};
-use super::{Candidate, Others};
+use super::{Candidate, Followers};
 use crate::segment::{Class, Shape};
 
 /// Candidates from which on they say what is usual, without others.
@@ -44,7 +44,7 @@ impl Trie {
 }
 
 /// The plain words among candidates that are none of the values for going on in another way.
-pub(super) fn words_apart(group: &[&Candidate], others: &Others) -> Vec<u32> {
+pub(super) fn words_apart(group: &[&Candidate], others: &Followers) -> Vec<u32> {
     if group.len() < FEWEST && others.next.is_empty() {
         return Vec::new();
     }

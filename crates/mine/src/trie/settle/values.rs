@@ -1,7 +1,7 @@
 //! Which candidates are values: whether a group as a whole is open, and which of an open group are fixed all the same.
 
 use super::super::looks::{is_handle, is_identifier, is_slug, is_title};
-use super::{Candidate, Others, Traits, apart, strangers, vocabulary};
+use super::{Candidate, Followers, Traits, apart, strangers, vocabulary};
 use crate::segment::is_upper;
 use crate::words;
 
@@ -13,7 +13,7 @@ const OPEN: f64 = 1.5;
 pub(super) fn values_among(
     group: &[Candidate],
     known: bool,
-    others: &Others,
+    others: &Followers,
 ) -> (Vec<u32>, Vec<u32>) {
     let open: Vec<&Candidate> =
         group.iter().filter(|candidate| !words::is_reserved(&candidate.text)).collect();
@@ -65,7 +65,7 @@ fn openness(group: &[&Candidate]) -> f64 {
 
 /// The values among candidates: all but common words, and those that differ from the rest in what follows. Beside
 /// them those that are fixed for being words.
-fn values_of(group: &[&Candidate], others: &Others) -> (Vec<u32>, Vec<u32>) {
+fn values_of(group: &[&Candidate], others: &Followers) -> (Vec<u32>, Vec<u32>) {
     const FEW: usize = 3;
     const MANY: usize = 20;
     const UNLIKELY: f64 = 0.001;
