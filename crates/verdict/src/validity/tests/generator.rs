@@ -69,6 +69,12 @@ fn rules_about_the_generator() {
             ReasonCode::AchievedBelowOffered,
             "99.00 % of the 1,000/s offered were sent as 990/s: 100 arrivals",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_limits_of_the_system() {
+    check(vec![
         (
             "files ran out now and then",
             closed(),

@@ -41,6 +41,12 @@ fn rules_about_responses() {
             ReasonCode::NoResponses,
             "of 10,000 attempts; 10,000 failed by tls (self-signed)",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_failed_responses() {
+    check(vec![
         (
             "all 404",
             closed(),
@@ -202,13 +208,13 @@ fn responses_that_read_as_errors_are_a_note() {
 
 #[test]
 fn a_server_that_leaves_a_handshake_unanswered_may_speak_no_tls() {
-    let text = |tls: Option<model::plan::TlsPlan>| {
+    let text = |tls: Option<TlsPlan>| {
         let mut run = closed();
         (run.rates.requests_per_s, run.totals.requests, run.plan.tls) = (0.0, 0, tls);
         judge(&run).reasons.remove(0).text
     };
     let (min, max) = ("1.2".to_owned(), "1.3".to_owned());
-    let plan = model::plan::TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
+    let plan = TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
     assert!(text(Some(plan)).contains("speaks no TLS on this port"));
     assert!(!text(None).contains("TLS"));
 }
