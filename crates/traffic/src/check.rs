@@ -62,9 +62,7 @@ impl Wanted {
 fn same(a: &serde_json::Value, b: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Number, Object};
     match (a, b) {
-        (Number(a), Number(b)) => {
-            a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
-        }
+        (Number(a), Number(b)) => a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64(),
         (Array(a), Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Object(a), Object(b)) => {
             a.len() == b.len() && a.iter().all(|(n, a)| b.get(n).is_some_and(|b| same(a, b)))

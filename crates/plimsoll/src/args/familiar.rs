@@ -165,7 +165,8 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
             Some(format!(": -t is how many workers there are; the time-out is -T {value}"))
         }
         "--connections" if is_file && has_all(command, "--cookies") => {
-            let what = ": -c is how many connections; --cookies keeps the cookies that responses set";
+            let what =
+                ": -c is how many connections; --cookies keeps the cookies that responses set";
             Some(what.to_owned())
         }
         "--script" if value.is_empty() && has_all(command, "-q") => {

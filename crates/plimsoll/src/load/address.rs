@@ -210,9 +210,7 @@ fn refuse_a_bare_ipv6(text: &str) -> Result<(), Failure> {
         None if is_address(host) => format!("[{host}]"),
         None => return Ok(()),
     };
-    usage(format!(
-        "`{text}`: an IPv6 address stands in brackets, as in {scheme}://{meant}{rest}"
-    ))
+    usage(format!("`{text}`: an IPv6 address stands in brackets, as in {scheme}://{meant}{rest}"))
 }
 
 /// Refuses a number where a host is expected: it would be read as the 32 bits of an address, and 8080 is 0.0.31.144.

@@ -40,9 +40,8 @@ fn notices(args: &LoadArgs) -> Vec<String> {
     let is_json = |text: &String| text.trim_start().starts_with(['{', '[']);
     let is_cookie = args.body.as_deref().is_some_and(may_be_cookie) && args.method.is_none();
     let named = given(args).filter(|text| text.len() <= 255 && Path::new(text).is_file());
-    let named = named.map(|text| {
-        format!("the body is the text `{text}`; @{text} sends the file of that name")
-    });
+    let named = named
+        .map(|text| format!("the body is the text `{text}`; @{text} sends the file of that name"));
     let json = (args.data.as_ref().is_some_and(is_json) && !has_type).then(|| {
         "the body looks like JSON and is sent as a form, as curl does; --json sends it as JSON"
             .to_owned()

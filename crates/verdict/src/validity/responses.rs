@@ -80,7 +80,8 @@ pub(super) fn failing(run: &Run) -> Option<Finding> {
     let named = commonest.map_or_else(String::new, |(status, count)| {
         format!(", {} of them with status {status}", grouped(count as f64, 0))
     });
-    let advice = commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));
+    let advice =
+        commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));
     let advice = advice.unwrap_or_default();
     let since = began.map_or_else(String::new, |began| {
         let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));

@@ -8,7 +8,10 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--http-version", "--http2-parallel", "--h2c", "--http2-prior-knowledge", "--http3-only"],
         "only HTTP/1.1 is spoken",
     ),
-    (&["--http1.1", "--http1.0", "--http1", "--fasthttp", "-0"], "leave it out: HTTP/1.1 is spoken"),
+    (
+        &["--http1.1", "--http1.0", "--http1", "--fasthttp", "-0"],
+        "leave it out: HTTP/1.1 is spoken",
+    ),
     (
         &["-o", "-O", "--output", "--remote-name"],
         "results go to a folder with --out DIR, JSON to standard output with --format json",
@@ -48,7 +51,14 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--range"], "use -H 'Range: bytes=0-99'"),
     (&["--upload-file"], "use --body-file FILE and -m PUT"),
     (
-        &["--next", "--targets", "--urls-from-file", "--rand-regex-url", "--max-repeat", "--dump-urls"],
+        &[
+            "--next",
+            "--targets",
+            "--urls-from-file",
+            "--rand-regex-url",
+            "--max-repeat",
+            "--dump-urls",
+        ],
         "several URLs are written into a workload file: see `plimsoll init` and `plimsoll import`",
     ),
     (
