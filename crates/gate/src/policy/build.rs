@@ -1,5 +1,6 @@
 //! From settings to a policy: names are numbered, what earlier policies had is kept for requests in flight.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
@@ -114,14 +115,7 @@ impl Policy {
         for (number, route) in routes.iter_mut().enumerate() {
             route.number = number as u32;
         }
-        order.sort_by_key(|&number| {
-            let route = &routes[number as usize];
-            std::cmp::Reverse((
-                route.host.narrowness(),
-                route.path.narrowness(),
-                !route.methods.0.is_empty(),
-            ))
-        });
+        order.sort_by_key(|&number| Reverse(narrowness(&routes[number as usize])));
         let ordered = || order.iter().map(|&number| &routes[number as usize]);
         let finder = Finder::new(ordered(), PathTree::default);
         let any_case = Finder::new(ordered(), PathTree::of_any_case);
@@ -160,6 +154,11 @@ impl Policy {
             trust,
         })
     }
+}
+
+/// The more it is, the narrower is a route: by its host, then its path, then whether it is for some methods alone.
+fn narrowness(route: &Route) -> (usize, (usize, bool, usize), bool) {
+    (route.host.narrowness(), route.path.narrowness(), !route.methods.0.is_empty())
 }
 
 /// Upstreams by the numbers of their names, and the number of each in the order given. What data paths need for
