@@ -156,8 +156,8 @@ impl Policy {
     }
 }
 
-/// By what the narrowest of the routes that take a request is told: its host, then its path, then whether it names methods.
-fn narrowness(route: &Route) -> impl Ord {
+/// The more it is, the narrower is a route: by its host, then its path, then whether it is for some methods alone.
+fn narrowness(route: &Route) -> (usize, (usize, bool, usize), bool) {
     (route.host.narrowness(), route.path.narrowness(), !route.methods.0.is_empty())
 }
 
