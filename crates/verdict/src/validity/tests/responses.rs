@@ -1,7 +1,5 @@
 //! Rules about responses.
 
-use model::plan::TlsPlan;
-
 use super::*;
 
 #[test]
@@ -21,32 +19,6 @@ fn rules_about_responses() {
             "no response arrived in 10.0s, of 10,000 attempts; 10,000 failed by connect \
              (Connection refused)",
         ),
-        (
-            "a certificate that is not trusted",
-            closed(),
-            |run| {
-                run.plan.tls = Some(TlsPlan {
-                    sni: "localhost".into(),
-                    insecure: false,
-                    min: "1.2".into(),
-                    max: "1.3".into(),
-                    resume: false,
-                });
-                (run.totals.requests, run.totals.succeeded, run.connect_ns.count) = (0, 0, 10);
-                run.totals.mismatches = Some(10_000);
-                run.totals.errors.add(ErrorClass::Tls, 10_000);
-                run.totals.error_samples.insert("tls".into(), "self-signed".into());
-            },
-            Verdict::Invalid,
-            ReasonCode::NoResponses,
-            "of 10,000 attempts; 10,000 failed by tls (self-signed)",
-        ),
-    ]);
-}
-
-#[test]
-fn rules_about_failed_responses() {
-    check(vec![
         (
             "all 404",
             closed(),
@@ -208,15 +180,17 @@ fn responses_that_read_as_errors_are_a_note() {
 
 #[test]
 fn a_server_that_leaves_a_handshake_unanswered_may_speak_no_tls() {
-    let text = |tls: Option<TlsPlan>| {
+    let text = |tls: Option<model::plan::TlsPlan>, mismatches: Option<u64>| {
         let mut run = closed();
         (run.rates.requests_per_s, run.totals.requests, run.plan.tls) = (0.0, 0, tls);
+        run.totals.mismatches = mismatches;
         judge(&run).reasons.remove(0).text
     };
     let (min, max) = ("1.2".to_owned(), "1.3".to_owned());
-    let plan = TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
-    assert!(text(Some(plan)).contains("speaks no TLS on this port"));
-    assert!(!text(None).contains("TLS"));
+    let plan = model::plan::TlsPlan { sni: "h".into(), insecure: false, min, max, resume: false };
+    assert!(text(Some(plan.clone()), None).contains("speaks no TLS on this port"));
+    assert!(!text(Some(plan), Some(7)).contains("TLS"), "a certificate that is not accepted");
+    assert!(!text(None, None).contains("TLS"));
 }
 
 #[test]
