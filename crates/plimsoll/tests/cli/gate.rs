@@ -309,6 +309,42 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
 }
 
 #[test]
+fn the_admin_api_tells_what_it_refuses_as_problems() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    assert_eq!(gate.admin("POST", "/v1/keys", "{\"owner\": \"ada\"}").status, 201);
+    for (method, path, body, status, words) in [
+        ("POST", "/v1/keys/1/rotate?grace=60", "", 400, "expected `grace_s`"),
+        ("GET", "/v1/keys?afterr=2", "", 400, "expected `after`"),
+        ("GET", "/v1/changes?since=2", "", 400, "expected `after`"),
+        ("POST", "/v1/reload?now=1", "", 400, "unknown field `now`"),
+        ("DELETE", "/v1/keys/1?grace_s=60", "", 400, "unknown field `grace_s`"),
+        ("DELETE", "/v1/keys/ada", "", 400, "ada"),
+        ("PATCH", "/v1/keys", "", 405, "the header Allow names"),
+        ("GET", "/v1/kyes", "", 404, "no such path"),
+        ("POST", "/v1/keys", "", 422, "JSON object"),
+        ("POST", "/v1/keys", "[\"mallory\"]", 422, "JSON object"),
+        ("POST", "/v1/keys", "[]", 422, "JSON object"),
+        ("POST", "/v1/keys", "{\"owner\": ", 400, "no JSON"),
+        ("POST", "/v1/keys", "{\"ower\": \"bo\"}", 422, "`owner`"),
+    ] {
+        let refused = gate.admin(method, path, body);
+        assert_eq!(refused.status, status, "{method} {path}: {refused:?}");
+        assert!(refused.head.contains("application/problem+json"), "{method} {path}: {refused:?}");
+        let problem = refused.json();
+        assert_eq!(problem["status"], status, "{method} {path}");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains(words), "{method} {path}: {detail}");
+        assert_eq!(refused.head.to_lowercase().contains("\r\nallow: "), status == 405, "{refused:?}");
+    }
+    // Nothing of it made, ended or replaced a key, and JSON is read whatever the content type.
+    let keys = gate.admin("GET", "/v1/keys", "").json();
+    let keys = keys["keys"].as_array().expect("keys");
+    assert!(keys.len() == 1 && keys[0]["revoked_s"].is_null(), "{keys:?}");
+    assert_eq!(gate.admin("POST", "/v1/keys", " {\"owner\": \"bo\"}").status, 201);
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.plimsoll("gate").refuses(2, "a gateway needs --listen and --upstream");
