@@ -209,11 +209,15 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
         Ok(wanted) => wanted,
         Err((status, why)) => return problem(status, &why),
     };
+    let rate = match RateText::limit(wanted.rate, wanted.burst) {
+        Ok(rate) => rate,
+        Err(why) => return problem(StatusCode::UNPROCESSABLE_ENTITY, why),
+    };
     let new = NewKey {
         owner: wanted.owner,
         tier: wanted.tier,
         routes: wanted.routes,
-        rate: wanted.rate.map(|rate| rate.with(wanted.burst)),
+        rate,
         at_once: wanted.concurrency,
         day_quota: wanted.per_day,
         month_quota: wanted.per_month,

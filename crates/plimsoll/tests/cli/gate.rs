@@ -327,6 +327,10 @@ fn the_admin_api_tells_what_it_refuses_as_problems() {
         ("POST", "/v1/keys", "[]", 422, "JSON object"),
         ("POST", "/v1/keys", "{\"owner\": ", 400, "no JSON"),
         ("POST", "/v1/keys", "{\"ower\": \"bo\"}", 422, "`owner`"),
+        ("POST", "/v1/keys", "{\"burst\": 5}", 422, "a burst belongs to a rate"),
+        ("POST", "/v1/keys", "{\"expires_s\": 1000000000}", 422, "has expired"),
+        ("POST", "/v1/keys", "{\"expires_s\": 99999999999999}", 422, "before the year 9999"),
+        ("POST", "/v1/keys", "{\"per_day\": 18446744073709551615}", 422, "a quota is at most"),
     ] {
         let refused = gate.admin(method, path, body);
         assert_eq!(refused.status, status, "{method} {path}: {refused:?}");

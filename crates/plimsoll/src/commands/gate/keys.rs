@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use gate::config::RateText;
 use gate::keys::{KeyRecord, NewKey, Stamp, Store, StoreError};
 use model::gated::{GateKey, GateKeys, KEYS_SCHEMA};
 use model::quote::plain;
@@ -53,21 +54,17 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
         count => count.transpose().unwrap_or_default(),
     };
     let burst = args.burst.map(|burst| u32::try_from(burst).unwrap_or(u32::MAX));
-    if burst == Some(0) {
-        return usage("--burst 0: a burst is 1 or more");
-    }
-    if args.expires_in == Some(0) {
-        return usage(
-            "--expires-in 0s: a key that has expired opens nothing; leave it out for one that never does",
-        );
-    }
+    let rate = match RateText::limit(args.rate, burst) {
+        Ok(rate) => rate,
+        Err(why) => return usage(format!("--burst: {why}")),
+    };
     let lasts_s =
         args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
     let new = NewKey {
         owner: args.owner.clone(),
         tier: args.tier.clone(),
         routes: args.routes.clone(),
-        rate: args.rate.map(|rate| rate.with(burst)),
+        rate,
         at_once: concurrency,
         day_quota: args.per_day,
         month_quota: args.per_month,
@@ -76,7 +73,7 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     let path = &args.store.store;
     let is_new = !path.exists();
     // What no key may be leaves no new store behind.
-    new.check().map_err(|error| failure(&error))?;
+    new.check(stamp.at_s).map_err(|error| failure(&error))?;
     let mut store = Store::open(path).map_err(|error| failure(&error))?;
     let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
     let tiers = store.tiers().map_err(|error| failure(&error))?;
