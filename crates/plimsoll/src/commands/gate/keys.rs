@@ -146,7 +146,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
             None => "valid".to_owned(),
         };
         let mut limits = Vec::new();
-        limits.extend(key.rate.map(|rate| format!("{}/s", (rate.per_s * 1000.0).round() / 1000.0)));
+        limits.extend(key.rate.map(|limit| rate(limit.per_s)));
         limits.extend(key.at_once.map(|most| format!("{most} at once")));
         limits.extend(key.day_quota.map(|quota| format!("{quota}/day")));
         limits.extend(key.month_quota.map(|quota| format!("{quota}/month")));
@@ -170,6 +170,21 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
         true => "the store has no key: plimsoll gate keys add makes one\n".to_owned(),
         false => grid.print_headed(output::style()),
     }
+}
+
+/// A rate by the second, the minute or the hour: by the first of them of which it is 1 or more.
+fn rate(per_s: f64) -> String {
+    // What was written as 1/h is some 1e-16 less of an hour, or more.
+    let whole = |&(seconds, _): &(f64, &str)| per_s * seconds > 1.0 - 1e-9;
+    let units = [(1.0, "s"), (60.0, "m"), (3600.0, "h")];
+    let (seconds, unit) = units.into_iter().find(whole).unwrap_or((3600.0, "h"));
+    let count = per_s * seconds;
+    let count = match count > 0.1 {
+        true => (count * 1000.0).round() / 1000.0,
+        // Three digits, wherever they begin.
+        false => format!("{count:.2e}").parse().unwrap_or(count),
+    };
+    format!("{count}/{unit}")
 }
 
 /// The day of an instant, in UTC.
@@ -202,4 +217,25 @@ fn failure(error: &StoreError) -> Failure {
 pub(super) fn now_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_never_shown_as_none() {
+        for (text, shown) in [
+            ("100/s", "100/s"),
+            ("12.5/s", "12.5/s"),
+            ("30/m", "30/m"),
+            ("90/m", "1.5/s"),
+            ("100/h", "1.667/m"),
+            ("3/h", "3/h"),
+            ("1/h", "1/h"),
+            ("0.001/h", "0.001/h"),
+        ] {
+            assert_eq!(rate(RateText::parse(text).unwrap().0), shown, "{text}");
+        }
+    }
 }
