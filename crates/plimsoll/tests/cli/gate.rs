@@ -169,6 +169,7 @@ fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
 
     let added =
         folder.plimsoll("gate keys add --owner ada --tier default --rate 3/h --burst 3").ok();
+    assert!(added.stderr.contains("a running gateway follows within a second"), "{added:?}");
     let key = added.stdout.trim_end().to_owned();
     assert!(key.starts_with("plk_") && !key.contains('\n'), "{key:?}");
     soon(|| gate.get("/healthz", "").status == 401);

@@ -15,6 +15,8 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::results::output;
 
 const BY: &str = "command line";
+/// When a change holds: gateways look for some ten times a second.
+const FOLLOWED: &str = "a running gateway follows within a second";
 /// The column that a narrow table leaves out.
 const MADE: usize = 4;
 /// Characters of an owner that a table shows.
@@ -34,16 +36,17 @@ pub fn keys(command: &KeysCommand) -> Result<u8, Failure> {
         KeysCommand::Revoke(args) => {
             existing(&args.store.store)?
                 .revoke(args.id, &stamp)
-                .map_err(|error| failure(&error))?;
-            eprintln!("plimsoll: key {} is revoked", args.id);
+                .map_err(|error| failure(&args.store.store, &error))?;
+            eprintln!("plimsoll: key {} is revoked; {FOLLOWED}", args.id);
             Ok(0)
         }
         KeysCommand::Rotate(args) => {
             let grace_s = u32::try_from(args.grace.div_ceil(SECOND)).unwrap_or(u32::MAX);
-            let mut store = existing(&args.key.store.store)?;
-            let made =
-                store.rotate(args.key.id, grace_s, &stamp).map_err(|error| failure(&error))?;
-            Ok(show(&made))
+            let path = &args.key.store.store;
+            let made = existing(path)?
+                .rotate(args.key.id, grace_s, &stamp)
+                .map_err(|error| failure(path, &error))?;
+            Ok(show(&made, FOLLOWED))
         }
     }
 }
@@ -73,39 +76,41 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     let path = &args.store.store;
     let is_new = !path.exists();
     // What no key may be leaves no new store behind.
-    new.check(stamp.at_s).map_err(|error| failure(&error))?;
-    let mut store = Store::open(path).map_err(|error| failure(&error))?;
-    let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
-    let tiers = store.tiers().map_err(|error| failure(&error))?;
+    new.check(stamp.at_s).map_err(|error| failure(path, &error))?;
+    let mut store = Store::open(path).map_err(|error| failure(path, &error))?;
+    let made = store.add(&new, stamp).map_err(|error| failure(path, &error))?;
+    let tiers = store.tiers().map_err(|error| failure(path, &error))?;
     if (!new.tier.is_empty() || !new.routes.is_empty()) && tiers.is_none() {
         eprintln!(
             "plimsoll: no gateway has run with this store, so whether it has the tier and routes is not known: it says so at \
              its start"
         );
     }
-    if is_new {
-        eprintln!("plimsoll: {} is a new store: a gateway must be started with it", path.display());
-    }
-    let code = show(&made);
+    let holds = match is_new {
+        true => format!("{} is a new store: a gateway must be started with it", path.display()),
+        false => FOLLOWED.to_owned(),
+    };
+    let code = show(&made, &holds);
     if code != 0 {
         // Nobody knows it, and it would make the gateway ask for keys.
-        store.revoke(made.1, stamp).map_err(|error| failure(&error))?;
+        store.revoke(made.1, stamp).map_err(|error| failure(path, &error))?;
         eprintln!("plimsoll: the key could not be printed and is revoked");
     }
     Ok(code)
 }
 
-/// Prints a key alone on standard output, and its number beside it.
-fn show((key, id): &(String, u64)) -> u8 {
+/// Prints a key alone on standard output; its number beside it, and from when on gateways know it.
+fn show((key, id): &(String, u64), holds: &str) -> u8 {
     let printed = output::print(&format!("{key}\n"));
-    eprintln!("plimsoll: this is key {id}; it is shown once and kept nowhere");
+    eprintln!("plimsoll: this is key {id}; it is shown once and kept nowhere; {holds}");
     if printed { 0 } else { 1 }
 }
 
 fn list(args: &ListKeysArgs) -> Result<u8, Failure> {
     let mut keys = Vec::new();
-    let store = existing(&args.store.store)?;
-    store.each_key(|key| keys.push(key)).map_err(|error| failure(&error))?;
+    let path = &args.store.store;
+    let store = existing(path)?;
+    store.each_key(|key| keys.push(key)).map_err(|error| failure(path, &error))?;
     let text = match args.format {
         GateFormat::Json => {
             let keys = keys.iter().map(public).collect();
@@ -203,12 +208,13 @@ fn existing(path: &Path) -> Result<Store, Failure> {
             path.display()
         ));
     }
-    Store::open(path).map_err(|error| failure(&error))
+    Store::open(path).map_err(|error| failure(path, &error))
 }
 
-fn failure(error: &StoreError) -> Failure {
+fn failure(path: &Path, error: &StoreError) -> Failure {
     match error {
         StoreError::Wrong(_) => Failure::Usage(error.to_string()),
+        StoreError::Failed(_) => Failure::CannotRun(format!("{}: {error}", path.display())),
         _ => Failure::CannotRun(error.to_string()),
     }
 }
@@ -222,6 +228,13 @@ pub(super) fn now_s() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_that_fails_is_named() {
+        let full = StoreError::Failed("database or disk is full".to_owned());
+        let Failure::CannotRun(said) = failure(Path::new("keys.db"), &full) else { panic!() };
+        assert_eq!(said, "keys.db: the key store: database or disk is full");
+    }
 
     #[test]
     fn rates_are_never_shown_as_none() {
