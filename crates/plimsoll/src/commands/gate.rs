@@ -269,7 +269,7 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if !is_one_word(&args.listen) {
+    if !is_listened_on(&args.listen) {
         return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
     }
     let text = match args.proxy {
@@ -284,6 +284,13 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
 fn is_one_word(text: &str) -> bool {
     let special = |byte: &u8| b"\"#$';\\`{}".contains(byte);
     text.bytes().all(|byte| byte.is_ascii_graphic() && !special(&byte))
+}
+
+/// Whether proxies can listen there: a host or `*`, and a port.
+fn is_listened_on(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    let is_host = !host.is_empty() && (host.starts_with('[') == host.contains(':'));
+    is_host && is_one_word(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 /// The host and port of a URL of a server; HAProxy takes the client's port where there is none.
