@@ -17,6 +17,7 @@ mod reaching;
 mod restart;
 mod shown;
 mod ticking;
+mod tried;
 mod troubles;
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -37,6 +38,7 @@ use own::Noting;
 use reaching::Reaching;
 pub use restart::Reloaded;
 use shown::Shown;
+pub use tried::Tried;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::{JsonRejection, StringRejection};
+use axum::body::{Bytes, to_bytes};
+use axum::extract::rejection::StringRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -10,6 +11,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use serde::Deserialize;
+use serde_json::error::Category;
 use serde_json::json;
 
 use super::{metrics, views};
@@ -22,6 +24,8 @@ use crate::path::bearer;
 const BY: &str = "admin API";
 /// Rows of a list, unless fewer are asked for.
 const ROWS: u32 = 1000;
+/// Longest text of an error that the framework writes.
+const WORDS_MAX: usize = 64 * 1024;
 
 const PAGE: &str = include_str!("../../assets/usage.html");
 /// The page's own script and style run, and it talks to its own address alone.
@@ -46,6 +50,7 @@ pub(super) fn routes(control: Arc<Control>) -> Router {
     Router::new()
         .route("/", get(page))
         .merge(guarded)
+        .layer(middleware::map_response(told))
         .layer(middleware::map_response(closed))
         .with_state(control)
 }
@@ -65,6 +70,27 @@ async fn guard(State(control): Shared, request: Request, next: Next) -> Response
     }
 }
 
+/// Tells as a problem what the framework refuses in words of its own, or in none.
+async fn told(response: Response) -> Response {
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || kind.is_some_and(|kind| kind == PROBLEM) {
+        return response;
+    }
+    match status {
+        StatusCode::NOT_FOUND => problem(status, "the admin API has no such path"),
+        // The framework adds the header once this is done.
+        StatusCode::METHOD_NOT_ALLOWED => {
+            problem(status, "the header Allow names the methods of this path")
+        }
+        _ => {
+            let words = to_bytes(response.into_body(), WORDS_MAX).await.unwrap_or_default();
+            problem(status, &String::from_utf8_lossy(&words))
+        }
+    }
+}
+
 async fn closed(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -78,7 +104,12 @@ async fn page() -> Html<&'static str> {
     Html(PAGE)
 }
 
-async fn state(State(control): Shared) -> Json<views::StateView> {
+/// The parameters of what has none: a mistaken one is told, not passed over.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+async fn state(State(control): Shared, _: Query<Nothing>) -> Json<views::StateView> {
     Json(views::state(&control))
 }
 
@@ -87,18 +118,22 @@ async fn metrics(State(control): Shared) -> Response {
     (kind, metrics::text(&control)).into_response()
 }
 
-async fn config(State(control): Shared) -> String {
+async fn config(State(control): Shared, _: Query<Nothing>) -> String {
     control.text()
 }
 
-async fn put_config(State(control): Shared, text: Result<String, StringRejection>) -> Response {
+async fn put_config(
+    State(control): Shared,
+    _: Query<Nothing>,
+    text: Result<String, StringRejection>,
+) -> Response {
     let text = match text {
         Ok(text) => text,
         Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
             let detail = format!("a configuration has at most {LONGEST} bytes");
             return problem(StatusCode::PAYLOAD_TOO_LARGE, &detail);
         }
-        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+        Err(rejection) => return rejection.into_response(),
     };
     if text.trim().is_empty() {
         return problem(StatusCode::UNPROCESSABLE_ENTITY, "an empty configuration holds nothing");
@@ -106,12 +141,13 @@ async fn put_config(State(control): Shared, text: Result<String, StringRejection
     reloaded(control.replace(&text, BY))
 }
 
-async fn reload(State(control): Shared) -> Response {
+async fn reload(State(control): Shared, _: Query<Nothing>) -> Response {
     reloaded(control.reload(BY))
 }
 
 /// What a list is of.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Page {
     /// After this number.
     #[serde(default)]
@@ -153,16 +189,35 @@ struct Wanted {
     expires_s: i64,
 }
 
-async fn add_key(State(control): Shared, wanted: Result<Json<Wanted>, JsonRejection>) -> Response {
-    let wanted = match wanted {
-        Ok(Json(wanted)) => wanted,
-        Err(rejection) => return problem(rejection.status(), &rejection.body_text()),
+/// Reads an object of JSON. From an array serde would take the members in their order.
+fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err((
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "a key is asked for by a JSON object, such as {\"owner\": \"bo\", \"rate\": \"100/s\"}".to_owned(),
+        ));
+    }
+    serde_json::from_slice(body).map_err(|error| match error.classify() {
+        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+        _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
+    })
+}
+
+/// Whatever the content type: a browser sends no token by itself, so none of them is more dangerous than another.
+async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Response {
+    let wanted = match read_wanted(&body) {
+        Ok(wanted) => wanted,
+        Err((status, why)) => return problem(status, &why),
+    };
+    let rate = match RateText::limit(wanted.rate, wanted.burst) {
+        Ok(rate) => rate,
+        Err(why) => return problem(StatusCode::UNPROCESSABLE_ENTITY, why),
     };
     let new = NewKey {
         owner: wanted.owner,
         tier: wanted.tier,
         routes: wanted.routes,
-        rate: wanted.rate.map(|rate| rate.with(wanted.burst)),
+        rate,
         at_once: wanted.concurrency,
         day_quota: wanted.per_day,
         month_quota: wanted.per_month,
@@ -171,12 +226,17 @@ async fn add_key(State(control): Shared, wanted: Result<Json<Wanted>, JsonReject
     made(control.add_key(&new, BY))
 }
 
-async fn revoke_key(State(control): Shared, Path(id): Path<u64>) -> Response {
+async fn revoke_key(
+    State(control): Shared,
+    Path(id): Path<u64>,
+    _: Query<Nothing>,
+) -> Response {
     done(control.revoke_key(id, BY))
 }
 
 /// How a key is rotated.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Rotation {
     /// Seconds for which the old key is valid beside the new one.
     #[serde(default)]
@@ -226,10 +286,13 @@ fn failed(error: &GatewayError) -> Response {
     problem(status, &error.to_string())
 }
 
+/// The kind of a problem.
+const PROBLEM: &str = "application/problem+json";
+
 /// A JSON problem (RFC 9457).
 fn problem(status: StatusCode, detail: &str) -> Response {
     let title = status.canonical_reason().unwrap_or_default();
     let body = json!({ "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail });
-    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    let kind = [(header::CONTENT_TYPE, PROBLEM)];
     (status, kind, body.to_string()).into_response()
 }

@@ -1,7 +1,9 @@
-//! From what is written to what it means. Routes are in `routes`, comparisons of addresses in `reach`.
+//! From what is written to what it means. Routes are in `routes`, comparisons of addresses in `reach`, where keys are in
+//! `source`.
 
 mod reach;
 mod routes;
+mod source;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,14 +11,13 @@ use std::sync::Arc;
 
 use toml::Spanned;
 
-use self::routes::{KEPT_HEADERS, is_token};
 use super::file::*;
 use super::place::ConfigError;
 use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, KeySource, Limits, PolicySettings, Quotas, Route, Tier,
-    Upstream, UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, Limits, PolicySettings, Quotas, Route, Tier, Upstream,
+    UpstreamAddress,
 };
 use crate::shared::Place;
 use crate::usage::HttpSink;
@@ -24,6 +25,8 @@ use crate::usage::HttpSink;
 const SECOND: u64 = 1_000_000_000;
 /// Gateways before one API at most.
 const GATEWAYS_MOST: u32 = 1000;
+/// Threads of each listener at most: more than processors are of no use.
+const WORKERS_MOST: usize = 1024;
 /// Bytes of a head at least and at most.
 const HEAD_LEAST: u32 = 1 << 10;
 const HEAD_MOST: u32 = 1 << 20;
@@ -148,7 +151,7 @@ impl Built {
             trust: None,
         };
         builder.usage(&config.usage)?;
-        builder.count("`workers`", &config.workers)?;
+        builder.workers(config)?;
         let access_log = builder.access_log(&config.access_log)?;
         let place = |url: &Spanned<String>| {
             Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
@@ -223,6 +226,17 @@ impl Builder<'_> {
                 written,
                 format!("gateways are 1 to {GATEWAYS_MOST} before one API, this one included; not {count}"),
             )),
+        }
+    }
+
+    fn workers(&self, config: &Config) -> Result<(), ConfigError> {
+        self.count("`workers`", &config.workers)?;
+        match &config.workers {
+            Some(many) if *many.get_ref() > WORKERS_MOST => Err(self.wrong(
+                many,
+                format!("`workers` is at most {WORKERS_MOST}: one for each processor is enough"),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -466,24 +480,6 @@ impl Builder<'_> {
         let connections = self.count("`connections`", &written.connections)?;
         bounds.connections_max = connections.unwrap_or(bounds.connections_max);
         Ok(bounds)
-    }
-
-    fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {
-        let mut source = KeySource::usual();
-        source.bearer = written.bearer.unwrap_or(source.bearer);
-        if let Some(header) = &written.header {
-            let text = header.get_ref().to_ascii_lowercase();
-            if !text.bytes().all(is_token) || KEPT_HEADERS.contains(&&*text) {
-                return Err(
-                    self.wrong(header, format!("`{text}` is no header that can carry a key"))
-                );
-            }
-            source.header = Some(text).filter(|text| !text.is_empty());
-        }
-        if let Some(query) = &written.query {
-            source.query = Some(query.clone()).filter(|query| !query.is_empty());
-        }
-        Ok(source)
     }
 }
 

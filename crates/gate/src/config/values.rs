@@ -66,6 +66,18 @@ impl RateText {
         Ok(Self(rate / seconds))
     }
 
+    /// The rate of a key, with the burst that is asked for beside it.
+    ///
+    /// # Errors
+    /// In words, when there is a burst without a rate, or of none.
+    pub fn limit(rate: Option<Self>, burst: Option<u32>) -> Result<Option<Rate>, &'static str> {
+        match burst {
+            Some(0) => Err("a burst is 1 or more"),
+            Some(_) if rate.is_none() => Err("a burst belongs to a rate: write rate too"),
+            burst => Ok(rate.map(|rate| rate.with(burst))),
+        }
+    }
+
     /// With a burst, or what comes in a second of it.
     pub fn with(self, burst: Option<u32>) -> Rate {
         match burst {

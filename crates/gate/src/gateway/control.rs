@@ -1,6 +1,7 @@
 //! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
 //! in one step.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,6 +11,7 @@ use super::named::{Written, admin_token, load_line, read_text};
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
+use super::tried::{Tried, Unsaid};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, LONGEST};
@@ -80,6 +82,7 @@ pub struct Control {
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
     troubles: Troubles,
+    unsaid: Unsaid,
 }
 
 /// The configuration that a setup asks for, and its text.
@@ -190,6 +193,7 @@ impl Control {
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),
+            unsaid: Unsaid::default(),
         };
         Ok((Arc::new(control), collector, reporter))
     }
@@ -200,8 +204,9 @@ impl Control {
     /// # Errors
     /// What is wrong with it; nothing has changed then.
     pub fn reload(&self, by: &str) -> Result<Reloaded, GatewayError> {
-        let (_, text) = read(&self.setup)?;
-        self.replace(&text, by)
+        let outcome = read(&self.setup).and_then(|(_, text)| self.change_to(&text, by));
+        self.unsaid.note(by, "read again", &outcome);
+        outcome
     }
 
     /// Puts a configuration in force that came as text.
@@ -209,6 +214,17 @@ impl Control {
     /// # Errors
     /// As [`Self::reload`].
     pub fn replace(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
+        let outcome = self.change_to(text, by);
+        self.unsaid.note(by, "replaced", &outcome);
+        outcome
+    }
+
+    /// What [`Self::reload`] and [`Self::replace`] were asked for since this was last called, oldest first.
+    pub fn take_tried(&self) -> VecDeque<Tried> {
+        self.unsaid.take()
+    }
+
+    fn change_to(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
         let config = match text {
             "" => self.setup.flags.clone(),
             text => parsed(&self.setup, text)?,

@@ -10,6 +10,10 @@ use crate::limits::Rate;
 
 /// Longest name of an owner or tier.
 const NAME_MAX: usize = 200;
+/// The first second of the year 9999, in seconds since the epoch: no key ends later.
+const ENDS_BEFORE_S: i64 = 253_370_764_800;
+/// Largest quota that a file of keys holds: its numbers are signed.
+const QUOTA_MAX: u64 = i64::MAX as u64;
 
 /// Why the file of keys could not be used.
 #[derive(Debug)]
@@ -79,11 +83,12 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// Whether a key may have these values, as far as no store is needed to tell.
+    /// Whether a key that is made now, in seconds since the epoch, may have these values, as far as no store is needed to
+    /// tell.
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self, now_s: i64) -> Result<(), StoreError> {
         let wrong = |what: String| Err(StoreError::Wrong(what));
         for (what, name) in [("owner", &self.owner), ("tier", &self.tier)] {
             if name.len() > NAME_MAX || name.chars().any(char::is_control) {
@@ -102,10 +107,19 @@ impl NewKey {
             Some(rate) if !(rate.burst >= 1.0 && rate.burst.is_finite()) => {
                 wrong("a burst is 1 or more".into())
             }
-            _ if self.expires_s < 0 => wrong("a key ends after 1970; 0 stands for no end".into()),
+            _ if self.expires_s != 0 && self.expires_s <= now_s => wrong(
+                "a key that has expired opens nothing; without a time to expire it never does"
+                    .into(),
+            ),
+            _ if self.expires_s >= ENDS_BEFORE_S => {
+                wrong("a key expires before the year 9999, in seconds since 1970".into())
+            }
             _ if self.at_once == Some(0) => wrong("requests at once are 1 or more".into()),
             _ if self.day_quota == Some(0) || self.month_quota == Some(0) => {
                 wrong("a quota is 1 or more; `keys revoke` ends a key".into())
+            }
+            _ if self.day_quota.max(self.month_quota) > Some(QUOTA_MAX) => {
+                wrong(format!("a quota is at most {QUOTA_MAX}"))
             }
             _ => Ok(()),
         }

@@ -126,7 +126,7 @@ impl Store {
         if let Some(routes) = self.configured("routes")? {
             new.routes.iter().try_for_each(|route| check_known("route", route, &routes))?;
         }
-        new.check()?;
+        new.check(stamp.at_s)?;
         let key = new_key()?;
         let digest = self.digester.digest(key.as_bytes());
         let transaction = self.begin()?;
@@ -515,12 +515,18 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_key_that_ended_before_1970_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = Store::open(&folder.path().join("gate.db")).unwrap();
-        let new = NewKey { expires_s: -1, ..NewKey::default() };
-        let added = store.add(&new, &Stamp { at_s: 1, by: "test" });
-        assert!(matches!(added, Err(StoreError::Wrong(_))));
+    fn what_no_key_may_have_is_refused() {
+        let (_folder, mut store) = store();
+        let ends = |expires_s| NewKey { expires_s, ..NewKey::default() };
+        let a_month = |quota| NewKey { month_quota: Some(quota), ..NewKey::default() };
+        for new in [ends(-1), ends(1_000), ends(99_999_999_999_999), a_month(0), a_month(u64::MAX)] {
+            let added = store.add(&new, &STAMP);
+            assert!(matches!(added, Err(StoreError::Wrong(_))), "{new:?}");
+        }
+        for new in [ends(0), ends(1_001), a_month(1), a_month(i64::MAX as u64)] {
+            let (_, id) = store.add(&new, &STAMP).unwrap();
+            assert_eq!(store.key(id).unwrap().unwrap().key, new);
+        }
     }
 
     #[test]

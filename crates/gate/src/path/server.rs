@@ -20,6 +20,8 @@ use crate::policy::Current;
 
 /// Connections that the tables of a net are made for; they grow past it.
 const EXPECTED: usize = 4096;
+/// `EMFILE` of Linux.
+const TOO_MANY_FILES: i32 = 24;
 /// How often the end of the workers is looked for.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -77,11 +79,21 @@ impl fmt::Display for StartError {
         match self {
             Self::Nothing => f.write_str("a gateway needs at least one listener and one worker"),
             Self::Listen { address, cause } => {
-                write!(f, "cannot listen on {address}: {cause}; choose another with --listen")
+                let advice = files_advice(cause).unwrap_or("choose another with --listen");
+                write!(f, "cannot listen on {address}: {cause}; {advice}")
             }
-            Self::Thread(cause) => write!(f, "cannot start a worker: {cause}"),
+            Self::Thread(cause) => match files_advice(cause) {
+                Some(advice) => write!(f, "cannot start a worker: {cause}; {advice}"),
+                None => write!(f, "cannot start a worker: {cause}"),
+            },
         }
     }
+}
+
+/// What to do where it is files that lack, of which each worker has some.
+fn files_advice(cause: &io::Error) -> Option<&'static str> {
+    (cause.raw_os_error() == Some(TOO_MANY_FILES))
+        .then_some("ask for fewer --workers, or raise the hard limit on open files (ulimit -Hn)")
 }
 
 impl std::error::Error for StartError {
@@ -267,4 +279,20 @@ fn serve(
         net::Options { connections: EXPECTED, long_lived: true, listener: Some(listener) };
     let mut worker = Worker::new(shared, number, entrance, Some(started));
     net::run(io, options, &mut worker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_lack_are_no_fault_of_the_address() {
+        let refused = |errno| {
+            let cause = io::Error::from_raw_os_error(errno);
+            StartError::Listen { address: SocketAddr::from(([127, 0, 0, 1], 80)), cause }.to_string()
+        };
+        let (files, taken) = (refused(TOO_MANY_FILES), refused(98));
+        assert!(files.contains("fewer --workers") && !files.contains("--listen"), "{files}");
+        assert!(taken.ends_with("choose another with --listen"), "{taken}");
+    }
 }

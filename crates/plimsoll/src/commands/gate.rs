@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Gateway, GatewayError, Reloaded, Setup};
+use gate::gateway::{Gateway, GatewayError, Reloaded, Setup, Tried};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
 use net::limits::FileLimit;
@@ -74,7 +74,8 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
             eprintln!("plimsoll: {}", visible(&sentence, &[]));
         }
         if again {
-            reload(&gateway, "SIGHUP");
+            // What comes of it is said below, beside what the admin API was asked for.
+            let _ = gateway.control().reload("SIGHUP");
         }
         for path in watched.as_mut().map(Watched::gone).unwrap_or_default() {
             eprintln!(
@@ -85,10 +86,12 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         }
         let changed = watched.as_mut().is_some_and(|files| files.changed(Instant::now()));
         if changed {
-            reload(&gateway, "changed file");
+            let _ = gateway.control().reload("changed file");
         }
-        // A configuration read again may name another load line.
-        if (again || changed) && args.watch {
+        let tried = gateway.control().take_tried();
+        tried.iter().for_each(|tried| say(tried, &gateway.control().policy()));
+        // Another configuration may name another load line.
+        if !tried.is_empty() && args.watch {
             let files = gateway.control().files();
             watched =
                 watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
@@ -106,25 +109,23 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
 }
 
-/// Reads the configuration again, and says what came of it.
-fn reload(gateway: &Gateway, by: &str) {
-    match gateway.control().reload(by) {
+/// Says what came of a change of the configuration.
+fn say(tried: &Tried, policy: &Policy) {
+    let (by, held) = (&tried.by, held(policy));
+    match &tried.outcome {
         Ok(reloaded) => {
-            eprintln!("plimsoll: {}; {}", told(&reloaded), held(&gateway.control().policy()));
+            eprintln!("plimsoll: {by}: {}; {held}", told(tried.what, reloaded));
             for note in &reloaded.notes {
                 eprintln!("plimsoll: {note}");
             }
         }
-        Err(error) => {
-            let held = held(&gateway.control().policy());
-            eprintln!("plimsoll: nothing was changed: {error}; {held}");
-        }
+        Err(why) => eprintln!("plimsoll: {by}: nothing was changed: {why}; {held}"),
     }
 }
 
-/// What came of a configuration that was read again.
-fn told(reloaded: &Reloaded) -> String {
-    let mut text = "the configuration was read again".to_owned();
+/// What came of a configuration that was read again, or replaced.
+fn told(what: &str, reloaded: &Reloaded) -> String {
+    let mut text = format!("the configuration was {what}");
     match reloaded.waits_for_restart.as_slice() {
         [] => text += " and is in force",
         waiting => {
@@ -268,7 +269,7 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if !is_one_word(&args.listen) {
+    if !is_listened_on(&args.listen) {
         return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
     }
     let text = match args.proxy {
@@ -283,6 +284,13 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
 fn is_one_word(text: &str) -> bool {
     let special = |byte: &u8| b"\"#$';\\`{}".contains(byte);
     text.bytes().all(|byte| byte.is_ascii_graphic() && !special(&byte))
+}
+
+/// Whether proxies can listen there: a host or `*`, and a port.
+fn is_listened_on(text: &str) -> bool {
+    let Some((host, port)) = text.rsplit_once(':') else { return false };
+    let is_host = !host.is_empty() && (host.starts_with('[') == host.contains(':'));
+    is_host && is_one_word(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 /// The host and port of a URL of a server; HAProxy takes the client's port where there is none.

@@ -169,6 +169,7 @@ fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
 
     let added =
         folder.plimsoll("gate keys add --owner ada --tier default --rate 3/h --burst 3").ok();
+    assert!(added.stderr.contains("a running gateway follows within a second"), "{added:?}");
     let key = added.stdout.trim_end().to_owned();
     assert!(key.starts_with("plk_") && !key.contains('\n'), "{key:?}");
     soon(|| gate.get("/healthz", "").status == 401);
@@ -242,7 +243,7 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     );
     folder.put("gate.toml", &config);
     folder.plimsoll("gate gate.toml --check").ok().prints("the configuration is right");
-    let gate = Gate::start(&folder, "gate.toml");
+    let mut gate = Gate::start(&folder, "gate.toml");
     for path in ["/v1/state", "/v1/keys", "/v1/config", "/metrics", "/v1/changes"] {
         assert_eq!(ask(&gate.admin, "GET", path, "", "").status, 401, "{path}");
         let wrong = format!("Authorization: Bearer {}x\r\n", gate.token);
@@ -306,6 +307,59 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");
+
+    // What came of each change is said, whoever asked for it.
+    let mut stderr = gate.child.stderr.take().expect("its standard error");
+    gate.end();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("what it said");
+    for words in [
+        "plimsoll: admin API: nothing was changed: ",
+        "plimsoll: admin API: the configuration was replaced and is in force; ",
+        "plimsoll: SIGHUP: the configuration was read again and is in force; ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn the_admin_api_tells_what_it_refuses_as_problems() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    assert_eq!(gate.admin("POST", "/v1/keys", "{\"owner\": \"ada\"}").status, 201);
+    for (method, path, body, status, words) in [
+        ("POST", "/v1/keys/1/rotate?grace=60", "", 400, "expected `grace_s`"),
+        ("GET", "/v1/keys?afterr=2", "", 400, "expected `after`"),
+        ("GET", "/v1/changes?since=2", "", 400, "expected `after`"),
+        ("POST", "/v1/reload?now=1", "", 400, "unknown field `now`"),
+        ("DELETE", "/v1/keys/1?grace_s=60", "", 400, "unknown field `grace_s`"),
+        ("DELETE", "/v1/keys/ada", "", 400, "ada"),
+        ("PATCH", "/v1/keys", "", 405, "the header Allow names"),
+        ("GET", "/v1/kyes", "", 404, "no such path"),
+        ("POST", "/v1/keys", "", 422, "JSON object"),
+        ("POST", "/v1/keys", "[\"mallory\"]", 422, "JSON object"),
+        ("POST", "/v1/keys", "[]", 422, "JSON object"),
+        ("POST", "/v1/keys", "{\"owner\": ", 400, "no JSON"),
+        ("POST", "/v1/keys", "{\"ower\": \"bo\"}", 422, "`owner`"),
+        ("POST", "/v1/keys", "{\"burst\": 5}", 422, "a burst belongs to a rate"),
+        ("POST", "/v1/keys", "{\"expires_s\": 1000000000}", 422, "has expired"),
+        ("POST", "/v1/keys", "{\"expires_s\": 99999999999999}", 422, "before the year 9999"),
+        ("POST", "/v1/keys", "{\"per_day\": 18446744073709551615}", 422, "a quota is at most"),
+    ] {
+        let refused = gate.admin(method, path, body);
+        assert_eq!(refused.status, status, "{method} {path}: {refused:?}");
+        assert!(refused.head.contains("application/problem+json"), "{method} {path}: {refused:?}");
+        let problem = refused.json();
+        assert_eq!(problem["status"], status, "{method} {path}");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains(words), "{method} {path}: {detail}");
+        assert_eq!(refused.head.to_lowercase().contains("\r\nallow: "), status == 405, "{refused:?}");
+    }
+    // Nothing of it made, ended or replaced a key, and JSON is read whatever the content type.
+    let keys = gate.admin("GET", "/v1/keys", "").json();
+    let keys = keys["keys"].as_array().expect("keys");
+    assert!(keys.len() == 1 && keys[0]["revoked_s"].is_null(), "{keys:?}");
+    assert_eq!(gate.admin("POST", "/v1/keys", " {\"owner\": \"bo\"}").status, 201);
 }
 
 #[test]

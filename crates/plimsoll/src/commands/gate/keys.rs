@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use gate::config::RateText;
 use gate::keys::{KeyRecord, NewKey, Stamp, Store, StoreError};
 use model::gated::{GateKey, GateKeys, KEYS_SCHEMA};
 use model::quote::plain;
@@ -14,6 +15,8 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::results::output;
 
 const BY: &str = "command line";
+/// When a change holds: gateways look for some ten times a second.
+const FOLLOWED: &str = "a running gateway follows within a second";
 /// The column that a narrow table leaves out.
 const MADE: usize = 4;
 /// Characters of an owner that a table shows.
@@ -33,16 +36,17 @@ pub fn keys(command: &KeysCommand) -> Result<u8, Failure> {
         KeysCommand::Revoke(args) => {
             existing(&args.store.store)?
                 .revoke(args.id, &stamp)
-                .map_err(|error| failure(&error))?;
-            eprintln!("plimsoll: key {} is revoked", args.id);
+                .map_err(|error| failure(&args.store.store, &error))?;
+            eprintln!("plimsoll: key {} is revoked; {FOLLOWED}", args.id);
             Ok(0)
         }
         KeysCommand::Rotate(args) => {
             let grace_s = u32::try_from(args.grace.div_ceil(SECOND)).unwrap_or(u32::MAX);
-            let mut store = existing(&args.key.store.store)?;
-            let made =
-                store.rotate(args.key.id, grace_s, &stamp).map_err(|error| failure(&error))?;
-            Ok(show(&made))
+            let path = &args.key.store.store;
+            let made = existing(path)?
+                .rotate(args.key.id, grace_s, &stamp)
+                .map_err(|error| failure(path, &error))?;
+            Ok(show(&made, FOLLOWED))
         }
     }
 }
@@ -53,21 +57,17 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
         count => count.transpose().unwrap_or_default(),
     };
     let burst = args.burst.map(|burst| u32::try_from(burst).unwrap_or(u32::MAX));
-    if burst == Some(0) {
-        return usage("--burst 0: a burst is 1 or more");
-    }
-    if args.expires_in == Some(0) {
-        return usage(
-            "--expires-in 0s: a key that has expired opens nothing; leave it out for one that never does",
-        );
-    }
+    let rate = match RateText::limit(args.rate, burst) {
+        Ok(rate) => rate,
+        Err(why) => return usage(format!("--burst: {why}")),
+    };
     let lasts_s =
         args.expires_in.map(|lasts| i64::try_from(lasts.div_ceil(SECOND)).unwrap_or(i64::MAX));
     let new = NewKey {
         owner: args.owner.clone(),
         tier: args.tier.clone(),
         routes: args.routes.clone(),
-        rate: args.rate.map(|rate| rate.with(burst)),
+        rate,
         at_once: concurrency,
         day_quota: args.per_day,
         month_quota: args.per_month,
@@ -76,39 +76,41 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
     let path = &args.store.store;
     let is_new = !path.exists();
     // What no key may be leaves no new store behind.
-    new.check().map_err(|error| failure(&error))?;
-    let mut store = Store::open(path).map_err(|error| failure(&error))?;
-    let made = store.add(&new, stamp).map_err(|error| failure(&error))?;
-    let tiers = store.tiers().map_err(|error| failure(&error))?;
+    new.check(stamp.at_s).map_err(|error| failure(path, &error))?;
+    let mut store = Store::open(path).map_err(|error| failure(path, &error))?;
+    let made = store.add(&new, stamp).map_err(|error| failure(path, &error))?;
+    let tiers = store.tiers().map_err(|error| failure(path, &error))?;
     if (!new.tier.is_empty() || !new.routes.is_empty()) && tiers.is_none() {
         eprintln!(
             "plimsoll: no gateway has run with this store, so whether it has the tier and routes is not known: it says so at \
              its start"
         );
     }
-    if is_new {
-        eprintln!("plimsoll: {} is a new store: a gateway must be started with it", path.display());
-    }
-    let code = show(&made);
+    let holds = match is_new {
+        true => format!("{} is a new store: a gateway must be started with it", path.display()),
+        false => FOLLOWED.to_owned(),
+    };
+    let code = show(&made, &holds);
     if code != 0 {
         // Nobody knows it, and it would make the gateway ask for keys.
-        store.revoke(made.1, stamp).map_err(|error| failure(&error))?;
+        store.revoke(made.1, stamp).map_err(|error| failure(path, &error))?;
         eprintln!("plimsoll: the key could not be printed and is revoked");
     }
     Ok(code)
 }
 
-/// Prints a key alone on standard output, and its number beside it.
-fn show((key, id): &(String, u64)) -> u8 {
+/// Prints a key alone on standard output; its number beside it, and from when on gateways know it.
+fn show((key, id): &(String, u64), holds: &str) -> u8 {
     let printed = output::print(&format!("{key}\n"));
-    eprintln!("plimsoll: this is key {id}; it is shown once and kept nowhere");
+    eprintln!("plimsoll: this is key {id}; it is shown once and kept nowhere; {holds}");
     if printed { 0 } else { 1 }
 }
 
 fn list(args: &ListKeysArgs) -> Result<u8, Failure> {
     let mut keys = Vec::new();
-    let store = existing(&args.store.store)?;
-    store.each_key(|key| keys.push(key)).map_err(|error| failure(&error))?;
+    let path = &args.store.store;
+    let store = existing(path)?;
+    store.each_key(|key| keys.push(key)).map_err(|error| failure(path, &error))?;
     let text = match args.format {
         GateFormat::Json => {
             let keys = keys.iter().map(public).collect();
@@ -149,7 +151,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
             None => "valid".to_owned(),
         };
         let mut limits = Vec::new();
-        limits.extend(key.rate.map(|rate| format!("{}/s", (rate.per_s * 1000.0).round() / 1000.0)));
+        limits.extend(key.rate.map(|limit| rate(limit.per_s)));
         limits.extend(key.at_once.map(|most| format!("{most} at once")));
         limits.extend(key.day_quota.map(|quota| format!("{quota}/day")));
         limits.extend(key.month_quota.map(|quota| format!("{quota}/month")));
@@ -175,6 +177,21 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
     }
 }
 
+/// A rate by the second, the minute or the hour: by the first of them of which it is 1 or more.
+fn rate(per_s: f64) -> String {
+    // What was written as 1/h is some 1e-16 less of an hour, or more.
+    let whole = |&(seconds, _): &(f64, &str)| per_s * seconds > 1.0 - 1e-9;
+    let units = [(1.0, "s"), (60.0, "m"), (3600.0, "h")];
+    let (seconds, unit) = units.into_iter().find(whole).unwrap_or((3600.0, "h"));
+    let count = per_s * seconds;
+    let count = match count > 0.1 {
+        true => (count * 1000.0).round() / 1000.0,
+        // Three digits, wherever they begin.
+        false => format!("{count:.2e}").parse().unwrap_or(count),
+    };
+    format!("{count}/{unit}")
+}
+
 /// The day of an instant, in UTC.
 pub(super) fn day(unix_s: i64) -> String {
     match jiff::Timestamp::from_second(unix_s) {
@@ -191,12 +208,13 @@ fn existing(path: &Path) -> Result<Store, Failure> {
             path.display()
         ));
     }
-    Store::open(path).map_err(|error| failure(&error))
+    Store::open(path).map_err(|error| failure(path, &error))
 }
 
-fn failure(error: &StoreError) -> Failure {
+fn failure(path: &Path, error: &StoreError) -> Failure {
     match error {
         StoreError::Wrong(_) => Failure::Usage(error.to_string()),
+        StoreError::Failed(_) => Failure::CannotRun(format!("{}: {error}", path.display())),
         _ => Failure::CannotRun(error.to_string()),
     }
 }
@@ -205,4 +223,32 @@ fn failure(error: &StoreError) -> Failure {
 pub(super) fn now_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_fails_is_named() {
+        let full = StoreError::Failed("database or disk is full".to_owned());
+        let Failure::CannotRun(said) = failure(Path::new("keys.db"), &full) else { panic!() };
+        assert_eq!(said, "keys.db: the key store: database or disk is full");
+    }
+
+    #[test]
+    fn rates_are_never_shown_as_none() {
+        for (text, shown) in [
+            ("100/s", "100/s"),
+            ("12.5/s", "12.5/s"),
+            ("30/m", "30/m"),
+            ("90/m", "1.5/s"),
+            ("100/h", "1.667/m"),
+            ("3/h", "3/h"),
+            ("1/h", "1/h"),
+            ("0.001/h", "0.001/h"),
+        ] {
+            assert_eq!(rate(RateText::parse(text).unwrap().0), shown, "{text}");
+        }
+    }
 }

@@ -49,6 +49,14 @@ fn what_proxies_cannot_take_is_refused() {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {host}:80");
         folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
     }
+    for listen in ["garbage", ":80", "a:0", "a:http", "::1:80"] {
+        let listen = format!("gate export nginx --upstream http://a:80 --listen {listen}");
+        folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
+    }
+    for listen in ["[::1]:80", "*:80", "a:80"] {
+        let listen = format!("gate export nginx --upstream http://a:80 --listen {listen}");
+        folder.plimsoll(&listen).ok().prints(":80;");
+    }
 }
 
 /// A line of one request in ten seconds, which real proxies are asked to hold: more than are let through at once are

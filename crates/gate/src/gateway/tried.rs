@@ -1,0 +1,60 @@
+//! Changes of the configuration that were tried, whoever asked for them, until they are said.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use super::{GatewayError, Reloaded};
+
+/// That wait to be said, at most; the oldest are left out.
+const WAITING_MOST: usize = 100;
+
+/// A change of the configuration that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// By whom: `admin API`, `SIGHUP`.
+    pub by: String,
+    /// What was to happen with the configuration: `read again`, `replaced`.
+    pub what: &'static str,
+    /// What came of it; in words why nothing was changed.
+    pub outcome: Result<Reloaded, String>,
+}
+
+/// Those that nobody has said yet.
+#[derive(Debug, Default)]
+pub(super) struct Unsaid(Mutex<VecDeque<Tried>>);
+
+impl Unsaid {
+    pub(super) fn note(
+        &self,
+        by: &str,
+        what: &'static str,
+        outcome: &Result<Reloaded, GatewayError>,
+    ) {
+        let outcome = outcome.as_ref().map(Reloaded::clone).map_err(GatewayError::to_string);
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() == WAITING_MOST {
+            waiting.pop_front();
+        }
+        waiting.push_back(Tried { by: by.to_owned(), what, outcome });
+    }
+
+    pub(super) fn take(&self) -> VecDeque<Tried> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_taken_once_and_the_oldest_are_left_out() {
+        let unsaid = Unsaid::default();
+        for n in 0..=WAITING_MOST {
+            unsaid.note("test", "replaced", &Err(GatewayError::File(n.to_string())));
+        }
+        let taken = unsaid.take();
+        assert_eq!((taken.len(), taken[0].outcome.clone()), (WAITING_MOST, Err("1".to_owned())));
+        assert!(unsaid.take().is_empty());
+    }
+}
