@@ -46,6 +46,23 @@ pub(crate) fn lenient(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     units(text).map(|unit| unit.map_or(b'%', |unit| unit.byte))
 }
 
+/// The bytes that a text stands for once nothing in it is an escape any more, be they escaped several times, and where in the
+/// text each begins.
+pub(crate) fn innermost(text: &[u8]) -> impl Iterator<Item = (u8, usize)> + '_ {
+    let mut bytes: Vec<(u8, usize)> = Vec::with_capacity(text.len());
+    for (at, &byte) in text.iter().enumerate() {
+        bytes.push((byte, at));
+        // What an escape stands for may be the last digit of another one.
+        while let [.., (b'%', begin), (high, _), (low, _)] = bytes[..] {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            let (Some(high), Some(low)) = (digit(high), digit(low)) else { break };
+            bytes.truncate(bytes.len() - 3);
+            bytes.push(((high << 4 | low) as u8, begin));
+        }
+    }
+    bytes.into_iter()
+}
+
 /// Whether an escape of this byte is the same as the byte.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
@@ -103,6 +120,21 @@ mod tests {
         }
         assert_eq!(lenient(b"a%zz%41%").collect::<Vec<_>>(), b"a%zzA%");
         assert_eq!(units(b"%4").collect::<Vec<_>>()[0], Err(Malformed));
+    }
+
+    #[test]
+    fn escapes_of_escapes_are_decoded_too() {
+        for (text, expected) in [
+            ("a%41%2541%252541", "aAAA"),
+            ("%%34%31", "A"),
+            ("%25%32%35%37%30", "p"),
+            ("%zz%4%", "%zz%4%"),
+        ] {
+            let decoded: Vec<u8> = innermost(text.as_bytes()).map(|(byte, _)| byte).collect();
+            assert_eq!(decoded, expected.as_bytes(), "{text}");
+        }
+        let begins: Vec<usize> = innermost(b"a%2541b").map(|(_, begin)| begin).collect();
+        assert_eq!(begins, [0, 1, 6]);
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(crate) fn is_target(byte: u8) -> bool {
 }
 
 /// Whether `bytes` is `uri-host [ ":" port ]` (RFC 3986 section 3.2), userinfo not allowed. A `Host` field may hold
-/// nothing else; an empty one is allowed (RFC 9110 section 7.2).
+/// nothing else; an empty one is allowed (RFC 9110 section 7.2). A port is one of TCP, at most 65535.
 pub fn is_authority(bytes: &[u8]) -> bool {
     let host_end = match bytes.first() {
         Some(b'[') => match bytes.iter().position(|&byte| byte == b']') {
@@ -101,9 +101,18 @@ pub fn is_authority(bytes: &[u8]) -> bool {
     };
     match bytes[host_end..].split_first() {
         None => true,
-        Some((b':', port)) => port.iter().all(u8::is_ascii_digit),
+        Some((b':', port)) => is_port(port),
         Some(_) => false,
     }
+}
+
+fn is_port(digits: &[u8]) -> bool {
+    const MOST: u32 = u16::MAX as u32;
+    let value = digits.iter().try_fold(0, |value, &byte| {
+        let digit = char::from(byte).to_digit(10)?;
+        Some(value * 10 + digit).filter(|value| *value <= MOST)
+    });
+    value.is_some()
 }
 
 fn is_ip_literal(byte: u8) -> bool {
@@ -149,11 +158,24 @@ mod tests {
 
     #[test]
     fn authorities() {
-        for good in ["", "h", "a.example", "127.0.0.1:80", "[::1]", "[::1]:8080", "h:", "a_b%20"] {
+        for good in ["", "h", "a.example", "127.0.0.1:80", "[::1]", "[::1]:8080", "h:65535", "h:", "a_b%20"] {
             assert!(is_authority(good.as_bytes()), "{good}");
         }
-        let bad =
-            ["u@h", "h/", "h:8o", "h:80:90", "[::1", "[]", "[::1]x", "a b", "h?", "h#", "h\\"];
+        let bad = [
+            "u@h",
+            "h/",
+            "h:8o",
+            "h:80:90",
+            "h:65536",
+            "[::1]:99999999999",
+            "[::1",
+            "[]",
+            "[::1]x",
+            "a b",
+            "h?",
+            "h#",
+            "h\\",
+        ];
         for bad in bad {
             assert!(!is_authority(bad.as_bytes()), "{bad}");
         }

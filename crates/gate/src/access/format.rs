@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::Entry;
 use crate::escapes;
+use crate::keys::PREFIX;
 use crate::limits::{MONTHS, date};
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -157,34 +158,41 @@ fn redacted(target: &[u8]) -> String {
     out
 }
 
-/// What a text stands for that may have escapes.
+/// What a text stands for that may have escapes, and escapes of escapes.
 fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
     }
-    let decoded: Vec<u8> = escapes::lenient(text.as_bytes()).collect();
+    let decoded: Vec<u8> = escapes::innermost(text.as_bytes()).map(|(byte, _)| byte).collect();
     Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
 }
 
-/// A text without keys of the gateway: what follows their prefix, however it is written, is masked.
+/// A text without keys of the gateway: what follows their prefix, in either case and however it is escaped, is masked.
 fn without_keys(text: &[u8]) -> Cow<'_, [u8]> {
-    let begins = |at: usize| escapes::strip_decoded(&text[at..], b"plk_");
-    if !(0..text.len()).any(|at| begins(at).is_some()) {
+    // The prefix ends in `_`.
+    if !text.iter().any(|byte| matches!(byte, b'_' | b'%')) {
+        return Cow::Borrowed(text);
+    }
+    let decoded: Vec<(u8, usize)> = escapes::innermost(text).collect();
+    let begins = |at: usize| {
+        let begin = decoded[at..].iter().take(PREFIX.len()).map(|(byte, _)| byte.to_ascii_lowercase());
+        begin.eq(PREFIX.bytes())
+    };
+    if !(0..decoded.len()).any(begins) {
         return Cow::Borrowed(text);
     }
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
-    while at < text.len() {
-        let Some(rest) = begins(at) else {
-            out.push(text[at]);
+    let begin_of = |at: usize| decoded.get(at).map_or(text.len(), |(_, begin)| *begin);
+    while at < decoded.len() {
+        if !begins(at) {
+            out.extend_from_slice(&text[begin_of(at)..begin_of(at + 1)]);
             at += 1;
             continue;
-        };
+        }
         out.extend_from_slice(MASK.as_bytes());
-        let mut units = escapes::units(rest);
-        let of_key = std::iter::from_fn(|| units.next()?.ok())
-            .take_while(|unit| unit.byte.is_ascii_alphanumeric())
-            .map(|unit| if unit.escaped { 3 } else { 1 });
-        at = text.len() - rest.len() + of_key.sum::<usize>();
+        at += PREFIX.len();
+        let of_key = decoded[at..].iter().take_while(|(byte, _)| byte.is_ascii_alphanumeric());
+        at += of_key.count();
     }
     Cow::Owned(out)
 }
@@ -257,6 +265,9 @@ mod tests {
             b"/a?q=plk_0123abcd",
             b"/a?b=%20plk%5F0123abcd",
             b"/%70l%6b_%301%3223abcd",
+            b"/users/1?a=%2570%256c%256b_0123abcd",
+            b"/users/1?a=%25252570lk%2525255f0123abcd",
+            b"/PLK_0123abcd",
         ] {
             for format in [LogFormat::CombinedTime, LogFormat::Json] {
                 let logged = line(format, &entry(text, b"agent plk_0123abcd end"));
@@ -285,6 +296,7 @@ mod tests {
             ("/a?%61ccess_tok%65n=x", "/a?%61ccess_tok%65n=***"),
             ("/a?q=ghp_0123456789abcdef0123&user_key", "/a?q=***&user_key"),
             ("/reset/ghp_0123456789abcdef0123/x", "/reset/***/x"),
+            ("/a?q=gh%2570_0123456789abcdef0123", "/a?q=***"),
             ("/a?page=2&sort=name", "/a?page=2&sort=name"),
             ("/?", "/?"),
             ("/a?b=1;access_token=x&c;", "/a?b=1;access_token=***&c;"),

@@ -1,5 +1,6 @@
 //! A load line (`capacity.json`) in the terms of decisions.
 
+mod possible;
 mod saturated;
 
 use std::fmt;
@@ -35,6 +36,15 @@ pub enum LineError {
         /// What it may say, in words.
         possible: String,
     },
+    /// A figure cannot have been measured.
+    OutOfRange {
+        /// Its field.
+        field: &'static str,
+        /// What it says.
+        value: String,
+        /// What it may say, in words.
+        possible: String,
+    },
 }
 
 impl fmt::Display for LineError {
@@ -61,6 +71,12 @@ impl fmt::Display for LineError {
                     f,
                     "cannot have been measured: saturated.{field} is {value}, but {possible}; take the file as \
                      `plimsoll capacity` wrote it, or remove `saturated` from it"
+                )
+            }
+            Self::OutOfRange { field, value, possible } => {
+                write!(
+                    f,
+                    "cannot have been measured: {field} is {value}, but {possible}; take the file as `plimsoll capacity` wrote it"
                 )
             }
         }
@@ -117,6 +133,9 @@ pub struct Line {
     pub confirmed: bool,
     /// Whether nothing above it was measured.
     pub at_least: bool,
+    /// How wide the interval is that the rate was measured within, as a part of the rate; `None` where nothing above was
+    /// measured.
+    pub spread: Option<f64>,
     /// The addresses that were measured.
     pub addresses: Vec<String>,
     /// The commonest status that was measured.
@@ -139,7 +158,7 @@ impl Line {
     /// Reads `capacity.json`.
     ///
     /// # Errors
-    /// When the text is no load line, or one that found nothing.
+    /// When the text is no load line, one that found nothing, or one that cannot have been measured.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let unreadable = |error: serde_json::Error| LineError::Unreadable(error.to_string());
         let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
@@ -149,7 +168,10 @@ impl Line {
             None => return Err(LineError::Unreadable("it names no schema".into())),
         }
         saturated::check(&value)?;
-        Self::of(&serde_json::from_value(value).map_err(unreadable)?)
+        let read = serde_json::from_value(value).map_err(unreadable)?;
+        let line = Self::of(&read)?;
+        possible::check(&read)?;
+        Ok(line)
     }
 
     /// Of a load line.
@@ -185,6 +207,7 @@ impl Line {
             measured_at: line.measured_at.clone(),
             confirmed: line.confirmed_for_ns.is_some(),
             at_least: line.at_least,
+            spread: line.rate_high_per_s.map(|high| (high - line.rate_low_per_s) / line.rate_per_s),
             addresses: line.target.addresses.clone(),
             status: line.target.commonest_response.as_ref().map(|response| response.status),
             environment: line.environment.clone(),
@@ -360,6 +383,36 @@ mod tests {
         assert_eq!(with(saturated(310.0)), (310.0, 12.0));
         assert_eq!(with(saturated(290.0)), (300.0, 16.0));
         assert_eq!(with(serde_json::Value::Null), (300.0, 16.0));
+    }
+
+    #[test]
+    fn figures_that_cannot_have_been_measured_are_refused_by_name() {
+        let with = |field: &str, value: f64| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            line[field] = json!(value);
+            Line::parse(&line.to_string())
+        };
+        for (field, value) in [
+            ("rate_per_s", 1e12),
+            ("rate_low_per_s", 101.0),
+            ("rate_low_per_s", -1.0),
+            ("rate_high_per_s", -1.0),
+            ("requests_per_arrival", -1.0),
+            ("concurrency", -1.0),
+            ("concurrency", 1e12),
+            ("success_ratio", -3.0),
+            ("success_ratio", 1.5),
+        ] {
+            let wrong = with(field, value).unwrap_err();
+            assert!(wrong.to_string().contains(&format!("{field} is ")), "{field}: {wrong}");
+        }
+        for (field, value) in
+            [("rate_low_per_s", 100.0), ("success_ratio", 0.0), ("concurrency", 0.0)]
+        {
+            assert!(with(field, value).is_ok(), "{field}");
+        }
+        assert_eq!(with("rate_high_per_s", 120.0).unwrap().spread, Some(1.19));
     }
 
     #[test]

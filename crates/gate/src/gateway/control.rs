@@ -151,7 +151,7 @@ impl Control {
         let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
         let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
         record_names(&store, &settings)?;
-        let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref());
+        let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref(), unix_s());
         let outcome = Reloaded { notes, ..Reloaded::default() };
         let open = config.keys.open;
         let has_keys = count > 0;
@@ -244,7 +244,7 @@ impl Control {
         self.beside.shown.renew(&shown);
         self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {
-            Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref()),
+            Ok(named) => notes::all(&settings, &named, self.setup.machine.as_ref(), unix_s()),
             Err(error) => {
                 vec![format!("{error}: whether keys name what there is was not looked at")]
             }

@@ -1,6 +1,6 @@
 //! What is in force and may not be what was meant: said at the start and after a reload, and not refused.
 //!
-//! Pure: the caller reads the store and the machine.
+//! Pure: the caller reads the store, the machine and the clock.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,28 @@ use model::quote::{counted, plain};
 
 use crate::admission::Line;
 use crate::keys::NamedByKeys;
+use crate::limits::date;
 use crate::policy::{PolicySettings, Route, Tier, Upstream};
 
 /// Characters of a name that are repeated.
 const NAME: usize = 100;
+/// Where the interval of a load line's rate is wider than this part of it, the rate is hardly known.
+const WIDE: f64 = 0.5;
+/// How far two clocks may be apart.
+const CLOCKS_APART_S: i64 = 3600;
 
 /// What is in force and may not be what was meant.
 pub(super) fn all(
     settings: &PolicySettings,
     named: &NamedByKeys,
     machine: Option<&Environment>,
+    now_s: i64,
 ) -> Vec<String> {
     let mut all = of_tiers(&named.tiers, &settings.tiers);
     all.extend(of_routes(&named.routes, &settings.routes));
     if let Some(line) = &settings.line {
         all.extend(of_line(line));
+        all.extend(of_time(&line.measured_at, now_s));
         all.extend(misfit(line, &settings.upstreams, machine));
     }
     all
@@ -71,7 +78,60 @@ fn of_line(line: &Line) -> Vec<String> {
             "the load line is a lower bound: nothing above it was measured, so the API may carry more".to_owned(),
         );
     }
+    if let Some(spread) = line.spread.filter(|spread| *spread > WIDE) {
+        notes.push(format!(
+            "the load line is hardly known: the interval that its rate was measured within is {:.0} % of the rate wide, as where \
+             the generator was held up; measure again on a quieter machine, or for longer (--budget)",
+            spread * 100.0
+        ));
+    }
     notes
+}
+
+/// What is wrong with the time that a load line says it was measured at, if something is.
+fn of_time(measured_at: &str, now_s: i64) -> Option<String> {
+    let named = plain(measured_at, NAME);
+    if !is_time(measured_at) {
+        return Some(format!(
+            "the load line does not say when it was measured: measured_at is `{named}`, and a time is such as {}",
+            time(now_s)
+        ));
+    }
+    // Times of one form are in the order of their texts.
+    let (seconds, latest) = (&measured_at[..SECONDS], time(now_s.saturating_add(CLOCKS_APART_S)));
+    (*seconds > latest[..SECONDS]).then(|| {
+        format!(
+            "the load line was measured at {named}, which is yet to come: see this machine's clock and the one that measured"
+        )
+    })
+}
+
+/// Characters of a time up to its seconds.
+const SECONDS: usize = 19;
+
+/// Seconds since the epoch as load lines say them: RFC 3339 in UTC.
+fn time(unix_s: i64) -> String {
+    let (year, month, day) = date(unix_s);
+    let seconds = unix_s.rem_euclid(86_400);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Whether a text has the form of a time in UTC (RFC 3339), with a part of a second or without.
+fn is_time(text: &str) -> bool {
+    let fits = |(byte, form): (u8, u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    let Some((seconds, rest)) = text.as_bytes().split_at_checked(SECONDS) else { return false };
+    let part = match rest {
+        [b'.', part @ .., b'Z'] => part,
+        [b'Z'] => b"0".as_slice(),
+        _ => return false,
+    };
+    seconds.iter().copied().zip(*b"0000-00-00T00:00:00").all(fits)
+        && !part.is_empty()
+        && part.iter().all(u8::is_ascii_digit)
 }
 
 /// Why a load line does not fit an API most of whose answers are errors; `mostly` is the status of one.
@@ -135,6 +195,30 @@ mod tests {
         assert!(of_line(&line(true, false)).is_empty());
         assert!(of_line(&line(false, false))[0].contains("not confirmed"));
         assert!(of_line(&line(true, true))[0].contains("lower bound"));
+        let spread = |spread| Line { spread: Some(spread), ..line(true, false) };
+        assert!(of_line(&spread(0.3)).is_empty());
+        assert!(of_line(&spread(1.19))[0].contains("is 119 % of the rate wide"));
+    }
+
+    #[test]
+    fn a_line_of_no_time_or_of_the_future_is_told() {
+        // 2026-11-23T12:00:00Z.
+        let now_s = 1_795_435_200;
+        assert_eq!(time(now_s), "2026-11-23T12:00:00Z");
+        for past in ["2026-11-23T12:00:00Z", "2025-12-31T23:59:59.123Z", "2026-11-23T12:30:00Z"] {
+            assert_eq!(of_time(past, now_s), None, "{past}");
+        }
+        for (wrong, words) in [
+            ("gestern", "measured_at is `gestern`"),
+            ("", "does not say when"),
+            ("2026-11-23", "does not say when"),
+            ("2026-11-23T12:00:00.Z", "does not say when"),
+            ("2026-11-24T12:00:00Z", "is yet to come"),
+            ("2027-01-01T00:00:00.5Z", "is yet to come"),
+        ] {
+            let note = of_time(wrong, now_s).unwrap();
+            assert!(note.contains(words), "{note}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::control::{built, read};
+use super::control::{built, read, unix_s};
 use super::named::{Written, admin_token};
 use super::{GatewayError, Setup, listeners, notes, store_of};
 use crate::config::Config;
@@ -33,7 +33,7 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
         false => Default::default(),
     };
     written_files(&config, &path, written)?;
-    let notes = notes::all(&built.policy, &named, setup.machine.as_ref());
+    let notes = notes::all(&built.policy, &named, setup.machine.as_ref(), unix_s());
     Policy::new(&State::new(Default::default(), 0).into(), built.policy, None)
         .map_err(GatewayError::Names)?;
     Ok(notes)

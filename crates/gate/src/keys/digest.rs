@@ -13,7 +13,7 @@ use super::StoreError;
 /// Bytes of a digest.
 const DIGEST_BYTES: usize = 32;
 /// What every key begins with, so that scanners for leaked secrets can know one.
-const PREFIX: &str = "plk_";
+pub(crate) const PREFIX: &str = "plk_";
 
 /// A key's digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -30,11 +30,18 @@ pub(super) struct Checked<'a> {
     pub(super) max_forwards: Option<u64>,
 }
 
+/// Room for what a head has in other forms than it was sent in. Used again by the next request.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    target: Forms,
+    key: Vec<u8>,
+}
+
 /// Checks a head as far as the policy is not needed for it.
 pub(super) fn check<'a>(
     head: &RequestHead<'a>,
     source: &KeySource,
-    forms: &'a mut Forms,
+    room: &'a mut Room,
 ) -> Result<Checked<'a>, Fault> {
     // Methods are written in capitals (RFC 9110 section 9.1). Some servers take `post` for `POST`: a route for the one
     // would not hold the other.
@@ -42,7 +49,7 @@ pub(super) fn check<'a>(
     if matches!(head.method, "CONNECT" | "TRACE") || !in_capitals {
         return Err(Fault::Method);
     }
-    let target = target::read(head, forms)?;
+    let target = target::read(head, &mut room.target)?;
     let connection = Connection::of(&head.headers);
     if connection.too_many() {
         return Err(Fault::Options);
@@ -56,7 +63,7 @@ pub(super) fn check<'a>(
     {
         return Err(Fault::Expectation);
     }
-    let key = key::find(source, &head.headers, head.query)?;
+    let key = key::find(source, &head.headers, head.query, &mut room.key)?;
     let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
     let upgrade = if may { head.headers.get("upgrade") } else { None };
     // RFC 9110 section 7.6.2 has it counted of TRACE, which is not served, and of OPTIONS.
@@ -84,9 +91,9 @@ impl Worker {
         client: &mut Client,
         head: &RequestHead<'_>,
     ) {
-        let mut forms = std::mem::take(&mut self.forms);
-        self.begin_with(net, client, head, &mut forms);
-        self.forms = forms;
+        let mut room = std::mem::take(&mut self.room);
+        self.begin_with(net, client, head, &mut room);
+        self.room = room;
     }
 
     fn begin_with<N: Net>(
@@ -94,14 +101,14 @@ impl Worker {
         net: &mut N,
         client: &mut Client,
         head: &RequestHead<'_>,
-        forms: &mut Forms,
+        room: &mut Room,
     ) {
         let now = net.taken_in().at;
         client.head_began_ns = 0;
         count(&self.counts().requests);
         self.note(client, head, now);
         let returned = fields::passed(&head.headers, &self.policy.state().via);
-        let checked = match check(head, self.policy.key_source(), forms) {
+        let checked = match check(head, self.policy.key_source(), room) {
             Ok(_) if returned => return self.refuse_fault(net, client, head, Fault::Loop),
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),

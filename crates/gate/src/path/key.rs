@@ -5,7 +5,7 @@
 use wire::Headers;
 
 use super::refusal::Fault;
-use crate::escapes::{Unit, units};
+use crate::escapes::{Unit, lenient, units};
 use crate::policy::KeySource;
 
 /// What stands between the parameters of a query. Some servers still take `;` as HTML 4 had it, so a key may stand behind one.
@@ -20,7 +20,7 @@ pub(super) struct Found<'a> {
     pub(super) by_bearer: bool,
 }
 
-/// Looks for the key.
+/// Looks for the key. A parameter's value that has escapes is decoded into `room`.
 ///
 /// A header of its own or the query parameter is meant for the gateway alone, so `Authorization` is then the
 /// upstream's and is passed on.
@@ -31,6 +31,7 @@ pub(super) fn find<'a>(
     source: &KeySource,
     headers: &Headers<'a>,
     query: Option<&'a str>,
+    room: &'a mut Vec<u8>,
 ) -> Result<Found<'a>, Fault> {
     let header = match &source.header {
         Some(name) => only(headers.all(name))?,
@@ -40,6 +41,7 @@ pub(super) fn find<'a>(
         (Some(name), Some(query)) => only(values(query, name))?,
         _ => None,
     };
+    let parameter = parameter.map(|value| decoded(value, room));
     let own = match (header, parameter) {
         (Some(header), Some(parameter)) if header != parameter => return Err(Fault::TwoKeys),
         (header, parameter) => header.or(parameter),
@@ -49,6 +51,15 @@ pub(super) fn find<'a>(
     }
     let key = only(headers.all("authorization"))?.and_then(bearer);
     Ok(Found { key, by_bearer: key.is_some() })
+}
+
+fn decoded<'a>(value: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
+    if !value.contains(&b'%') {
+        return value;
+    }
+    room.clear();
+    room.extend(lenient(value));
+    room
 }
 
 fn only<'a>(mut found: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a [u8]>, Fault> {
@@ -125,7 +136,8 @@ mod tests {
         let mut parser = RequestParser::new(Limits::default());
         let mut input = text.as_bytes();
         let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { panic!("{lines}") };
-        let found = find(&KeySource::usual(), &head.headers, query)?;
+        let mut room = Vec::new();
+        let found = find(&KeySource::usual(), &head.headers, query, &mut room)?;
         Ok((found.key.map(|key| String::from_utf8(key.to_vec()).unwrap()), found.by_bearer))
     }
 
@@ -144,6 +156,8 @@ mod tests {
         assert_eq!(key("", Some("user_key")), some("", false));
         assert_eq!(key("", Some("%75ser%5Fkey=k")), some("k", false));
         assert_eq!(key("", Some("a=1;user_key=k&b")), some("k", false));
+        assert_eq!(key("", Some("user_key=plk%5F1&b=%31")), some("plk_1", false));
+        assert_eq!(key("x-api-key: plk_1\r\n", Some("user_key=plk%5f1")), some("plk_1", false));
         assert_eq!(key("", Some("xuser_key=1&USER_KEY=2")), Ok((None, false)));
     }
 

@@ -14,6 +14,9 @@ use super::refusal::Fault;
 use super::request;
 use super::worker::Worker;
 
+/// What is said of a body that its client does not end.
+const BODY_CUT: &str = "The connection ended before the body did.";
+
 impl Worker {
     /// Bytes from a client's connection.
     #[inline]
@@ -203,7 +206,10 @@ impl Worker {
         client.eof = true;
         match &client.exchange {
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, client),
-            Some(exchange) if !exchange.read_whole => self.cut_client(net, client, Close::Flush),
+            // It may have closed one direction alone, and read on.
+            Some(exchange) if !exchange.read_whole => {
+                self.answer_fault(net, client, Fault::Syntax(BODY_CUT), true)
+            }
             Some(_) => {}
             None if client.choked || client.closing => {}
             None => self.close_client(net, client),

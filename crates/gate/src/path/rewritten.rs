@@ -3,9 +3,8 @@
 
 use wire::{Limits, RequestEvent, RequestParser};
 
-use super::begin::check;
+use super::begin::{Room, check};
 use super::request::{self, Forward};
-use super::target::Forms;
 use crate::policy::{HeaderRules, KeySource, Route};
 
 /// The head that goes upstream for the first head in `bytes`, with the usual places for keys and no rules of a route.
@@ -15,8 +14,8 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut input = bytes;
     let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { return None };
     let source = KeySource::usual();
-    let mut forms = Forms::default();
-    let checked = check(&head, &source, &mut forms).ok()?;
+    let mut room = Room::default();
+    let checked = check(&head, &source, &mut room).ok()?;
     if checked.max_forwards == Some(0) {
         return None;
     }

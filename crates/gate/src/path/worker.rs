@@ -11,6 +11,7 @@ use std::sync::mpsc::Sender;
 use net::{Close, ConnId, Event, Handler, Net, Next};
 use wire::Limits;
 
+use super::begin::Room;
 use super::client::Client;
 use super::date::Date;
 use super::due::{NEVER, SWEEP_NS};
@@ -19,7 +20,6 @@ use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
-use super::target::Forms;
 use super::up::Up;
 use crate::access::Pen;
 use crate::policy::Policy;
@@ -59,9 +59,9 @@ pub(super) struct Worker {
     pub(super) date: Date,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
-    /// Scratch: an answer, forms of a path, plaintext, and TLS records.
+    /// Scratch: an answer, other forms of a head, plaintext, and TLS records.
     pub(super) out: Vec<u8>,
-    pub(super) forms: Forms,
+    pub(super) room: Room,
     pub(super) plain: Vec<u8>,
     pub(super) records: Vec<u8>,
     started: Option<Sender<()>>,
@@ -100,7 +100,7 @@ impl Worker {
             date: Date::default(),
             draining_since_ns: None,
             out: Vec::new(),
-            forms: Forms::default(),
+            room: Room::default(),
             plain: Vec::new(),
             records: Vec::new(),
             started,

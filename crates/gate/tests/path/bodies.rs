@@ -76,6 +76,22 @@ fn a_client_that_does_not_read_holds_the_upstream_back() {
 }
 
 #[test]
+fn a_body_that_its_client_does_not_end_is_answered() {
+    for io in interfaces() {
+        let api = api();
+        let front = front(upstream(&[api.addr()]), io);
+        for body in ["Content-Length: 5\r\n\r\nhel", "Transfer-Encoding: chunked\r\n\r\n5\r\nhel"] {
+            let asked = format!("POST /echo HTTP/1.1\r\nHost: a\r\n{body}");
+            let answers = front.ask(asked.as_bytes());
+            assert_eq!(answers.len(), 1, "{body}");
+            let said = String::from_utf8_lossy(&answers[0].body);
+            assert!(answers[0].status == 400 && said.contains("before the body did"), "{said}");
+            assert!(!answers[0].keep_alive);
+        }
+    }
+}
+
+#[test]
 fn long_requests_pass_whole_by_length_and_in_chunks() {
     for io in interfaces() {
         let api = api();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::LineError;
 
 /// Connections of a closed loop at most: more than one machine opens.
-const CONNECTIONS_MOST: u64 = 1_000_000;
+pub(super) const CONNECTIONS_MOST: u64 = 1_000_000;
 /// The quickest mean response, in nanoseconds, and the slowest: a microsecond and a day.
 const MEAN_NS: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
 /// By Little's law the rate times the mean response time is the number in flight. What is counted at the ends of a window may

@@ -1,0 +1,38 @@
+//! Whether the figures of a load line can have been measured: see `saturated`, which is of a target that was kept busy.
+
+use model::LoadLine;
+
+use super::LineError;
+use super::saturated::CONNECTIONS_MOST;
+
+/// Arrivals per second at most: a nanosecond apart, which is what clocks tell apart.
+const RATE_MOST: f64 = 1e9;
+/// What is worked out from the rate may be above it by what its arithmetic rounds.
+const ROUNDED: f64 = 1.001;
+
+/// Looks at a load line's figures.
+///
+/// # Errors
+/// With the field that is wrong and what is possible.
+pub(super) fn check(line: &LoadLine) -> Result<(), LineError> {
+    let most_at_once = CONNECTIONS_MOST as f64;
+    let low_most = line.rate_per_s * ROUNDED;
+    let figures = [
+        ("rate_per_s", Some(line.rate_per_s), RATE_MOST),
+        ("rate_low_per_s", Some(line.rate_low_per_s), low_most),
+        ("rate_high_per_s", line.rate_high_per_s, f64::MAX),
+        ("requests_per_arrival", Some(line.requests_per_arrival), RATE_MOST),
+        ("concurrency", Some(line.concurrency), most_at_once),
+        ("success_ratio", line.success_ratio, 1.0),
+    ];
+    for (field, value, most) in figures {
+        let Some(value) = value.filter(|value| !(0.0..=most).contains(value)) else { continue };
+        let possible = match field {
+            "rate_low_per_s" => format!("0 to rate_per_s, {}, is possible", line.rate_per_s),
+            "rate_high_per_s" => "a number of 0 or more is possible".to_owned(),
+            _ => format!("0 to {most} is possible"),
+        };
+        return Err(LineError::OutOfRange { field, value: format!("{value:e}"), possible });
+    }
+    Ok(())
+}
