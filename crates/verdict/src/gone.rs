@@ -28,8 +28,9 @@ const FEWEST_FAILING: u32 = 3;
 const IMPROBABLE: f64 = 7.0;
 /// Attempts that failed one after the other, at least, of a user that counts as left.
 const FAILED_IN_A_ROW: f64 = 3.0;
-/// A long wait that ended well: at least as long, as much of the window, and as many users at once.
-pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 8);
+/// A long wait that ended well: at least as long, as much of the window, and as many users at once. Requests of fewer
+/// users may all be slow at once by chance.
+pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 4);
 /// How many times what requests usually take a stall lasts: the 99th percentile of the service time; where users pause
 /// between requests, and each of the few that they make may be part of it, the 90th; in an open loop, where
 /// many requests may be, the median.

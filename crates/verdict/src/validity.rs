@@ -371,7 +371,9 @@ pub const RULES: &[Rule] = &[
         condition: "the beginning of the window was worse than its second half by more than the \
                     run's own noise (warm-up inside the window); or QPS or median response time \
                     moved by {MOVED} or more throughout the window (the level never settled); or one \
-                    of them became worse at some instant and stayed so; or {MISSING} of the load or \
+                    of them became worse at some instant and stayed so; or, in a window of up to some \
+                    seconds, the p10 of the responses since an instant was {APART} times the p90 of those \
+                    before it, or the other way round, of {EACH_SIDE} or more each; or {MISSING} of the load or \
                     more was not there on average because it grew in the window (--ramp); or a \
                     window that ends by count (-n) waited for {WAITED} of its time or more for \
                     the last responses, when {MOST_CAME} had come. Looked at are at least \

@@ -236,6 +236,38 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
+/// Users whom nobody serves for two seconds of six, and as many whose requests are that slow one by one.
+#[test]
+fn a_stall_of_few_users_is_named_and_slow_requests_of_some_are_not() {
+    let stall = (2 * SECOND, 4 * SECOND);
+    let load = closed(5).with(|plan| plan.duration_ns = Some(6 * SECOND));
+    let stalled = judged(
+        drive(&load, |world| {
+            scripted(world, &load.request, move |request| {
+                let stalls = (stall.0..stall.1).contains(&request.at);
+                let rest = if stalls { stall.1 - request.at } else { 0 };
+                Some(Reply::ok_after(rest + 20 * MILLISECOND))
+            })
+            .0
+        })
+        .run,
+    );
+    let (consequence, text) = finding(&stalled).expect("named");
+    assert_eq!(consequence, Verdict::Invalid, "{text}");
+    assert!(text.contains("into the window, until 4.0"), "{text}");
+    let slow = judged(
+        drive(&load, |world| {
+            scripted(world, &load.request, |request| {
+                let long = request.nth % 150 == 149;
+                Some(Reply::ok_after(if long { 2 * SECOND } else { 20 * MILLISECOND }))
+            })
+            .0
+        })
+        .run,
+    );
+    assert_eq!(finding(&slow), None);
+}
+
 /// A user that waits makes no further request, so that of those with a pace each may be part of a stall, and few others are made.
 #[test]
 fn a_stall_of_users_that_pause_is_named_and_slow_requests_of_some_are_not() {

@@ -57,6 +57,21 @@ fn instances_that_fall_silent_are_named_where_users_find_others() {
     }
 }
 
+/// Half of the connections fall silent, and of those opened since as many; the time-out ends few attempts in the window.
+#[test]
+fn connections_that_freeze_for_good_are_named_whatever_the_timeout() {
+    for (silent, timeout_ns) in [(0, 2 * SECOND), (1, 2 * SECOND), (0, 1500 * MILLISECOND)] {
+        let load = closed(10).with(|plan| {
+            (plan.duration_ns, plan.timeout_ns) = (Some(5 * SECOND), timeout_ns);
+        });
+        let run = driven(&load, move |request| {
+            let frozen = request.at > SECOND && request.conn % 2 == silent;
+            (!frozen).then(|| Reply::ok_after(20 * MILLISECOND))
+        });
+        assert_eq!(starved(&run), Some(Verdict::Invalid), "{timeout_ns}: {:?}", run.users);
+    }
+}
+
 /// One of two instances stands still for 8 s, from 2.3 s into a window of 5 s on.
 #[test]
 fn users_held_up_until_after_the_window_are_named_whatever_the_drain_brings() {

@@ -1,5 +1,7 @@
 //! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
 
+use std::collections::BTreeMap;
+
 use model::seconds::MOST_SECONDS;
 use model::slices::Slice;
 use model::timeline::Point;
@@ -33,6 +35,10 @@ pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
 const WARMS_NS: Nanos = SECOND / 2;
 /// Responses of a part of a second from which on they tell of its level.
 const ENOUGH_EACH: f64 = 30.0;
+/// Responses before and since an instant from which on their times are told apart, and how many times the p90 of the
+/// one the p10 of the other must be.
+pub(super) const EACH_SIDE: u64 = 30;
+pub(super) const APART: f64 = 2.0;
 /// Responses of a second, on average, below which some seconds have none by chance.
 const SELDOM: f64 = 3.0;
 /// Share of the load that was not there yet, on average over the window, that is worth a word.
@@ -99,13 +105,15 @@ pub(super) fn not_steady(run: &Run) -> Option<Finding> {
     if !run.plan.stages.is_empty() || run.plan.recorded.is_some() {
         return None;
     }
-    let levels = levels(run)?;
-    let qps: Vec<f64> = levels.iter().map(|level| level.per_s).collect();
-    let p50: Vec<f64> = levels.iter().map(|level| level.p50_ns).collect();
-    let qps = closed.then_some(&qps);
-    warming(run, &levels, qps, &p50)
-        .or_else(|| never_settled(qps, &p50))
-        .or_else(|| worsened(&levels, qps, &p50))
+    let found = levels(run).and_then(|levels| {
+        let qps: Vec<f64> = levels.iter().map(|level| level.per_s).collect();
+        let p50: Vec<f64> = levels.iter().map(|level| level.p50_ns).collect();
+        let qps = closed.then_some(&qps);
+        warming(run, &levels, qps, &p50)
+            .or_else(|| never_settled(qps, &p50))
+            .or_else(|| worsened(&levels, qps, &p50))
+    });
+    found.or_else(|| apart(run))
 }
 
 /// As [`not_steady`], or the load was not: what was measured is not what the server does with all of it.
@@ -236,8 +244,7 @@ fn together(parts: &[Level], so_many: f64) -> Option<Vec<Level>> {
 /// A window of few seconds in parts of them, as many as have enough responses each to tell of a level; none where
 /// there are too few.
 fn in_slices(run: &Run) -> Option<Vec<Level>> {
-    let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
-    let slices: Vec<Level> = run.slices.iter().filter(inside).map(Level::of_slice).collect();
+    let slices: Vec<Level> = inside(run).into_iter().map(Level::of_slice).collect();
     let longest_ns = slices.iter().map(|slice| slice.duration_ns).max()?;
     let whole = |slice: &Level| slice.duration_ns >= longest_ns / 2;
     let slices: Vec<Level> = slices.into_iter().filter(whole).collect();
@@ -250,6 +257,12 @@ fn in_slices(run: &Run) -> Option<Vec<Level>> {
     let came = slices.iter().rposition(|slice| slice.per_s > 0.0)? + 1;
     let usual = median(slices[..came].iter().map(Level::responses).collect());
     together(&slices, ENOUGH_EACH / usual.max(f64::MIN_POSITIVE))
+}
+
+/// Slices of the window, without the time that load takes to grow.
+fn inside(run: &Run) -> Vec<&Slice> {
+    let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
+    run.slices.iter().filter(inside).collect()
 }
 
 /// Points of the window, without a stub at its end and without the time that load takes to grow.
@@ -367,6 +380,71 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Fin
     });
     let (at, (before, since, _)) = fewer.min_by(|a, b| by(a.1).total_cmp(&by(b.1)))?;
     words("QPS", at, rate(before), rate(since))
+}
+
+/// Latencies before and since some instant that hardly overlap, in a window of few seconds. It needs no parts with
+/// enough responses each, which there are not where these are few.
+fn apart(run: &Run) -> Option<Finding> {
+    let slices = inside(run);
+    let (first, last) = (slices.first()?, slices.last()?);
+    let length_ns = last.start_ns.saturating_add(last.duration_ns).saturating_sub(first.start_ns);
+    if length_ns < SHORTEST_NS {
+        return None;
+    }
+    let split = |at: usize| {
+        let (before, since) = (Spread::of(&slices[..at])?, Spread::of(&slices[at..])?);
+        let far = before.below(since).max(since.below(before));
+        (far >= APART).then_some((far, at, before.p50_ns, since.p50_ns))
+    };
+    let splits = (1..slices.len()).filter_map(split);
+    let (_, at, before_ns, since_ns) = splits.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let evidence = format!(
+        "responses became {} {} into the window and stayed so to its end: median {} before, {} since; the mean and the \
+         percentiles of the whole window are of neither",
+        if since_ns > before_ns { "slower" } else { "faster" },
+        show_duration(slices[at].start_ns.saturating_sub(first.start_ns)),
+        show_duration(before_ns),
+        show_duration(since_ns)
+    );
+    Some((Verdict::Valid, evidence))
+}
+
+/// Within which most response times of some slices are.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    p10_ns: Nanos,
+    p50_ns: Nanos,
+    p90_ns: Nanos,
+}
+
+impl Spread {
+    /// None of too few responses, or of too short a time.
+    fn of(slices: &[&Slice]) -> Option<Self> {
+        let mut counts: BTreeMap<Nanos, u64> = BTreeMap::new();
+        for &(range_ns, n) in slices.iter().flat_map(|slice| &slice.response_counts) {
+            let sum = counts.entry(range_ns).or_default();
+            *sum = sum.saturating_add(n);
+        }
+        let all = counts.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
+        let length_ns = slices.iter().map(|slice| slice.duration_ns).fold(0, Nanos::saturating_add);
+        if all < EACH_SIDE || length_ns < WARMS_NS {
+            return None;
+        }
+        let at = |quantile: f64| {
+            let (rank, mut seen) = ((quantile * all as f64).ceil() as u64, 0_u64);
+            let reached = counts.iter().find(|&(_, &n)| {
+                seen = seen.saturating_add(n);
+                seen >= rank
+            });
+            reached.map_or(0, |(&range_ns, _)| range_ns)
+        };
+        Some(Self { p10_ns: at(0.1), p50_ns: at(0.5), p90_ns: at(0.9) })
+    }
+
+    /// How many times what nine tenths of these took nine tenths of the others did.
+    fn below(self, other: Self) -> f64 {
+        other.p10_ns as f64 / self.p90_ns.max(1) as f64
+    }
 }
 
 /// A level and its noise relative to it.

@@ -110,6 +110,8 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("MOVED", share(steady::MOVED - 1.0)),
             ("FEWEST", steady::FEWEST.to_string()),
             ("SHORTEST", time(steady::SHORTEST_NS)),
+            ("APART", grouped(steady::APART, 0)),
+            ("EACH_SIDE", steady::EACH_SIDE.to_string()),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
             ("MISSING", share(steady::MISSING)),
             ("MOST_CAME", share(steady::MOST_CAME)),
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn every_threshold_in_a_text_is_a_constant() {
         let not_thresholds =
-            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "304", "408", "429", "503", "1961"];
+            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "p10", "304", "408", "429", "503", "1961"];
         for rule in RULES {
             let by_hand = format!("{} {}", rule.condition, rule.consequence);
             let text = format!(

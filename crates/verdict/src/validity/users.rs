@@ -27,6 +27,8 @@ const FAILED_IN_A_ROW: i32 = 3;
 pub(super) const MANY: f64 = 0.001;
 /// Connections that never had a response: at least this number, and this share of those that were opened.
 pub(super) const MUTE: (u64, f64) = (2, 0.05);
+/// The chance below which it is no accident that so many had none.
+const BY_ACCIDENT: f64 = 0.001;
 /// Connections per attempt up to which they can be distinguished from attempts that fail.
 const FEW_CONNECTIONS: f64 = 0.1;
 /// How many times the responses of a user that a tenth are below those of one that a tenth are above
@@ -193,12 +195,12 @@ fn mute(run: &Run, users: &Users) -> Option<Finding> {
     let (totals, mute) = (&run.totals, users.mute);
     let (attempts, opened) = (totals.attempts as f64, totals.connects as f64);
     let failed = attempts - totals.requests as f64 - mute as f64;
-    let chance = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
+    let expected = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
     let found = mute >= MUTE.0
         && mute as f64 >= MUTE.1 * opened
         && opened <= FEW_CONNECTIONS * attempts
         && run.plan.timeout_ns >= TIMES_P90.saturating_mul(run.service_ns.p90)
-        && mute as f64 > chance + 10.0 * chance.sqrt();
+        && at_least(mute, expected) < BY_ACCIDENT.ln();
     if !found || gone(run).is_some() {
         return None;
     }
@@ -210,6 +212,20 @@ fn mute(run: &Run, users: &Users) -> Option<Finding> {
         share(totals.succeeded as f64 / attempts.max(1.0))
     );
     Some((Verdict::Invalid, evidence))
+}
+
+/// The natural logarithm of the chance of so many events or more, of which so many are expected (Poisson), nearly.
+fn at_least(events: u64, expected: f64) -> f64 {
+    let events = events as f64;
+    if events <= expected {
+        return 0.0;
+    }
+    if expected <= 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    // That of just so many, by Stirling's formula: more are far less probable.
+    let bound = events - expected + events * (expected / events).ln();
+    (bound - 0.5 * (std::f64::consts::TAU * events).ln()).min(0.0)
 }
 
 /// Users that were left without a response at the end; not where all were and the server is gone, or this machine had nothing left

@@ -169,6 +169,38 @@ fn short_windows_that_waver_or_hold_little_are_not_judged() {
     assert_eq!(not_steady(&one_bad_moment), None);
 }
 
+/// A run of 6 s with 12 responses in each slice, which took so many ms.
+fn few_in_slices(took_ms: impl Fn(usize, u64) -> u64) -> Run {
+    let mut run = sliced(|_| (48.0, 20.0));
+    for (at, slice) in run.slices.iter_mut().enumerate() {
+        slice.response_counts = (0..12).map(|nth| (took_ms(at, nth) * MILLISECOND, 1)).collect();
+    }
+    run
+}
+
+#[test]
+fn a_change_for_good_is_told_of_few_responses_too() {
+    let slow = |at: usize| if at < 12 { 21 } else { 400 };
+    let (verdict, text) = not_steady(&few_in_slices(|at, _| slow(at))).expect("it became slower");
+    assert_eq!(verdict, Verdict::Valid);
+    let told = "became slower 3.00s into the window and stayed so to its end: median 21.0ms before, 400ms since";
+    assert!(text.contains(told), "{text}");
+    let (_, text) = not_steady(&few_in_slices(|at, _| slow(23 - at))).expect("it became faster");
+    assert!(text.contains("became faster 3.00s into the window"), "{text}");
+}
+
+#[test]
+fn what_overlaps_or_lasts_for_a_moment_is_no_change_for_good() {
+    let spread = few_in_slices(|at, nth| 5 + nth * 7 + at as u64);
+    let mixed = few_in_slices(|_, nth| if nth % 2 == 0 { 20 } else { 400 });
+    let cold = few_in_slices(|at, _| if at < 1 { 400 } else { 20 });
+    let late = few_in_slices(|at, _| if at == 23 { 400 } else { 20 });
+    let pause = few_in_slices(|at, _| if (10..14).contains(&at) { 400 } else { 20 });
+    for run in [spread, mixed, cold, late, pause] {
+        assert_eq!(not_steady(&run), None);
+    }
+}
+
 /// Nothing comes any more in most of the window: the median of its parts is 0.
 #[test]
 fn an_end_in_a_short_window_is_told_with_its_instant() {

@@ -50,6 +50,28 @@ fn users_left_without_one_are_named() {
     )]);
 }
 
+/// Half of the connections fall silent at once, and of the five that their users open then two do not answer either.
+#[test]
+fn few_connections_without_a_response_are_named() {
+    let silent = |mute: u64, connects: u64| {
+        move |run: &mut Run| {
+            let totals = &mut run.totals;
+            (totals.attempts, totals.requests, totals.succeeded) = (1701, 1694, 1694);
+            totals.errors.add(ErrorClass::Timeout, 7);
+            totals.connects = connects;
+            run.users = Some(Users { mute, ..users(10) });
+        }
+    };
+    let (verdict, codes, text) = judged(closed(), silent(2, 15));
+    assert_eq!((verdict, codes), (Verdict::Invalid, vec![ReasonCode::StarvedConnections]), "{text}");
+    assert!(text.contains("2 of 15 connections were opened and sent requests"), "{text}");
+    // Of more connections two are an accident, as one always is.
+    for (mute, connects) in [(1, 15), (2, 38)] {
+        let (_, codes, text) = judged(closed(), silent(mute, connects));
+        assert!(!codes.contains(&ReasonCode::StarvedConnections), "{text}");
+    }
+}
+
 #[test]
 fn uneven_service_is_a_note() {
     check(vec![(
