@@ -30,7 +30,10 @@ impl Unsaid {
         what: &'static str,
         outcome: &Result<Reloaded, GatewayError>,
     ) {
-        let outcome = outcome.as_ref().map(Reloaded::clone).map_err(GatewayError::to_string);
+        let outcome = match outcome {
+            Ok(reloaded) => Ok(reloaded.clone()),
+            Err(error) => Err(error.to_string()),
+        };
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() == WAITING_MOST {
             waiting.pop_front();

@@ -243,7 +243,7 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     );
     folder.put("gate.toml", &config);
     folder.plimsoll("gate gate.toml --check").ok().prints("the configuration is right");
-    let mut gate = Gate::start(&folder, "gate.toml");
+    let gate = Gate::start(&folder, "gate.toml");
     for path in ["/v1/state", "/v1/keys", "/v1/config", "/metrics", "/v1/changes"] {
         assert_eq!(ask(&gate.admin, "GET", path, "", "").status, 401, "{path}");
         let wrong = format!("Authorization: Bearer {}x\r\n", gate.token);
@@ -300,19 +300,6 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");
-
-    // What came of each change is said, whoever asked for it.
-    let mut stderr = gate.child.stderr.take().expect("its standard error");
-    gate.end();
-    let mut said = String::new();
-    stderr.read_to_string(&mut said).expect("what it said");
-    for words in [
-        "plimsoll: admin API: nothing was changed: ",
-        "plimsoll: admin API: the configuration was replaced and is in force; ",
-        "plimsoll: SIGHUP: the configuration was read again and is in force; ",
-    ] {
-        assert!(said.contains(words), "{words}: {said}");
-    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! What a gateway says of itself: what waits for a restart, what may not be meant, what goes wrong beside its requests.
 
 use std::fs;
+use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
-use super::{Gate, load_line, soon};
+use super::{Gate, load_line, signal, soon};
 use crate::harness::{Folder, Target};
 
 fn config(upstream: &str, more: &str) -> String {
@@ -30,6 +31,32 @@ fn settings_that_wait_for_a_restart_are_named() {
     folder.put("gate.toml", config(&target.url(""), ""));
     let reloaded = gate.admin("POST", "/v1/reload", "");
     assert_eq!(reloaded.json()["waits_for_restart"].to_string(), "[]");
+}
+
+/// Whoever asked for it.
+#[test]
+fn what_came_of_a_change_is_said() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let config = config(&target.url(""), "");
+    folder.put("gate.toml", &config);
+    let mut gate = Gate::start(&folder, "gate.toml");
+    assert_eq!(gate.admin("PUT", "/v1/config", "[[upsteam]]\n").status, 422);
+    assert_eq!(gate.admin("PUT", "/v1/config", &config).status, 200);
+    assert_eq!(gate.admin("POST", "/v1/reload", "").status, 200);
+    signal(&gate.child, "HUP");
+    soon(|| gate.admin("GET", "/v1/changes", "").body.contains("SIGHUP"));
+    let mut stderr = gate.child.stderr.take().expect("its standard error");
+    gate.end();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).expect("what it said");
+    for words in [
+        "plimsoll: admin API: nothing was changed: ",
+        "plimsoll: admin API: the configuration was replaced and is in force; ",
+        "plimsoll: admin API: the configuration was read again and is in force; ",
+        "plimsoll: SIGHUP: the configuration was read again and is in force; ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 /// Whatever is wrong with what a reload reads, the answer says what, that it is not the gateway's fault, and the limits of
