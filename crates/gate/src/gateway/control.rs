@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
+use super::neighbours::Neighbours;
 use super::named::{Written, admin_token, load_line, read_text};
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
@@ -71,6 +72,7 @@ pub struct Control {
     usage: Reader,
     beside: Beside,
     path: OnceLock<PathReader>,
+    neighbours: OnceLock<Neighbours>,
     pub(super) changing: Mutex<Changing>,
     standing: Mutex<Standing>,
     /// What is known of usage while another gateway still serves that this one takes over, where there are quotas. Gateways
@@ -175,6 +177,7 @@ impl Control {
             usage: collector.reader(),
             beside,
             path: OnceLock::new(),
+            neighbours: OnceLock::new(),
             changing: Mutex::new(Changing {
                 store,
                 seen,
@@ -267,6 +270,22 @@ impl Control {
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
         self.troubles.set("shared limits", alone);
+        self.look_for_neighbours();
+    }
+
+    /// Looks for other gateways of the store, where limits are not shared.
+    fn look_for_neighbours(&self) {
+        let neighbours = self.neighbours.get().filter(|_| self.link().is_none());
+        let other = neighbours.and_then(|neighbours| neighbours.look(&self.store_path));
+        let other = other.map(|place| troubles::of_neighbour(&self.store_path, &place));
+        self.troubles.set("limits and quotas", other);
+    }
+
+    /// Takes what other gateways of the store are told apart by, and looks for one.
+    pub(super) fn know_neighbours(&self, neighbours: Neighbours) {
+        // It is started once.
+        let _ = self.neighbours.set(neighbours);
+        self.look_for_neighbours();
     }
 
     pub(super) fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
