@@ -13,7 +13,7 @@ use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
-use crate::config::{Built, Config, ConfigError, LONGEST};
+use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
 use crate::health::Health;
 use crate::keys::{Keys, Stamp, Store, new_key};
 use crate::path::{PathCounts, PathReader, Trust};
@@ -32,6 +32,34 @@ pub struct Standing {
     pub misfit: Option<String>,
 }
 
+/// When keys are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asking {
+    Never,
+    /// Once the store has, or had, a key.
+    WithKeys,
+    Always,
+}
+
+impl Asking {
+    fn of(written: &KeysConfig) -> Self {
+        let required = written.required.as_ref().is_some_and(|required| *required.get_ref());
+        match (written.open, required) {
+            (true, _) => Self::Never,
+            (false, true) => Self::Always,
+            (false, false) => Self::WithKeys,
+        }
+    }
+
+    pub(super) fn asks(self, has_keys: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::WithKeys => has_keys,
+            Self::Always => true,
+        }
+    }
+}
+
 /// What may change while a gateway runs.
 #[derive(Debug)]
 pub(super) struct Changing {
@@ -41,7 +69,7 @@ pub(super) struct Changing {
     /// The configuration in force, as it was written; empty for flags.
     text: String,
     pub(super) settings: PolicySettings,
-    pub(super) open: bool,
+    pub(super) asking: Asking,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     pub(super) has_keys: bool,
     /// What came of the start, or of the last reload.
@@ -152,9 +180,8 @@ impl Control {
         record_names(&store, &settings)?;
         let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref(), unix_s());
         let outcome = Reloaded { notes, ..Reloaded::default() };
-        let open = config.keys.open;
-        let has_keys = count > 0;
-        settings.digester = (!open && has_keys).then(|| store.digester().clone());
+        let (asking, has_keys) = (Asking::of(&config.keys), count > 0);
+        settings.digester = asking.asks(has_keys).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
             state.ceiling.set(line, 1.0, policy.part(net::clock::now()));
@@ -183,7 +210,7 @@ impl Control {
                 seen,
                 text,
                 settings,
-                open,
+                asking,
                 has_keys,
                 outcome,
                 former: Vec::new(),
@@ -223,7 +250,8 @@ impl Control {
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings)?;
-        let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
+        let asking = Asking::of(&config.keys);
+        let policy = self.policy_of(&changing, &mut settings, asking)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
@@ -236,7 +264,7 @@ impl Control {
                 vec![format!("{error}: whether keys name what there is was not looked at")]
             }
         };
-        (changing.settings, changing.open) = (settings, config.keys.open);
+        (changing.settings, changing.asking) = (settings, asking);
         changing.text = text.to_owned();
         changing.outcome = Reloaded { waits_for_restart, notes };
         Ok(changing.outcome.clone())
@@ -290,7 +318,7 @@ impl Control {
 
     pub(super) fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
         let mut settings = changing.settings.clone();
-        let policy = self.policy_of(changing, &mut settings, changing.open)?;
+        let policy = self.policy_of(changing, &mut settings, changing.asking)?;
         changing.settings = settings;
         self.put_in_force(changing, policy);
         Ok(())
@@ -301,9 +329,9 @@ impl Control {
         &self,
         changing: &Changing,
         settings: &mut PolicySettings,
-        open: bool,
+        asking: Asking,
     ) -> Result<Arc<Policy>, GatewayError> {
-        let asks = !open && changing.has_keys;
+        let asks = asking.asks(changing.has_keys);
         settings.digester = asks.then(|| changing.store.digester().clone());
         let policy = Policy::new(&self.state, settings.clone(), Some(&self.policy()));
         policy.map(Arc::new).map_err(GatewayError::Names)

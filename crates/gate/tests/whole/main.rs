@@ -226,6 +226,21 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
 }
 
 #[test]
+fn where_keys_are_required_an_empty_store_lets_nobody_through() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    fs::write(folder.path().join("gate.db"), "").expect("an empty store");
+    let gateway = start(&folder, &text(&folder, api.addr(), "required = true\n"));
+    assert_eq!([None, Some("plk_0")].map(|key| status(&gateway, key)), [401, 401]);
+    let key = key(&folder);
+    assert!(soon(|| status(&gateway, Some(&key)) == 200));
+    let both = text(&folder, api.addr(), "required = true\nopen = true\n");
+    let refused = gateway.control().replace(&both, "test").expect_err("they contradict");
+    assert!(refused.to_string().contains("contradict each other"), "{refused}");
+    gateway.control().replace(&text(&folder, api.addr(), "open = true\n"), "test").expect("open");
+    assert!(soon(|| status(&gateway, None) == 200));
+}
+
+#[test]
 fn another_gateway_of_the_store_is_told_of() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let text = text(&folder, api.addr(), "");
