@@ -10,6 +10,7 @@ mod failing;
 mod heir;
 mod loading;
 mod named;
+mod neighbours;
 mod notes;
 mod own;
 mod preflight;
@@ -34,6 +35,7 @@ pub use control::{Control, Standing};
 pub use error::GatewayError;
 use heir::{Door, Earlier, Sockets};
 use named::Written;
+use neighbours::{Neighbours, is_alive};
 use own::Noting;
 use reaching::Reaching;
 pub use restart::Reloaded;
@@ -193,8 +195,14 @@ impl Gateway {
             let addresses = self.gate.addresses().to_vec();
             spawn("gate-wake", move || heir::wake(&addresses))?;
         }
+        let place = heir::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
+        // Its place is about to be this one's: one that is taken over has left it.
+        if self.earlier.is_none() && self.control.link().is_none() && is_alive(&place) {
+            self.control.troubles().say(troubles::of_neighbour(store, &place));
+        }
         let flags = (&self.replaced, &self.stop_waiting);
-        self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), store, flags)?;
+        self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
+        self.control.know_neighbours(Neighbours::of(place, Arc::clone(&self.replaced)));
         Ok(self)
     }
 
@@ -348,11 +356,10 @@ fn longest_drain(control: &Control) -> Instant {
 fn wait_for_heir(
     gate: &Gate,
     admin: Option<&admin::Served>,
-    store: &Path,
+    place: PathBuf,
     (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Option<JoinHandle<Option<UnixStream>>>, GatewayError> {
-    let port = gate.addresses().first().map_or(0, SocketAddr::port);
-    let Some(door) = Door::open(heir::place(store, port)) else { return Ok(None) };
+    let Some(door) = Door::open(place) else { return Ok(None) };
     let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
     let sockets = Sockets {
         listeners: listeners.collect(),

@@ -350,6 +350,9 @@ pub struct SharedConfig {
 pub struct KeysConfig {
     /// Ask for no key.
     pub open: bool,
+    /// Ask for a key even while the store has held none (default no): everybody is refused then until there is one.
+    #[schemars(with = "Option<bool>")]
+    pub required: Option<Spanned<bool>>,
     /// The file that keys and usage are kept in (default plimsoll-gate.db).
     #[schemars(with = "Option<String>")]
     pub store: Option<Spanned<PathBuf>>,

@@ -89,7 +89,7 @@ impl Control {
             changing.seen = newest;
         }
         let asks = self.current.get().0.asks_for_keys();
-        if !asks && !changing.open && changing.has_keys {
+        if !asks && changing.asking.asks(changing.has_keys) {
             self.publish(changing)?;
             self.troubles().say("the store has a key now: requests are asked for one".to_owned());
         }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
+use super::neighbours::Neighbours;
 use super::named::{Written, admin_token, load_line, read_text};
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
@@ -14,7 +15,7 @@ use super::shown::Shown;
 use super::tried::{Tried, Unsaid};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
-use crate::config::{Built, Config, ConfigError, LONGEST};
+use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
 use crate::health::Health;
 use crate::keys::{Keys, Stamp, Store, new_key};
 use crate::path::{PathCounts, PathReader, Trust};
@@ -33,6 +34,34 @@ pub struct Standing {
     pub misfit: Option<String>,
 }
 
+/// When keys are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asking {
+    Never,
+    /// Once the store has, or had, a key.
+    WithKeys,
+    Always,
+}
+
+impl Asking {
+    fn of(written: &KeysConfig) -> Self {
+        let required = written.required.as_ref().is_some_and(|required| *required.get_ref());
+        match (written.open, required) {
+            (true, _) => Self::Never,
+            (false, true) => Self::Always,
+            (false, false) => Self::WithKeys,
+        }
+    }
+
+    pub(super) fn asks(self, has_keys: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::WithKeys => has_keys,
+            Self::Always => true,
+        }
+    }
+}
+
 /// What may change while a gateway runs.
 #[derive(Debug)]
 pub(super) struct Changing {
@@ -42,7 +71,7 @@ pub(super) struct Changing {
     /// The configuration in force, as it was written; empty for flags.
     text: String,
     pub(super) settings: PolicySettings,
-    pub(super) open: bool,
+    pub(super) asking: Asking,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     pub(super) has_keys: bool,
     /// What came of the start, or of the last reload.
@@ -73,6 +102,7 @@ pub struct Control {
     usage: Reader,
     beside: Beside,
     path: OnceLock<PathReader>,
+    neighbours: OnceLock<Neighbours>,
     pub(super) changing: Mutex<Changing>,
     standing: Mutex<Standing>,
     /// What is known of usage while another gateway still serves that this one takes over, where there are quotas. Gateways
@@ -153,9 +183,8 @@ impl Control {
         record_names(&store, &settings)?;
         let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref(), unix_s());
         let outcome = Reloaded { notes, ..Reloaded::default() };
-        let open = config.keys.open;
-        let has_keys = count > 0;
-        settings.digester = (!open && has_keys).then(|| store.digester().clone());
+        let (asking, has_keys) = (Asking::of(&config.keys), count > 0);
+        settings.digester = asking.asks(has_keys).then(|| store.digester().clone());
         let policy = Policy::new(&state, settings.clone(), None).map_err(GatewayError::Names)?;
         if let Some(line) = policy.line() {
             state.ceiling.set(line, 1.0, policy.part(net::clock::now()));
@@ -178,12 +207,13 @@ impl Control {
             usage: collector.reader(),
             beside,
             path: OnceLock::new(),
+            neighbours: OnceLock::new(),
             changing: Mutex::new(Changing {
                 store,
                 seen,
                 text,
                 settings,
-                open,
+                asking,
                 has_keys,
                 outcome,
                 former: Vec::new(),
@@ -236,7 +266,8 @@ impl Control {
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings)?;
-        let policy = self.policy_of(&changing, &mut settings, config.keys.open)?;
+        let asking = Asking::of(&config.keys);
+        let policy = self.policy_of(&changing, &mut settings, asking)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
         let stamp = Stamp { at_s: unix_s(), by };
@@ -249,7 +280,7 @@ impl Control {
                 vec![format!("{error}: whether keys name what there is was not looked at")]
             }
         };
-        (changing.settings, changing.open) = (settings, config.keys.open);
+        (changing.settings, changing.asking) = (settings, asking);
         changing.text = text.to_owned();
         changing.outcome = Reloaded { waits_for_restart, notes };
         Ok(changing.outcome.clone())
@@ -283,11 +314,27 @@ impl Control {
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
         self.troubles.set("shared limits", alone);
+        self.look_for_neighbours();
+    }
+
+    /// Looks for other gateways of the store, where limits are not shared.
+    fn look_for_neighbours(&self) {
+        let neighbours = self.neighbours.get().filter(|_| self.link().is_none());
+        let other = neighbours.and_then(|neighbours| neighbours.look(&self.store_path));
+        let other = other.map(|place| troubles::of_neighbour(&self.store_path, &place));
+        self.troubles.set("limits and quotas", other);
+    }
+
+    /// Takes what other gateways of the store are told apart by, and looks for one.
+    pub(super) fn know_neighbours(&self, neighbours: Neighbours) {
+        // It is started once.
+        let _ = self.neighbours.set(neighbours);
+        self.look_for_neighbours();
     }
 
     pub(super) fn publish(&self, changing: &mut Changing) -> Result<(), GatewayError> {
         let mut settings = changing.settings.clone();
-        let policy = self.policy_of(changing, &mut settings, changing.open)?;
+        let policy = self.policy_of(changing, &mut settings, changing.asking)?;
         changing.settings = settings;
         self.put_in_force(changing, policy);
         Ok(())
@@ -298,9 +345,9 @@ impl Control {
         &self,
         changing: &Changing,
         settings: &mut PolicySettings,
-        open: bool,
+        asking: Asking,
     ) -> Result<Arc<Policy>, GatewayError> {
-        let asks = !open && changing.has_keys;
+        let asks = asking.asks(changing.has_keys);
         settings.digester = asks.then(|| changing.store.digester().clone());
         let policy = Policy::new(&self.state, settings.clone(), Some(&self.policy()));
         policy.map(Arc::new).map_err(GatewayError::Names)

@@ -95,6 +95,17 @@ pub(super) fn of_shared(why: &str, own: f64) -> String {
     )
 }
 
+/// What follows where another gateway has the store too and limits are not shared. `place` is where that one waits for a later
+/// gateway.
+pub(super) fn of_neighbour(store: &Path, place: &Path) -> String {
+    format!(
+        "another gateway uses the store {} ({}), and limits are not shared: each holds limits and quotas alone, so that a \
+         client gets them from each; let them share limits (`[shared] server`), or give each a store of its own",
+        store.display(),
+        place.display()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -70,13 +70,19 @@ impl Worker {
         let Some(exchange) = &mut client.exchange else { return };
         let (token, server) = (exchange.up, exchange.server);
         let unanswered = exchange.first_byte_ns == 0 && !exchange.interim;
+        let sending = !exchange.read_whole || client.handed < client.request.len();
+        let fault = match fault {
+            Fault::Upstream(Failure::Closed) if sending => Fault::Upstream(Failure::Unread),
+            fault => fault,
+        };
         let stale = stale && unanswered;
         if server != NONE && !stale {
             let state = &self.pools.servers[server as usize];
             let rule = self.pools.pools[state.pool as usize].upstream.passive;
             state.health.did_not_answer(&rule, now);
             if let Fault::Upstream(failure) | Fault::Late(failure) = fault {
-                let begun = !unanswered && failure == Failure::Closed;
+                let closed = matches!(failure, Failure::Closed | Failure::Unread);
+                let begun = !unanswered && closed;
                 state.health.failed_by(if begun { Failure::Cut } else { failure });
             }
         }

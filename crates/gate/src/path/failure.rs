@@ -15,6 +15,8 @@ pub enum Failure {
     Tls,
     /// It closed the connection before it answered.
     Closed,
+    /// It closed the connection while it was still sent the request, and no answer was found on it.
+    Unread,
     /// It did not begin to answer in time.
     Late,
     /// Its answer is not HTTP/1.
@@ -31,11 +33,12 @@ pub enum Failure {
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
         Self::Closed,
+        Self::Unread,
         Self::Late,
         Self::NotHttp,
         Self::HeadTooLong,
@@ -74,6 +77,7 @@ impl Failure {
             Self::NotConnected => "The API took no connection in time.",
             Self::Tls => "The API could not be reached: TLS with it failed.",
             Self::Closed => "The API closed the connection before it answered.",
+            Self::Unread => "The API closed the connection while the request was still being sent.",
             Self::Late => "The API took too long to answer.",
             Self::NotHttp => "The API's answer is not HTTP/1.",
             Self::HeadTooLong => "The head of the API's answer is too long.",
@@ -90,6 +94,7 @@ impl Failure {
             Self::NotConnected => "takes no connections in time",
             Self::Tls => "fails in TLS (see its certificate, its name and `authorities`)",
             Self::Closed => "closes connections before it answers",
+            Self::Unread => "closes connections before it has read the request",
             Self::Late => "does not begin to answer in time",
             Self::NotHttp => "answers with something that is not HTTP/1",
             Self::HeadTooLong => "answers with a head that is too long or never ends",

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use gate::path::Failure;
 use testkit::peer::{Peer, RawClient, Step};
 
 use crate::harness::{all, answers, api, front, interfaces, upstream};
@@ -72,6 +73,30 @@ fn a_client_that_does_not_read_holds_the_upstream_back() {
         let head = client.receive_until(b"\r\n\r\n");
         assert!(head.starts_with(b"HTTP/1.1 200 OK\r\n"));
         assert_eq!(client.receive(POURED).len(), POURED);
+    }
+}
+
+#[test]
+fn an_answer_that_comes_before_the_body_is_read_passes_or_its_loss_is_told() {
+    let refusal = b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let asked = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3000000\r\n\r\n";
+    // The last byte does not come, so that the request is still being sent whenever the connection ends.
+    let asked = [&asked[..], &b"x".repeat(2_999_999)].concat();
+    for io in interfaces() {
+        let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(refusal.to_vec()), Step::Reset];
+        let peer = Peer::start(script);
+        let mut upstream = upstream(&[peer.addr()]);
+        upstream.passive.failures = 1_000;
+        let front = front(upstream, io);
+        for _ in 0..5 {
+            let mut client = front.client();
+            client.try_send(&asked);
+            let (came, _) = client.receive_all(Duration::from_secs(10));
+            let Some(answer) = answers(&came, wire::ResponseTo::Other).pop() else { continue };
+            let said = String::from_utf8_lossy(&answer.body);
+            let told = said.contains(Failure::Unread.detail());
+            assert!(answer.status == 413 || told, "{} {said}", answer.status);
+        }
     }
 }
 

@@ -225,6 +225,37 @@ fn quotas_outlive_a_gateway_that_is_taken_over() {
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
 }
 
+#[test]
+fn where_keys_are_required_an_empty_store_lets_nobody_through() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    fs::write(folder.path().join("gate.db"), "").expect("an empty store");
+    let gateway = start(&folder, &text(&folder, api.addr(), "required = true\n"));
+    assert_eq!([None, Some("plk_0")].map(|key| status(&gateway, key)), [401, 401]);
+    let key = key(&folder);
+    assert!(soon(|| status(&gateway, Some(&key)) == 200));
+    let both = text(&folder, api.addr(), "required = true\nopen = true\n");
+    let refused = gateway.control().replace(&both, "test").expect_err("they contradict");
+    assert!(refused.to_string().contains("contradict each other"), "{refused}");
+    gateway.control().replace(&text(&folder, api.addr(), "open = true\n"), "test").expect("open");
+    assert!(soon(|| status(&gateway, None) == 200));
+}
+
+#[test]
+fn another_gateway_of_the_store_is_told_of() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let text = text(&folder, api.addr(), "");
+    let one = start(&folder, &text);
+    let said = |gateway: &Gateway| {
+        gateway.control().troubles().standing().iter().any(|why| why.contains("another gateway"))
+    };
+    assert!(!said(&one));
+    let other = start(&folder, &text);
+    assert!(said(&other), "at once");
+    assert!(soon(|| said(&one)));
+    assert_eq!(other.drain(), Vec::<String>::new());
+    assert!(soon(|| !said(&one)));
+}
+
 /// A later gateway may listen elsewhere too, and leave an address: who is connected there is served to the end.
 #[test]
 fn a_later_gateway_has_listeners_of_its_own() {

@@ -182,6 +182,9 @@ impl Uring {
     /// The peer of an open connection sends no more.
     pub(super) fn ended<P: Handler<Self>>(&mut self, id: ConnId, token: u32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
+        if let Some(errno) = conn.output.as_ref().and_then(|output| output.failed) {
+            return self.broke(id, Operation::Send, errno, handler);
+        }
         conn.eof = true;
         handler.event(self, token, Event::Eof);
     }

@@ -30,6 +30,8 @@ pub(super) struct Output {
     next: Vec<u8>,
     /// The connection is among those to be submitted.
     queued: bool,
+    /// Why the kernel takes no more, where that is reported once what the peer sent before has been read.
+    pub(super) failed: Option<i32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -176,7 +178,7 @@ impl Uring {
     pub(super) fn refused<P: Handler<Self>>(&mut self, id: ConnId, result: i32, handler: &mut P) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, handler);
+            return self.send_broke(id, -result, handler);
         }
         let handle = conn.handle(id);
         let Some(output) = conn.output.as_deref_mut() else { return };
@@ -195,7 +197,7 @@ impl Uring {
             return self.retire(id);
         }
         if lasting(result) {
-            return self.broke(id, Operation::Send, -result, handler);
+            return self.send_broke(id, -result, handler);
         }
         let taken = result.max(0) as usize;
         match stage {
@@ -210,6 +212,20 @@ impl Uring {
         }
         if conn.want_drained {
             self.ready.push(id);
+        }
+    }
+
+    /// A send failed. Where the peer is gone, what it sent before is read first: a server that refuses a long body responds at
+    /// once and closes.
+    fn send_broke<P: Handler<Self>>(&mut self, id: ConnId, errno: i32, handler: &mut P) {
+        let Some(conn) = self.conns.get_mut(id) else { return };
+        let gone = matches!(errno, libc::EPIPE | libc::ECONNRESET);
+        let reads = conn.armed.is_some() && conn.receiving && !conn.eof;
+        match &mut conn.output {
+            Some(output) if gone && reads && conn.state == ConnState::Open => {
+                output.failed = Some(errno);
+            }
+            _ => self.broke(id, Operation::Send, errno, handler),
         }
     }
 

@@ -6,6 +6,11 @@ use crate::policy::KeySource;
 
 impl Builder<'_> {
     pub(super) fn key_source(&self, written: &KeysConfig) -> Result<KeySource, ConfigError> {
+        if let Some(required) = &written.required
+            && (*required.get_ref() && written.open)
+        {
+            return Err(self.wrong(required, "`required` and `open` contradict each other"));
+        }
         let mut source = KeySource::usual();
         source.bearer = written.bearer.unwrap_or(source.bearer);
         if let Some(query) = &written.query {
