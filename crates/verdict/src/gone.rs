@@ -194,27 +194,35 @@ fn away(run: &Run, silence: &Silence) -> bool {
         || stalled(run, silence)
 }
 
-/// A closed loop that ends by count, in which every user that had been served failed again and again at the end: it ends
-/// when they have failed often enough, however soon that is.
+/// A closed loop in which every user that had been served failed again and again at the end: few attempts show it, as users
+/// back off. One by count ends when they have failed often enough, however soon that is.
 fn deserted(run: &Run, silence: &Silence) -> bool {
     let Some(users) = &run.users else { return false };
     let totals = &run.totals;
     let failed = totals.attempts.saturating_sub(totals.requests).max(1) as f64;
     let in_a_row = FAILED_IN_A_ROW * users.left as f64;
-    run.plan.requests.is_some()
+    let end_ns = run.plan.warmup_ns.saturating_add(totals.duration_ns);
+    let long = end_ns.saturating_sub(silence.from_ns) >= long_ns(run);
+    (run.plan.requests.is_some() || long)
         && run.plan.rate_per_s.is_none()
         && !silence.ended
+        && silence.last_failed_ns.is_some()
         && users.served > 0
         && users.left >= users.served
         && in_a_row * (totals.attempts as f64 / failed).ln() >= IMPROBABLE
+}
+
+/// The shortest time of failures that counts: longer than responses take here.
+fn long_ns(run: &Run) -> Nanos {
+    let typical = run.service_ns.p50.min(run.plan.timeout_ns / 2);
+    SHORTEST.max(FAILING_TIMES.saturating_mul(typical))
 }
 
 /// Attempt after attempt failed, for longer than responses take here, and too many in a row to be the
 /// failures that the run has anyway.
 fn failing(run: &Run, silence: &Silence) -> bool {
     let Some(last) = silence.last_failed_ns else { return false };
-    let typical = run.service_ns.p50.min(run.plan.timeout_ns / 2);
-    let long = last.saturating_sub(silence.from_ns) >= SHORTEST.max(FAILING_TIMES * typical);
+    let long = last.saturating_sub(silence.from_ns) >= long_ns(run);
     long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
 }
 

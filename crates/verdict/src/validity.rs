@@ -70,11 +70,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ServerGone,
-        condition: "the server was away: for {SHORTEST} or more (in a closed loop by count (-n): until all of \
-                    its users had failed three times in a row, more than the run's share of failures explains), \
+        condition: "the server was away: for {SHORTEST} or more (a closed loop by count (-n) may end sooner), \
                     and for longer than its responses take, it served nobody although users waited. Any of these \
                     shows it: attempt after attempt failed or got a server error (more in a row than \
-                    the run's share of failures explains); no response arrived any more, to the \
+                    the run's share of failures explains); in a closed loop, all of its users failed three times in a \
+                    row at the end (likewise); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
                     {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
                     p50); the server refused or \

@@ -83,6 +83,24 @@ fn a_server_that_dies_under_a_run_by_count_is_told_however_soon_that_ends() {
     assert!(!text.contains("stopped answering"), "{text}");
 }
 
+/// Users that back off make few attempts: most of what a short level holds may be failures.
+#[test]
+fn a_server_that_dies_early_in_a_short_closed_loop_is_gone_at_its_end() {
+    let (verdict, _, text) = judged(closed(), |run| {
+        dead(run, 7);
+        (run.plan.duration_ns, run.totals.duration_ns) = (Some(2 * SECOND), 2 * SECOND);
+        run.totals.errors = model::ErrorCounts::default();
+        run.totals.errors.add(ErrorClass::Connect, 76);
+        (run.totals.attempts, run.totals.requests, run.totals.succeeded) = (175, 99, 99);
+        let silence = &mut run.presence.as_mut().unwrap().silences[0];
+        silence.from_ns = 3 * SECOND / 10;
+        (silence.to_ns, silence.last_failed_ns) = (3 * SECOND / 2, Some(3 * SECOND / 2));
+        run.users = Some(model::Users { served: 8, left: 8, ..Default::default() });
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    assert!(text.contains("the server stopped answering 300ms into the window, and had not"), "{text}");
+}
+
 /// Ten users that back off would take hours for the rest.
 #[test]
 fn a_run_by_count_that_gave_up_says_how_much_it_made() {
