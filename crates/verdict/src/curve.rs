@@ -85,7 +85,7 @@ pub fn read(curve: &Curve, objective_mean_ns: Nanos) -> Reading {
     let best_within = best_within(curve, objective_mean_ns);
     let mut sentence = match best {
         None => nothing_sound(curve),
-        Some(at) if curve.rows.len() == 1 => single(curve, &curve.rows[at]),
+        Some(at) if curve.rows.iter().filter(|row| known(row)).count() == 1 => single(curve, &curve.rows[at]),
         Some(at) if curve.kind == LevelKind::Rate => rates(curve, at),
         Some(at) => concurrency(curve, at),
     };
@@ -100,7 +100,9 @@ pub fn read(curve: &Curve, objective_mean_ns: Nanos) -> Reading {
 /// The lowest believable level that reaches 97 % of the best QPS; none while QPS still grows.
 pub fn knee(curve: &Curve) -> Option<Knee> {
     let best = best_row(curve)?;
-    if curve.kind == LevelKind::Rate || curve.rows.len() < 2 || still_growing(&curve.rows, best) {
+    // Of one usable level nothing is seen to bend.
+    let usable = curve.rows.iter().filter(|row| sound(row)).count();
+    if curve.kind == LevelKind::Rate || usable < 2 || still_growing(&curve.rows, best) {
         return None;
     }
     let top = &curve.rows[best];
@@ -182,6 +184,12 @@ fn concurrency(curve: &Curve, best: usize) -> String {
     let at = |row: &CurveRow| level_of(curve.kind, row.level);
     if still_growing(&curve.rows, best) {
         let above = &curve.rows[best + 1..];
+        let gone = above.iter().find(|row| row.reason == Some(ReasonCode::ServerGone));
+        let next = match gone {
+            Some(row) => format!("the server went away at {}", at(row)),
+            None if above.is_empty() => "sweep to higher levels".to_owned(),
+            None => "measure those above it again".to_owned(),
+        };
         let believed = match above.iter().filter(|row| row.cut_short).count() {
             _ if above.is_empty() => "",
             0 => " that is not INVALID",
@@ -190,7 +198,7 @@ fn concurrency(curve: &Curve, best: usize) -> String {
         };
         return format!(
             "QPS was still growing at the highest level{believed}, {}: the server carries at least {} \
-             requests/s{}, there in {} on average; sweep to higher levels",
+             requests/s{}, there in {} on average; {next}",
             at(top),
             rate(top.qps),
             failing_some(top),

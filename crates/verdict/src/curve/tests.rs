@@ -207,6 +207,23 @@ fn a_level_that_was_cut_short_is_never_the_best() {
     assert_eq!(read(&alone, OBJECTIVE).sentence, sentence);
 }
 
+/// The server died: there is nothing above to sweep to, and what came before may be one level.
+#[test]
+fn levels_of_a_server_that_went_away_lead_to_no_advice_and_no_knee() {
+    let mut died =
+        closed(&[(2.0, 93.0, 21.3, 1.0), (4.0, 186.0, 21.3, 1.0), (8.0, 49.5, 21.9, 0.1364)]);
+    died.rows[2].verdict = Some(Verdict::Invalid);
+    died.rows[2].reason = Some(ReasonCode::ServerGone);
+    let sentence = read(&died, OBJECTIVE).sentence;
+    assert!(sentence.ends_with("; the server went away at 8 connections."), "{sentence}");
+    died.rows.remove(0);
+    let reading = read(&died, OBJECTIVE);
+    assert_eq!(reading.knee, None);
+    assert!(reading.sentence.starts_with("One level does not make a curve"), "{reading:?}");
+    (died.rows[1].verdict, died.rows[1].reason) = (Some(Verdict::Valid), None);
+    assert_eq!(read(&died, OBJECTIVE).knee, None);
+}
+
 #[test]
 fn published_tables() {
     let reading = read(&published("before"), OBJECTIVE);
