@@ -114,6 +114,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("MISSING", share(steady::MISSING)),
             ("MOST_CAME", share(steady::MOST_CAME)),
             ("WAITED", share(steady::WAITED)),
+            ("TURNED", steady::TURNED.to_string()),
         ],
         ReasonCode::SingleSource => {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]
