@@ -8,6 +8,7 @@ use model::{Curve, CurveRow, Knee, LevelKind, ReasonCode, Scaling, Usl, Verdict}
 
 use crate::figures::{counted, level as show_level, level_of, levels_of, percent, rate, share};
 use crate::sound::SOUND;
+use crate::turned::is_marked;
 use crate::usl;
 
 /// Share of the best QPS that a level must reach to be as good.
@@ -83,26 +84,35 @@ fn knee_words(knee: &Knee) -> String {
 pub fn read(curve: &Curve, objective_mean_ns: Nanos) -> Reading {
     let best = best(curve, |_| true);
     let best_within = best_within(curve, objective_mean_ns);
-    let mut sentence = match best {
-        None => nothing_sound(curve),
-        Some(at) if curve.rows.iter().filter(|row| known(row)).count() == 1 => single(curve, &curve.rows[at]),
-        Some(at) if curve.kind == LevelKind::Rate => rates(curve, at),
-        Some(at) => concurrency(curve, at),
+    let turned = curve.rows.iter().find(|row| is_marked(row));
+    let mut sentence = match (best, turned) {
+        (_, Some(row)) => two_servers(curve, row),
+        (None, _) => nothing_sound(curve),
+        (Some(at), _) if curve.rows.iter().filter(|row| known(row)).count() == 1 => {
+            single(curve, &curve.rows[at])
+        }
+        (Some(at), _) if curve.kind == LevelKind::Rate => rates(curve, at),
+        (Some(at), _) => concurrency(curve, at),
     };
-    if best.is_some() {
+    if best.is_some() && turned.is_none() {
         sentence += &objective(curve, best, best_within, objective_mean_ns);
     }
     sentence.push('.');
     let notes = notes(curve);
-    Reading { best, best_within, sentence, notes, knee: knee(curve), usl: usl::of(curve) }
+    let usl = match turned {
+        Some(_) => Err("the server changed between the levels".to_owned()),
+        None => usl::of(curve),
+    };
+    Reading { best, best_within, sentence, notes, knee: knee(curve), usl }
 }
 
 /// The lowest believable level that reaches 97 % of the best QPS; none while QPS still grows.
 pub fn knee(curve: &Curve) -> Option<Knee> {
     let best = best_row(curve)?;
-    // Of one usable level nothing is seen to bend.
+    // Of one usable level nothing is seen to bend, nor of levels of two servers.
     let usable = curve.rows.iter().filter(|row| sound(row)).count();
-    if curve.kind == LevelKind::Rate || usable < 2 || still_growing(&curve.rows, best) {
+    let apart = usable < 2 || curve.rows.iter().any(is_marked);
+    if curve.kind == LevelKind::Rate || apart || still_growing(&curve.rows, best) {
         return None;
     }
     let top = &curve.rows[best];
@@ -167,6 +177,14 @@ fn nothing_sound(curve: &Curve) -> String {
             format!("No level has a usable QPS: each is INVALID or had less than {success} success")
         }
     }
+}
+
+fn two_servers(curve: &Curve, row: &CurveRow) -> String {
+    format!(
+        "The server changed within the level of {}: what was measured before and after that is of two different servers, \
+         and is not compared",
+        level_of(curve.kind, row.level)
+    )
 }
 
 fn single(curve: &Curve, row: &CurveRow) -> String {

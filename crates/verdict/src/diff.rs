@@ -6,7 +6,7 @@ use std::fmt;
 use model::{Curve, CurveRow, LevelKind, SuccessMeaning, Verdict};
 
 use crate::comparison::lengths_apart;
-use crate::curve::{best_row, failing_some, little_note};
+use crate::curve::{best_row, failing_some, known, little_note};
 use crate::figures::{grouped, level, level_of, rate, times};
 
 /// Curves joined on the level.
@@ -142,6 +142,15 @@ impl Diff {
             rate(first.qps),
             level(first.level)
         ))
+    }
+
+    /// Whether one of the results has no level to go by: all that it has are INVALID or were cut short.
+    pub fn lacks_figures(&self) -> bool {
+        (0..self.names.len()).any(|of| {
+            let mut rows = self.rows.iter().filter_map(|row| row.cells.get(of)?.as_ref());
+            // One without rows is refused before.
+            !rows.any(known)
+        })
     }
 
     /// Levels that only some curves have, with those curves' names.
@@ -282,13 +291,23 @@ fn counting_failures(curve: &Curve) -> Option<String> {
 }
 
 fn unbelievable(curves: &[Curve]) -> Vec<String> {
-    let invalid = |curve: &Curve| {
-        let rows = curve.rows.iter().filter(|row| row.verdict == Some(Verdict::Invalid));
+    let at = |curve: &Curve, which: fn(&CurveRow) -> bool| {
+        let rows = curve.rows.iter().filter(|row| which(row));
         let levels: Vec<String> = rows.map(|row| level(row.level)).collect();
-        (!levels.is_empty())
-            .then(|| format!("{} is INVALID at {}: leave it out", curve.name, levels.join(", ")))
+        (!levels.is_empty()).then(|| levels.join(", "))
     };
-    curves.iter().filter_map(invalid).collect()
+    let invalid = |row: &CurveRow| row.verdict == Some(Verdict::Invalid);
+    let cut = |row: &CurveRow| row.cut_short;
+    let notes = curves.iter().flat_map(|curve| {
+        let name = &curve.name;
+        let invalid = at(curve, invalid);
+        let cut = at(curve, cut);
+        [
+            invalid.map(|levels| format!("{name} is INVALID at {levels}: leave it out")),
+            cut.map(|levels| format!("{name} was cut short at {levels}: its figures are of a part")),
+        ]
+    });
+    notes.flatten().collect()
 }
 
 #[cfg(test)]

@@ -165,9 +165,10 @@ fn another_server(run: &Run) -> bool {
 }
 
 fn of_another_server(reason: &Reason) -> bool {
-    use ReasonCode::{ResponsesChanged, ServerGone, StarvedConnections};
+    use ReasonCode::{NotSteady, ResponsesChanged, ServerGone, StarvedConnections};
 
-    let listed = matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged);
+    let listed =
+        matches!(reason.code, ServerGone | StarvedConnections | ResponsesChanged | NotSteady);
     listed && reason.consequence == Verdict::Invalid
 }
 
@@ -302,11 +303,14 @@ mod tests {
 
     #[test]
     fn levels_of_another_server_are_not_compared() {
-        use ReasonCode::{FastErrors, ResponsesChanged, ServerGone, StarvedConnections};
+        use ReasonCode::{FastErrors, NotSteady, ResponsesChanged, ServerGone, StarvedConnections};
         for (code, consequence, expected) in [
             (StarvedConnections, Verdict::Invalid, NOT_BELIEVABLE),
             (ResponsesChanged, Verdict::Invalid, NOT_BELIEVABLE),
             (ServerGone, Verdict::Invalid, NOT_BELIEVABLE),
+            // It became another one within the level, or had a slow start.
+            (NotSteady, Verdict::Invalid, NOT_BELIEVABLE),
+            (NotSteady, Verdict::LowerBound, DONE),
             // A moment, an overload.
             (ServerGone, Verdict::Valid, DONE),
             (StarvedConnections, Verdict::Valid, DONE),

@@ -38,6 +38,7 @@ mod published;
 pub mod refused;
 mod seen;
 pub mod sound;
+mod turned;
 pub mod usl;
 pub mod validity;
 
@@ -52,6 +53,7 @@ pub use ladder::{Ladder, Outcome, Step};
 pub use offered::kept_up;
 pub use refused::refused;
 pub use seen::Seen;
+pub use turned::mark_turned;
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

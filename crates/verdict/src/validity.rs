@@ -23,6 +23,7 @@ mod window;
 
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
+pub(crate) use steady::turn::turned;
 pub use steady::{Stability, stability};
 pub use users::UNEVEN;
 pub(crate) use way::local_ports;
@@ -70,7 +71,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ServerGone,
-        condition: "the server was away: for {SHORTEST} or more (in a closed loop by count (-n): for as long as it took), \
+        condition: "the server was away: for {SHORTEST} or more (a closed loop by count (-n) may end sooner), \
                     and for longer than its responses take, it served nobody although users waited. Any of these \
                     shows it: attempt after attempt failed or got a server error (more in a row than \
                     the run's share of failures explains); in a closed loop, all of its users failed three times in a \
@@ -380,8 +381,9 @@ pub const RULES: &[Rule] = &[
                     {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
-                      or more: once warm, the server carries more. Else a note: the figures \
-                      depend on how long you measured",
+                      or more: once warm, the server carries more. INVALID at a level of a sweep, when \
+                      latency became {TURNED} times as long or as short within it for good, or more: levels \
+                      before and after are of two servers. Else a note: the figures depend on how long you measured",
         advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_settled,
@@ -438,7 +440,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Interrupted,
         condition: "the window ended early",
-        consequence: "a note: the figures are those of the part that ran",
+        consequence: "INVALID when what was to be sent ended it: a script's error, a pool that was used up. Else a \
+                      note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
         brief: "",
         check: window::interrupted,

@@ -127,12 +127,15 @@ impl Compared {
     }
 
     /// What the judgements come to: 99 when any level is slower than the first result named there, 98 when
-    /// that is undecided for one or its judgement is withheld; tables, which are never judged, are no failure.
+    /// that is undecided for one or its judgement is withheld, or where nothing is judged of a result that has no level to go
+    /// by; tables, which are never judged, are no failure.
     fn exit_code(&self) -> u8 {
-        let codes = || self.judgements.iter().flatten().map(|at| at.comparison.exit_code());
+        let unjudged = self.judgements.iter().any(Vec::is_empty) && self.diff.lacks_figures();
+        let judged = self.judgements.iter().flatten().map(|at| at.comparison.exit_code());
+        let codes: Vec<u8> = judged.chain(unjudged.then_some(NOT_BELIEVABLE)).collect();
         [OBJECTIVES_MISSED, NOT_BELIEVABLE]
             .into_iter()
-            .find(|worst| codes().any(|code| code == *worst))
+            .find(|worst| codes.contains(worst))
             .unwrap_or(DONE)
     }
 

@@ -39,6 +39,14 @@ pub fn short(wanted: Wanted<'_>, files: FileLimit) -> Option<String> {
     all.or_else(|| if at_once { held() } else { None })
 }
 
+/// How many connections there is room for, in words.
+fn fits(have: u64) -> String {
+    match have {
+        0 => "not one fits".to_owned(),
+        have => format!("-c {have} fits"),
+    }
+}
+
 fn ports_short(connections: u64, routes: &[Route]) -> Option<String> {
     if routes.iter().any(|route| route.to.tcp().is_none()) {
         return None;
@@ -61,9 +69,10 @@ fn files_short(connections: u64, files: FileLimit) -> Option<String> {
     let have = files.connections_per_table().saturating_mul(MOST_THREADS);
     (have < connections).then(|| {
         format!(
-            "{connections} connections need more open files than the limit of {} a process allows: -c {have} fits, \
-             and `ulimit -Hn {}` would be enough",
+            "{connections} connections need more open files than the limit of {} a process allows: {}, and `ulimit -Hn {}` would \
+             be enough",
             files.hard,
+            fits(have),
             connections / MOST_THREADS + 65
         )
     })
@@ -77,7 +86,8 @@ fn handles_short(connections: u64, left: u64, routes: &[Route]) -> Option<String
     (have < connections).then(|| {
         format!(
             "{connections} connections need more open files than the {left} that this system allows further ones: \
-             -c {have} fits, and `sysctl fs.file-max` raised by {} would be enough",
+             {}, and `sysctl fs.file-max` raised by {} would be enough",
+            fits(have),
             connections * each - left
         )
     })
@@ -89,9 +99,10 @@ fn memory_short(connections: u64, available: u64, tls: bool) -> Option<String> {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (have < connections).then(|| {
         format!(
-            "{connections} connections need about {:.1} GiB of memory, and {:.1} are available: -c {have} fits",
+            "{connections} connections need about {:.1} GiB of memory, and {:.1} are available: {}",
             gib(connections.saturating_mul(each)),
-            gib(available)
+            gib(available),
+            fits(have)
         )
     })
 }
@@ -121,6 +132,8 @@ mod tests {
             said_of_files.contains("-c 274432 fits") && said_of_files.contains("ulimit -Hn 2018")
         );
         assert_eq!(files_short(1_000_000, files(2018)), None);
+        let none = said(files_short(200, files(40)));
+        assert!(none.contains("not one fits, and `ulimit -Hn 65`"), "{none}");
         assert_eq!(handles_short(1_000, 2_000, &near), None);
         assert!(said(handles_short(1_000, 1_999, &near)).contains("-c 999 fits"));
         assert!(said(handles_short(1_000, 1_999, &near)).contains("raised by 1 "));

@@ -24,6 +24,9 @@ use crate::validity;
 pub const LEAST_SUCCESS: f64 = 0.99;
 /// Share of the requests due whose responses must arrive inside the window.
 pub const LEAST_RESPONDED: f64 = 0.99;
+/// Blocks of which it is known whether a queue grew, and how far their means may be apart where none did.
+const FEWEST_FLAT: usize = 3;
+const FLAT: f64 = 1.1;
 /// The guard on what comes.
 const USUAL: &str = "usual responses";
 /// Mean service time over that at rest from which on a server that took every connection is taken
@@ -125,7 +128,7 @@ const SESSIONS_BY_CHANCE: &str =
 
 /// The guard on the pace: in an open loop, responses done over requests due; of sessions, those ended over
 /// those due, since a server that falls behind lowers the number of later steps that are due. Of a server that takes longer
-/// at rest than the warm-up, more requests are under way at the window's end than at its start.
+/// than the warm-up, at rest or all along, more requests are under way at the window's end than at its start.
 fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
     run.plan.rate_per_s?;
     let offered = run.rates.offered_per_s;
@@ -139,7 +142,8 @@ fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
             (sessions.ended_ratio, sessions.reaches(LEAST_RESPONDED), SESSIONS_BY_CHANCE)
         }
         None => {
-            let value = run.responded_ratio(idle_mean_ns.unwrap_or(0.0)).unwrap_or(0.0);
+            let at_rest_ns = idle_mean_ns.unwrap_or(0.0).max(flat_mean_ns(run).unwrap_or(0.0));
+            let value = run.responded_ratio(at_rest_ns).unwrap_or(0.0);
             (value, value >= least, IN_FLIGHT_AT_ENDS)
         }
     };
@@ -147,6 +151,13 @@ fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
     let why = (held && value < LEAST_RESPONDED).then(|| slack.to_owned());
     let margin = Margin { why, ..guard("answered", value, LEAST_RESPONDED, held) };
     Some(Weighed { margin, of: Of::Pace, too_few: false })
+}
+
+/// The mean response time of a run in which it stayed the same from block to block, the shortest of theirs: no queue grew.
+fn flat_mean_ns(run: &Run) -> Option<f64> {
+    let means = run.blocks.iter().map(|block| block.response_mean_ns as f64);
+    let [least, most] = [means.clone().reduce(f64::min)?, means.reduce(f64::max)?];
+    (run.blocks.len() >= FEWEST_FLAT && most <= FLAT * least).then_some(least)
 }
 
 /// The guard on what comes, where the server responds with something else than it does under less load, such as a page

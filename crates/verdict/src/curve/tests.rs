@@ -225,6 +225,19 @@ fn levels_of_a_server_that_went_away_lead_to_no_advice_and_no_knee() {
 }
 
 #[test]
+fn levels_of_two_servers_have_no_knee_and_no_fall() {
+    let rows = [(2.0, 93.0, 21.0, 1.0), (4.0, 186.0, 21.0, 1.0), (8.0, 74.0, 103.0, 1.0)];
+    let mut changed = closed(&[rows[0], rows[1], rows[2], (16.0, 32.0, 403.0, 1.0)]);
+    assert_eq!(read(&changed, OBJECTIVE).knee.map(|knee| knee.level), Some(4.0));
+    changed.rows[2].verdict = Some(Verdict::Invalid);
+    changed.rows[2].reason = Some(ReasonCode::NotSteady);
+    let Reading { sentence, knee, usl, .. } = read(&changed, OBJECTIVE);
+    assert!(sentence.starts_with("The server changed within the level of 8 connections: what was"));
+    assert!(sentence.ends_with("of two different servers, and is not compared."), "{sentence}");
+    assert_eq!((knee, usl.is_err()), (None, true));
+}
+
+#[test]
 fn published_tables() {
     let reading = read(&published("before"), OBJECTIVE);
     assert_eq!(

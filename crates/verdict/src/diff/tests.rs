@@ -138,3 +138,17 @@ fn ratios_of_bounds_are_bounds() {
     assert_eq!((diff.best_ratio(1), diff.best_sentence(1)), (None, None));
     assert_eq!(diff.rows[0].qps_ratio(1), None);
 }
+
+#[test]
+fn a_result_without_a_level_to_go_by_is_told_whatever_levels_the_other_has() {
+    let [mut spoilt, mut other] = [ours("a"), ours("b")];
+    other.rows[0].level = 20.0;
+    let lacks = |spoilt: &Curve| Diff::of(&[spoilt.clone(), other.clone()]).unwrap().lacks_figures();
+    assert!(!lacks(&spoilt));
+    spoilt.rows[0].verdict = Some(Verdict::Invalid);
+    assert!(lacks(&spoilt));
+    (spoilt.rows[0].verdict, spoilt.rows[0].cut_short) = (Some(Verdict::Valid), true);
+    assert!(lacks(&spoilt));
+    let notes = Diff::of(&[spoilt, other]).unwrap().notes.join("\n");
+    assert!(notes.contains("a was cut short at 10: its figures are of a part"), "{notes}");
+}

@@ -81,12 +81,18 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
     };
     let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst.paused_ratio)).map(|verdict| {
-        let evidence = format!(
-            "a worker was not running for {} of the window, {} at a time: it waited neither for \
-             responses nor for a processor",
-            percent(gaps.share),
-            show_duration(gaps.longest_ns)
-        );
+        let (share, longest) = (percent(gaps.share), show_duration(gaps.longest_ns));
+        let not_running = format!("a worker was not running for {share} of the window, {longest} at a time");
+        let queued = worst.queued_ratio;
+        let evidence = if queued > worst.paused_ratio {
+            format!(
+                "{not_running}, besides {} in which it waited for a processor by the kernel's count; programs that took it \
+                 may be behind both",
+                percent(queued)
+            )
+        } else {
+            format!("{not_running}: it waited neither for responses nor for a processor")
+        };
         (verdict, evidence)
     });
     let worse = |found: &Finding| stopped.as_ref().is_none_or(|known| found.0 > known.0);

@@ -110,12 +110,13 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("MOVED", share(steady::MOVED - 1.0)),
             ("FEWEST", steady::FEWEST.to_string()),
             ("SHORTEST", time(steady::SHORTEST_NS)),
-            ("APART", grouped(steady::APART, 0)),
-            ("EACH_SIDE", steady::EACH_SIDE.to_string()),
+            ("APART", grouped(steady::apart::APART, 0)),
+            ("EACH_SIDE", steady::apart::EACH_SIDE.to_string()),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
             ("MISSING", share(steady::MISSING)),
             ("MOST_CAME", share(steady::MOST_CAME)),
             ("WAITED", share(steady::WAITED)),
+            ("TURNED", steady::turn::TURNED.to_string()),
         ],
         ReasonCode::SingleSource => {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]

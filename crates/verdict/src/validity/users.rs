@@ -235,7 +235,10 @@ fn left(run: &Run, users: &Users) -> u64 {
     let long = users.left_waits.range(long_ns..).map(|(_, &n)| n).fold(0, u64::saturating_add);
     let chance = users.wanting() as f64 * unanswered_share(run).powi(FAILED_IN_A_ROW);
     let beyond_chance = long as f64 > chance + 10.0 * chance.sqrt();
-    let told = long >= users.served && (gone(run).is_some() || !run.totals.limits.is_empty());
+    // A server that served nobody to the end left all of them, whatever each had waited for when it last tried.
+    let served_none = gone(run).is_some_and(|gone| gone.at_end);
+    let all = long >= users.served;
+    let told = served_none || all && (gone(run).is_some() || !run.totals.limits.is_empty());
     if beyond_chance && !told { long } else { 0 }
 }
 

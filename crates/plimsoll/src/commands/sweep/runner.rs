@@ -9,7 +9,7 @@ use model::{LevelKind, Nanos, Sweep};
 use observe::Source;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
-use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good};
+use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good, mark_turned};
 
 use crate::args::TakeArgs;
 use crate::failure::Failure;
@@ -126,6 +126,7 @@ impl SweepRunner {
             rested = false;
             let (aborted, halted) = (run.aborted.clone(), run.halted.clone());
             let changed = seen.changed(&mut run);
+            mark_turned(&mut run, sweep.levels.is_empty());
             self.objectives.judge(&mut run);
             ladder.feed(level, Outcome::of(&run));
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);

@@ -64,6 +64,24 @@ fn the_pace_of_a_slow_server_is_held_against_its_time_at_rest() {
     assert_eq!(outcome(&run, 2e9), Outcome::Broke);
 }
 
+/// A server that has become slow answers all the same, if its times do not grow.
+#[test]
+fn responses_that_take_long_all_along_are_no_backlog() {
+    let mut run = open();
+    (run.plan.rate_per_s, run.plan.warmup_ns) = (Some(219.0), SECOND / 5);
+    run.totals.duration_ns = 5 * SECOND / 2;
+    (run.rates.offered_per_s, run.rates.achieved_per_s) = (211.0, 211.0);
+    run.rates.requests_per_s = 197.0;
+    let mut outcome = |means_ms: [u64; 3]| {
+        let block = |ms: u64| model::Block { response_mean_ns: ms * MILLISECOND, ..Default::default() };
+        run.blocks = means_ms.into_iter().map(block).collect();
+        judge(&run, Vec::new(), Some(20e6)).outcome
+    };
+    assert_eq!(outcome([401, 402, 401]), Outcome::Held);
+    assert_eq!(outcome([120, 290, 460]), Outcome::Broke, "a queue that grows");
+    assert_eq!(outcome([21, 21, 401]), Outcome::Broke);
+}
+
 #[test]
 fn a_page_of_errors_with_a_good_status_breaks_a_level() {
     use model::kinds::Changed;

@@ -104,6 +104,17 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
     }
 }
 
+/// The kernel does not count all of a wait for a processor that other programs took.
+#[test]
+fn a_worker_that_waited_for_a_processor_too_is_not_said_to_have_waited_for_none() {
+    let (_, _, text) = judged(open(), |run| {
+        away(run, 0.0488, 168, 2);
+        run.generator.workers[1].queued_ratio = 0.827;
+    });
+    assert!(text.contains("besides 82.70 % in which it waited for a processor"), "{text}");
+    assert!(!text.contains("waited neither"), "{text}");
+}
+
 /// A generator of which all threads stood still while its workers waited, by their own account, for responses.
 #[test]
 fn a_generator_that_stood_still_while_it_waited_is_named() {

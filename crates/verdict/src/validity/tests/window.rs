@@ -79,6 +79,17 @@ fn rules_about_its_end() {
             "the window is whole, but 2 of its responses were not waited for. Let it run to the end",
         ),
         (
+            "a script's error",
+            closed(),
+            |run| {
+                (run.interrupted, run.halted) = (true, Some("x.lua:3: enough".into()));
+                run.totals.duration_ns = SECOND / 100;
+            },
+            Verdict::Invalid,
+            ReasonCode::Interrupted,
+            "ended after 10.0ms of 10.0s, as no more could be sent",
+        ),
+        (
             "interrupted",
             closed(),
             |run| {

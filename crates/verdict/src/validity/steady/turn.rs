@@ -1,0 +1,96 @@
+//! A server that becomes another one within a window: what levels of a sweep must not have.
+
+use model::Run;
+use model::units::{Nanos, show_duration};
+
+use super::{FEWEST, FEWEST_APART, Level, Settled, window};
+use crate::gone::gone;
+
+/// How many times as long, or as short, latencies of another server are.
+pub(crate) const TURNED: f64 = 3.0;
+/// How much a latency on either side may waver, and how many parts may be on the wrong one.
+const FLAT: f64 = 0.25;
+const MOST_STRAYS: usize = 1;
+/// The share of the window that each side lasts for, the responses of each user in it, and those of all.
+const LASTING: f64 = 0.1;
+const ROUNDS: f64 = 2.0;
+const FEWEST_TURNED: f64 = 10.0;
+
+/// The window in parts that had responses, seconds or parts of them: a server that takes longer than a part answers nothing
+/// in most.
+fn answered_parts(run: &Run) -> Vec<Level> {
+    let seconds = window(run);
+    let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
+    let parts: Vec<Level> = if seconds.len() < FEWEST {
+        run.slices.iter().filter(inside).map(Level::of_slice).collect()
+    } else {
+        seconds.iter().map(Level::of_point).collect()
+    };
+    parts.into_iter().filter(|part| part.p50_ns > 0.0).collect()
+}
+
+/// Whether the server became another one within the window: it had one latency before some instant, and a far longer or
+/// shorter one from then on, with next to nothing between. A queue that grows has all that is between, and what all users
+/// wait for once is a stall.
+pub(crate) fn turned(run: &Run) -> Option<Turn> {
+    let plan = &run.plan;
+    let constant = plan.stages.is_empty() && plan.recorded.is_none() && run.flows.is_empty();
+    if !constant || gone(run).is_some() {
+        return None;
+    }
+    let parts = answered_parts(run);
+    let each = if plan.rate_per_s.is_none() { f64::from(plan.connections) } else { 0.0 };
+    let enough = (ROUNDS * each).max(FEWEST_TURNED);
+    let splits = FEWEST_APART..(parts.len() + 1).saturating_sub(FEWEST_APART);
+    let found = splits.filter_map(|at| Turn::at(&parts, at, enough));
+    let clearest = found.min_by(|a, b| a.0.cmp(&b.0).then(b.1.times().total_cmp(&a.1.times())));
+    clearest.map(|(_, turn)| Turn { at_ns: turn.at_ns.saturating_sub(plan.warmup_ns), ..turn })
+}
+
+/// From one level of latency to another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Turn {
+    /// When, since the window's start.
+    pub(crate) at_ns: Nanos,
+    /// The median response time before.
+    pub(crate) before_ns: Nanos,
+    /// And since.
+    pub(crate) since_ns: Nanos,
+}
+
+impl Turn {
+    /// The turn between these parts, and how many of them are on the wrong side; none where either side is not one level of
+    /// `enough` responses.
+    fn at(parts: &[Level], at: usize, enough: f64) -> Option<(usize, Self)> {
+        let (first, last, at_ns) = (parts.first()?, parts.last()?, parts[at - 1].end_ns());
+        let sides = [&parts[..at], &parts[at..]];
+        let [before, since] =
+            sides.map(|side| Settled::of(&side.iter().map(|part| part.p50_ns).collect::<Vec<_>>()));
+        let turn = Self { at_ns, before_ns: before.level as Nanos, since_ns: since.level as Nanos };
+        let between = (before.level * since.level).sqrt();
+        let strays = |side: &[Level], level: f64| {
+            side.iter().filter(|part| (part.p50_ns < between) != (level < between)).count()
+        };
+        let strays = strays(sides[0], before.level) + strays(sides[1], since.level);
+        let lasts = [at_ns.saturating_sub(first.start_ns), last.end_ns().saturating_sub(at_ns)];
+        let least_ns = LASTING * last.end_ns().saturating_sub(first.start_ns) as f64;
+        let found = turn.times() >= TURNED
+            && strays <= MOST_STRAYS
+            && before.noise.max(since.noise) <= FLAT
+            && lasts.iter().all(|&ns| ns as f64 >= least_ns)
+            && sides.iter().all(|side| side.iter().map(Level::responses).sum::<f64>() >= enough);
+        found.then_some((strays, turn))
+    }
+
+    /// How many times as long, or as short, responses take.
+    fn times(&self) -> f64 {
+        let [before, since] = [self.before_ns, self.since_ns].map(|ns| ns.max(1) as f64);
+        (before / since).max(since / before)
+    }
+
+    /// `the median response time turned from 21.2ms to 402ms 900ms into the window, and stayed so`.
+    pub(crate) fn words(&self) -> String {
+        let [before, since, at] = [self.before_ns, self.since_ns, self.at_ns].map(show_duration);
+        format!("the median response time turned from {before} to {since} {at} into the window, and stayed so")
+    }
+}
