@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod generator;
+mod idle;
 mod machine;
 mod observed;
 mod pauses;
@@ -261,6 +262,18 @@ pub const RULES: &[Rule] = &[
         check: users::behind_pace,
     },
     Rule {
+        code: ReasonCode::NothingAsked,
+        condition: "users of a closed loop thought for as long as the window lasted, or longer, so that none sent \
+                    twice in it; or the server had closed all connections, none of which was ever opened again, while \
+                    their users thought or kept their pace, and nothing was asked of it to the end of the window, for \
+                    {UNASKED_FOR} and {UNASKED} of it or more",
+        consequence: "a note: QPS is of how long the window was, and no lower bound either, whatever held the generator \
+                      up. INVALID where the server closed all connections: nobody knows whether it was there to the end",
+        advice: "Measure for several times as long as users think (-d), so that each of them sends often.",
+        brief: "users think longer than it lasted: measure longer (-d)",
+        check: idle::nothing_asked,
+    },
+    Rule {
         code: ReasonCode::UncheckedResponses,
         condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
                     or with a content coding other than gzip and deflate",
@@ -445,9 +458,15 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// Judges a run by every rule. The verdict is the worst consequence; none makes it `VALID`.
+/// Judges a run by every rule. The verdict is the worst consequence; none makes it `VALID`. Where no user can send twice,
+/// QPS is no lower bound: what would make it one is a note.
 pub fn judge(run: &Run) -> Validity {
-    Validity::of(RULES.iter().filter_map(|rule| rule.apply(run)).collect())
+    let mut reasons: Vec<Reason> = RULES.iter().filter_map(|rule| rule.apply(run)).collect();
+    let bounds = reasons.iter_mut().filter(|reason| reason.consequence == Verdict::LowerBound);
+    if idle::is_one_burst(run) {
+        bounds.for_each(|reason| reason.consequence = Verdict::Valid);
+    }
+    Validity::of(reasons)
 }
 
 /// The table of rules as documentation.

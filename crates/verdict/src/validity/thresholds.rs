@@ -6,7 +6,7 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{generator, machine, observed, pauses, responses, steady, users, way, window};
+use super::{generator, idle, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
 
@@ -89,6 +89,10 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
         ReasonCode::PaceNotHeld => vec![("BEHIND", share(users::BEHIND))],
+        ReasonCode::NothingAsked => vec![
+            ("UNASKED_FOR", time(idle::UNASKED.0)),
+            ("UNASKED", share(idle::UNASKED.1)),
+        ],
         ReasonCode::UncheckedResponses => vec![("UNCHECKED", share(responses::UNCHECKED))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],
