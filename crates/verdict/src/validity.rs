@@ -25,7 +25,7 @@ mod window;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub use steady::{Stability, stability};
-pub use users::UNEVEN;
+pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
 pub use window::{not_waited_for, shows_no_rate};
 
@@ -205,8 +205,8 @@ pub const RULES: &[Rule] = &[
                     responses, whatever came after it; {MUTE} of the opened \
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
-                    send at the same pace, one tenth of them had {UNEVEN} times as many \
-                    responses as another tenth",
+                    send at the same pace, {UNEVEN_FROM} or more, one tenth of them (of few, one) had \
+                    {UNEVEN} times as many responses as another tenth",
         consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
                       from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
