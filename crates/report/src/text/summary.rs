@@ -280,6 +280,13 @@ fn notes(run: &Run, style: Style) -> Option<String> {
             .chain(shorter)
             .collect();
         let fits = forms.iter().find(|words| words.width() <= style.columns);
+        // A bound says that something held the generator up: what became of the server meanwhile is not to be lost beside it.
+        let of_server = matches!(
+            reason.code,
+            ReasonCode::NotSteady | ReasonCode::Dips | ReasonCode::ServerGone
+        );
+        let whole = of_server && run.validity.verdict == Verdict::LowerBound;
+        let fits = if whole { forms.first() } else { fits };
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
         let lines = crate::figure::wrap(shown.map_or("", String::as_str), style.columns);
@@ -314,6 +321,20 @@ mod tests {
             let headline = text.lines().next().unwrap();
             assert_eq!(headline.contains("success 74.00 % of users' time, mean"), told, "{text}");
             assert_eq!(headline.contains("success 74.00 %, mean"), !told, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_became_of_the_server_stands_beside_a_bound_in_whole() {
+        let told = "QPS became worse 3.00s into the window and stayed so to its end: 230/s before, 25.0/s since. Measure on.";
+        let reason = |code, consequence| Reason { code, consequence, text: told.to_owned() };
+        let steady = reason(ReasonCode::NotSteady, Verdict::Valid);
+        for (consequence, whole) in [(Verdict::LowerBound, true), (Verdict::Valid, false)] {
+            let neighbour = reason(ReasonCode::BusyNeighbour, consequence);
+            let validity = model::Validity::of(vec![neighbour, steady.clone()]);
+            let run = Run { validity, ..fixture::sound::closed() };
+            let notes = notes(&run, at(80)).unwrap();
+            assert_eq!(unwrapped(&notes).contains("25.0/s since"), whole, "{notes}");
         }
     }
 
