@@ -94,6 +94,8 @@ pub enum ReasonCode {
     SurplusResponses,
     /// Users could not send as often as their pace says.
     PaceNotHeld,
+    /// Users thought for so long that nothing was asked of the server in much of the window.
+    NothingAsked,
     /// Responses failed checks that the generator could not make.
     UncheckedResponses,
     /// Nearly every response was a redirect.
@@ -134,6 +136,7 @@ impl ReasonCode {
             Self::ResponsesChanged => "answers_changed",
             Self::SurplusResponses => "surplus_responses",
             Self::PaceNotHeld => "pace_not_held",
+            Self::NothingAsked => "nothing_asked",
             Self::UncheckedResponses => "unchecked_responses",
             Self::Redirected => "redirected",
             Self::NearCeiling => "near_ceiling",

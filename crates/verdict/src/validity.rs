@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod generator;
+mod idle;
 mod machine;
 mod observed;
 mod pauses;
@@ -25,7 +26,7 @@ pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::turn::turned;
 pub use steady::{Stability, stability};
-pub use users::UNEVEN;
+pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
 pub use window::{not_waited_for, shows_no_rate};
 
@@ -205,8 +206,8 @@ pub const RULES: &[Rule] = &[
                     responses, whatever came after it; {MUTE} of the opened \
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
-                    send at the same pace, one tenth of them had {UNEVEN} times as many \
-                    responses as another tenth",
+                    send at the same pace, {UNEVEN_FROM} or more, one tenth of them (of few, one) had \
+                    {UNEVEN} times as many responses as another tenth",
         consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
                       from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
@@ -260,6 +261,18 @@ pub const RULES: &[Rule] = &[
         advice: "Use -R for a rate that does not wait for the server, or more users with a longer --pace.",
         brief: "responses took longer than --pace: -R holds a rate",
         check: users::behind_pace,
+    },
+    Rule {
+        code: ReasonCode::NothingAsked,
+        condition: "users of a closed loop thought for as long as the window lasted, or longer, so that none sent \
+                    twice in it; or the server had closed all connections, none of which was ever opened again, while \
+                    their users thought or kept their pace, and nothing was asked of it to the end of the window, for \
+                    {UNASKED_FOR} and {UNASKED} of it or more",
+        consequence: "a note: QPS is of how long the window was, and no lower bound either, whatever held the generator \
+                      up. INVALID where the server closed all connections: nobody knows whether it was there to the end",
+        advice: "Measure for several times as long as users think (-d), so that each of them sends often.",
+        brief: "users think longer than it lasted: measure longer (-d)",
+        check: idle::nothing_asked,
     },
     Rule {
         code: ReasonCode::UncheckedResponses,
@@ -448,9 +461,15 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// Judges a run by every rule. The verdict is the worst consequence; none makes it `VALID`.
+/// Judges a run by every rule. The verdict is the worst consequence; none makes it `VALID`. Where no user can send twice,
+/// QPS is no lower bound: what would make it one is a note.
 pub fn judge(run: &Run) -> Validity {
-    Validity::of(RULES.iter().filter_map(|rule| rule.apply(run)).collect())
+    let mut reasons: Vec<Reason> = RULES.iter().filter_map(|rule| rule.apply(run)).collect();
+    let bounds = reasons.iter_mut().filter(|reason| reason.consequence == Verdict::LowerBound);
+    if idle::is_one_burst(run) {
+        bounds.for_each(|reason| reason.consequence = Verdict::Valid);
+    }
+    Validity::of(reasons)
 }
 
 /// The table of rules as documentation.

@@ -236,6 +236,21 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
+/// A server that ends while all its users think closes their connections, and no attempt fails in the window.
+#[test]
+fn a_server_that_ends_while_its_users_think_is_not_called_sound() {
+    let load = closed(20).with(|plan| {
+        (plan.duration_ns, plan.think_ns) = (Some(5 * SECOND), Some(6 * SECOND));
+    });
+    for (until, verdict) in [(2 * SECOND, Verdict::Invalid), (60 * SECOND, Verdict::Valid)] {
+        let run = judged(drive(&load, |world| vec![well(world, &load, 0, until)]).run);
+        let mut reasons = run.validity.reasons.iter();
+        let found = reasons.find(|reason| reason.code == ReasonCode::NothingAsked);
+        let found = found.unwrap_or_else(|| panic!("{until}: {:?}", run.validity));
+        assert_eq!(found.consequence, verdict, "{}", found.text);
+    }
+}
+
 /// Users whom nobody serves for two seconds of six, and as many whose requests are that slow one by one.
 #[test]
 fn a_stall_of_few_users_is_named_and_slow_requests_of_some_are_not() {

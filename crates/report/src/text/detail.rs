@@ -6,7 +6,7 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, kind_in_words};
+use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -93,7 +93,7 @@ pub(crate) fn concurrency(run: &Run) -> String {
 /// How the users were served, where not all of them were, or some far better than others.
 pub(crate) fn users(run: &Run) -> Option<String> {
     let users = run.users.as_ref()?;
-    let uneven = users.served >= 10 && users.p90 >= UNEVEN.saturating_mul(users.p10);
+    let uneven = users.served >= UNEVEN_FROM && users.p90 >= UNEVEN.saturating_mul(users.p10);
     // Connections that an open loop needs little are used unevenly by design.
     let shown = users.unserved > 0 || users.left > 0 || (uneven && run.plan.rate_per_s.is_none());
     shown.then(|| {
@@ -109,7 +109,8 @@ pub(crate) fn users(run: &Run) -> Option<String> {
                 count(users.median)
             );
         }
-        if let Some(share_of_best) = users.best_tenth_share.filter(|_| uneven) {
+        let of_tenth = users.best_tenth_share.filter(|_| uneven && users.served >= 10);
+        if let Some(share_of_best) = of_tenth {
             words += &format!("; the best-served tenth had {}", share(share_of_best));
         }
         words

@@ -90,17 +90,26 @@ fn verdict(run: &Run, style: Style) -> String {
     out
 }
 
-/// What stands before bounds, and behind what is not to be quoted.
+/// From which difference to the attempts' share on it is said that success is a share of the users' time.
+const MUCH: f64 = 0.05;
+
+/// What stands before bounds, behind what is not to be quoted, and behind a success that is a share of time.
 struct Words {
     least: &'static str,
     most: &'static str,
     quote: &'static str,
+    of_time: &'static str,
 }
 
 impl Words {
-    const LONG: Self = Self { least: "at least ", most: "at most ", quote: " (do not quote)" };
+    const LONG: Self = Self {
+        least: "at least ",
+        most: "at most ",
+        quote: " (do not quote)",
+        of_time: " of users' time",
+    };
     /// For narrow terminals: so that the three figures stay in one line.
-    const SHORT: Self = Self { least: "≥", most: "≤", quote: "" };
+    const SHORT: Self = Self { least: "≥", most: "≤", quote: "", of_time: " of time" };
 }
 
 /// QPS, success and mean: bounds of a lower bound, and nothing to quote of an invalid run.
@@ -112,6 +121,9 @@ fn figures(run: &Run, words: Words) -> String {
         Verdict::Invalid => ("", words.quote),
     };
     let most = if bounds_latency(run) { words.most } else { "" };
+    let of_attempts = rates.attempts_success_ratio.or(rates.success_ratio).unwrap_or(0.0);
+    let by_time = |ratio: &f64| (of_attempts - ratio).abs() >= MUCH;
+    let of_time = if rates.success_ratio.as_ref().is_some_and(by_time) { words.of_time } else { "" };
     let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
     let mean = match run.response_ns.count {
         0 => "no response".to_owned(),
@@ -121,7 +133,8 @@ fn figures(run: &Run, words: Words) -> String {
         _ if !shows_no_rate(run) => String::new(),
         n => format!(" of {}", counted(n, "request")),
     };
-    format!("QPS {least}{}{of}, success {success}, {mean}{quote}", rate(rates.requests_per_s))
+    let qps = rate(rates.requests_per_s);
+    format!("QPS {least}{qps}{of}, success {success}{of_time}, {mean}{quote}")
 }
 
 fn is_note(reason: &Reason) -> bool {
@@ -267,6 +280,13 @@ fn notes(run: &Run, style: Style) -> Option<String> {
             .chain(shorter)
             .collect();
         let fits = forms.iter().find(|words| words.width() <= style.columns);
+        // A bound says that something held the generator up: what became of the server meanwhile is not to be lost beside it.
+        let of_server = matches!(
+            reason.code,
+            ReasonCode::NotSteady | ReasonCode::Dips | ReasonCode::ServerGone
+        );
+        let whole = of_server && run.validity.verdict == Verdict::LowerBound;
+        let fits = if whole { forms.first() } else { fits };
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
         let lines = crate::figure::wrap(shown.map_or("", String::as_str), style.columns);
@@ -290,6 +310,32 @@ mod tests {
 
     fn at(columns: usize) -> Style {
         Style { columns, ..Style::default() }
+    }
+
+    #[test]
+    fn success_says_that_it_is_of_time_where_attempts_tell_another_story() {
+        let mut run = fixture::sound::closed();
+        for (of_attempts, told) in [(Some(0.99), true), (Some(0.76), false), (None, false)] {
+            (run.rates.success_ratio, run.rates.attempts_success_ratio) = (Some(0.74), of_attempts);
+            let text = summary(&run, at(100));
+            let headline = text.lines().next().unwrap();
+            assert_eq!(headline.contains("success 74.00 % of users' time, mean"), told, "{text}");
+            assert_eq!(headline.contains("success 74.00 %, mean"), !told, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_became_of_the_server_stands_beside_a_bound_in_whole() {
+        let told = "QPS became worse 3.00s into the window and stayed so to its end: 230/s before, 25.0/s since. Measure on.";
+        let reason = |code, consequence| Reason { code, consequence, text: told.to_owned() };
+        let steady = reason(ReasonCode::NotSteady, Verdict::Valid);
+        for (consequence, whole) in [(Verdict::LowerBound, true), (Verdict::Valid, false)] {
+            let neighbour = reason(ReasonCode::BusyNeighbour, consequence);
+            let validity = model::Validity::of(vec![neighbour, steady.clone()]);
+            let run = Run { validity, ..fixture::sound::closed() };
+            let notes = notes(&run, at(80)).unwrap();
+            assert_eq!(unwrapped(&notes).contains("25.0/s since"), whole, "{notes}");
+        }
     }
 
     #[test]

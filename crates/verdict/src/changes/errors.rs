@@ -3,8 +3,11 @@
 
 use model::kinds::{Changed, ResponseChange};
 
-use super::{ENOUGH, Looks, NEW, Series, sum};
+use super::{Looks, NEW, Series, sum};
 use crate::error_words::{plain, reads_as_error};
+
+/// Responses that must read so: no more than to be no single one, since their words say what they are.
+const FEWEST: u64 = 5;
 
 impl Looks {
     /// The commonest that reads as an error, with the part that all of those have. Only where bodies are of few
@@ -19,7 +22,7 @@ impl Looks {
         let count = |of: &[&Series]| sum(of.iter().map(|series| series.responses));
         let came = count(&errors);
         let share = came as f64 / came.saturating_add(count(&others)) as f64;
-        let found = came >= ENOUGH && share >= NEW;
+        let found = came >= FEWEST && share >= NEW;
         found.then(|| error.beside(usual, Changed::Errors, share))
     }
 }

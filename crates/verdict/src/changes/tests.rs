@@ -189,9 +189,13 @@ fn errors_among_the_responses_are_told_by_their_words() {
     assert_eq!((change.how, change.share), (Changed::Errors, 0.1));
     assert_eq!(change.after.beginning.as_deref(), Some(BAD));
     assert!(!is_substantial(&change), "words may be data");
+    let page = drawn("<html>Sorry, error</html>", 19);
+    let change = of(&[drawn(GOOD, 481), page], true).expect("errors");
+    assert_eq!((change.how, change.share), (Changed::Errors, 0.038));
     for (kinds, one_request) in [
         // Too few, all of them, other words, different requests.
         (vec![drawn(GOOD, 9_000), drawn(BAD, 80)], true),
+        (vec![drawn(GOOD, 300), drawn(BAD, 4)], true),
         (vec![drawn(BAD, 9_000)], true),
         (vec![drawn(GOOD, 9_000), drawn(r#"{"ok":true,"name":"Grace Hopper"}"#, 1_000)], true),
         (vec![drawn(GOOD, 9_000), drawn(BAD, 1_000)], false),

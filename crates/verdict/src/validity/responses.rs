@@ -4,7 +4,7 @@ use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
-use super::Finding;
+use super::{Finding, idle};
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
 use crate::gone::{count_not_made, gone};
@@ -172,6 +172,10 @@ fn failures_began(run: &Run) -> Option<Began> {
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
     let (closes, responses) = (run.totals.server_closes as f64, run.totals.requests as f64);
     if !run.plan.keepalive || responses == 0.0 || closes <= REFUSING * responses {
+        return None;
+    }
+    // As when its process ends.
+    if idle::closed_meanwhile(run).is_some() {
         return None;
     }
     let evidence = format!(

@@ -6,7 +6,7 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{generator, machine, observed, pauses, responses, steady, users, way, window};
+use super::{generator, idle, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
 
@@ -76,6 +76,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("HELD", share(users::HELD.1)),
             ("HELD_TIMES", users::HELD_TIMES.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
+            ("UNEVEN_FROM", users::UNEVEN_FROM.to_string()),
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
         ],
@@ -89,6 +90,10 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
         ReasonCode::PaceNotHeld => vec![("BEHIND", share(users::BEHIND))],
+        ReasonCode::NothingAsked => vec![
+            ("UNASKED_FOR", time(idle::UNASKED.0)),
+            ("UNASKED", share(idle::UNASKED.1)),
+        ],
         ReasonCode::UncheckedResponses => vec![("UNCHECKED", share(responses::UNCHECKED))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],

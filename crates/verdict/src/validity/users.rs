@@ -34,8 +34,12 @@ const FEW_CONNECTIONS: f64 = 0.1;
 /// How many times the responses of a user that a tenth are below those of one that a tenth are above
 /// must be, for service to be uneven.
 pub const UNEVEN: u64 = 3;
-/// Users, and responses of the one in the middle, from which on unevenness is judged.
-const ENOUGH: (u64, u64) = (10, 50);
+/// Users, and responses of the one in the middle, from which on unevenness is judged: of fewer of either one slow response
+/// may make the difference.
+pub const UNEVEN_FROM: u64 = 4;
+const ENOUGH_EACH: u64 = 50;
+/// Users from which on there is a tenth of them.
+const TENTHS: u64 = 10;
 
 /// Share of what a pace asks for that may be missing.
 pub(super) const BEHIND: f64 = 0.1;
@@ -266,9 +270,18 @@ fn uneven(run: &Run, users: &Users) -> Option<Finding> {
         && plan.mix.endpoints.len() <= 1
         && plan.stages.is_empty()
         && plan.requests.is_none();
-    let enough = users.served >= ENOUGH.0 && users.median >= ENOUGH.1;
+    let enough = users.served >= UNEVEN_FROM && users.median >= ENOUGH_EACH;
     if !alike || !enough || users.p90 < UNEVEN.saturating_mul(users.p10) {
         return None;
+    }
+    if users.served < TENTHS {
+        let evidence = format!(
+            "users (connections) were served unevenly: one had {} responses, another one {}, and the one in the middle {}",
+            grouped(users.least as f64, 0),
+            grouped(users.most as f64, 0),
+            grouped(users.median as f64, 0)
+        );
+        return Some((Verdict::Valid, evidence));
     }
     let evidence = format!(
         "users (connections) were served unevenly: a tenth had {} responses or fewer, another tenth {} \

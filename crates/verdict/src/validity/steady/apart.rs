@@ -24,8 +24,10 @@ pub(super) fn apart(run: &Run) -> Option<Finding> {
     }
     let split = |at: usize| {
         let (before, since) = (Spread::of(&slices[..at])?, Spread::of(&slices[at..])?);
-        let far = before.below(since).max(since.below(before));
-        (far >= APART).then_some((far, at, before.p50_ns, since.p50_ns))
+        // Some of the one level on the other's side shift no p10; the change is where hardly any is.
+        let sharp = times_apart(before.nearly_all, since.nearly_all);
+        let found = times_apart(before.most, since.most) >= APART;
+        found.then_some((sharp, at, before.median_ns, since.median_ns))
     };
     let splits = (1..slices.len()).filter_map(split);
     let (_, at, before_ns, since_ns) = splits.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -40,12 +42,19 @@ pub(super) fn apart(run: &Run) -> Option<Finding> {
     Some((Verdict::Valid, evidence))
 }
 
-/// Within which most response times of some slices are.
+/// How many times what one spread ends with the other begins with, whichever is above.
+fn times_apart(a: (Nanos, Nanos), b: (Nanos, Nanos)) -> f64 {
+    let times = |low: Nanos, high: Nanos| high as f64 / low.max(1) as f64;
+    times(a.1, b.0).max(times(b.1, a.0))
+}
+
+/// Within which the response times of some slices are.
 #[derive(Debug, Clone, Copy)]
 struct Spread {
-    p10_ns: Nanos,
-    p50_ns: Nanos,
-    p90_ns: Nanos,
+    median_ns: Nanos,
+    /// From the p10 to the p90, and from the p2 to the p98.
+    most: (Nanos, Nanos),
+    nearly_all: (Nanos, Nanos),
 }
 
 impl Spread {
@@ -69,11 +78,10 @@ impl Spread {
             });
             reached.map_or(0, |(&range_ns, _)| range_ns)
         };
-        Some(Self { p10_ns: at(0.1), p50_ns: at(0.5), p90_ns: at(0.9) })
-    }
-
-    /// How many times what nine tenths of these took nine tenths of the others did.
-    fn below(self, other: Self) -> f64 {
-        other.p10_ns as f64 / self.p90_ns.max(1) as f64
+        Some(Self {
+            median_ns: at(0.5),
+            most: (at(0.1), at(0.9)),
+            nearly_all: (at(0.02), at(0.98)),
+        })
     }
 }

@@ -98,6 +98,26 @@ fn uneven_service_is_a_note() {
     )]);
 }
 
+/// A quarter of eight users, at a fiftieth of the others' speed from some instant on.
+#[test]
+fn uneven_service_of_few_users_is_a_note() {
+    let few = |served: u64, least: u64| {
+        move |run: &mut Run| {
+            let best_tenth_share = Some(0.121);
+            let (p10, median, p90, most) = (least, 229, 229, 229);
+            run.users = Some(Users {
+                least, p10, median, p90, most, best_tenth_share, ..users(served)
+            });
+        }
+    };
+    let (verdict, codes, text) = judged(closed(), few(8, 71));
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![ReasonCode::StarvedConnections]), "{text}");
+    assert!(text.contains("one had 71 responses, another one 229"), "{text}");
+    for (served, least) in [(8, 150), (3, 71)] {
+        assert_eq!(judged(closed(), few(served, least)).1, vec![]);
+    }
+}
+
 #[test]
 fn what_is_no_starvation_is_not_named() {
     type Spoil = fn(&mut Run);
