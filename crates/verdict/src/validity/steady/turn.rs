@@ -3,7 +3,7 @@
 use model::Run;
 use model::units::{Nanos, show_duration};
 
-use super::{FEWEST, FEWEST_APART, Level, Settled, window};
+use super::{FEWEST, FEWEST_APART, Level, Settled, inside, window};
 use crate::gone::gone;
 
 /// How many times as long, or as short, latencies of another server are.
@@ -20,9 +20,8 @@ const FEWEST_TURNED: f64 = 10.0;
 /// in most.
 fn answered_parts(run: &Run) -> Vec<Level> {
     let seconds = window(run);
-    let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
     let parts: Vec<Level> = if seconds.len() < FEWEST {
-        run.slices.iter().filter(inside).map(Level::of_slice).collect()
+        inside(run).into_iter().map(Level::of_slice).collect()
     } else {
         seconds.iter().map(Level::of_point).collect()
     };
