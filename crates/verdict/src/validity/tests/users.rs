@@ -76,7 +76,7 @@ fn few_connections_without_a_response_are_named() {
 #[test]
 fn of_a_server_that_died_no_users_were_left_while_others_were_served() {
     let (_, codes, text) = judged(closed(), |run| {
-        super::presence::dead(run, 12);
+        presence::dead(run, 12);
         let left_waits = BTreeMap::from([(SECOND / 60, 3), (4 * SECOND, 7)]);
         run.users = Some(Users { left: 10, left_waits, ..users(10) });
     });
