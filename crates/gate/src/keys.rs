@@ -10,8 +10,8 @@ mod rotation;
 mod store;
 mod table;
 
-pub(crate) use digest::{PREFIX, is_like_key};
 pub use digest::{Digest, Digester, new_key};
+pub(crate) use digest::{PREFIX, is_like_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 pub use rotation::Replaced;
 pub use store::{NamedByKeys, Store};

@@ -304,7 +304,9 @@ fn unbelievable(curves: &[Curve]) -> Vec<String> {
         let cut = at(curve, cut);
         [
             invalid.map(|levels| format!("{name} is INVALID at {levels}: leave it out")),
-            cut.map(|levels| format!("{name} was cut short at {levels}: its figures are of a part")),
+            cut.map(|levels| {
+                format!("{name} was cut short at {levels}: its figures are of a part")
+            }),
         ]
     });
     notes.flatten().collect()

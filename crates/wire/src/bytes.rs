@@ -158,7 +158,9 @@ mod tests {
 
     #[test]
     fn authorities() {
-        for good in ["", "h", "a.example", "127.0.0.1:80", "[::1]", "[::1]:8080", "h:65535", "h:", "a_b%20"] {
+        for good in
+            ["", "h", "a.example", "127.0.0.1:80", "[::1]", "[::1]:8080", "h:65535", "h:", "a_b%20"]
+        {
             assert!(is_authority(good.as_bytes()), "{good}");
         }
         let bad = [

@@ -175,7 +175,8 @@ fn without_keys(text: &[u8]) -> Cow<'_, [u8]> {
     }
     let decoded: Vec<(u8, usize)> = escapes::innermost(text).collect();
     let begins = |at: usize| {
-        let begin = decoded[at..].iter().take(PREFIX.len()).map(|(byte, _)| byte.to_ascii_lowercase());
+        let begin =
+            decoded[at..].iter().take(PREFIX.len()).map(|(byte, _)| byte.to_ascii_lowercase());
         begin.eq(PREFIX.bytes())
     };
     if !(0..decoded.len()).any(begins) {

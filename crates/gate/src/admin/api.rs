@@ -194,7 +194,8 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err((
             StatusCode::UNPROCESSABLE_ENTITY,
-            "a key is asked for by a JSON object, such as {\"owner\": \"bo\", \"rate\": \"100/s\"}".to_owned(),
+            "a key is asked for by a JSON object, such as {\"owner\": \"bo\", \"rate\": \"100/s\"}"
+                .to_owned(),
         ));
     }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
@@ -226,11 +227,7 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
     made(control.add_key(&new, BY))
 }
 
-async fn revoke_key(
-    State(control): Shared,
-    Path(id): Path<u64>,
-    _: Query<Nothing>,
-) -> Response {
+async fn revoke_key(State(control): Shared, Path(id): Path<u64>, _: Query<Nothing>) -> Response {
     done(control.revoke_key(id, BY))
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
-use super::neighbours::Neighbours;
 use super::named::{Written, admin_token, load_line, read_text};
+use super::neighbours::Neighbours;
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;

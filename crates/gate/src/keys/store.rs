@@ -519,7 +519,8 @@ pub(super) mod tests {
         let (_folder, mut store) = store();
         let ends = |expires_s| NewKey { expires_s, ..NewKey::default() };
         let a_month = |quota| NewKey { month_quota: Some(quota), ..NewKey::default() };
-        for new in [ends(-1), ends(1_000), ends(99_999_999_999_999), a_month(0), a_month(u64::MAX)] {
+        for new in [ends(-1), ends(1_000), ends(99_999_999_999_999), a_month(0), a_month(u64::MAX)]
+        {
             let added = store.add(&new, &STAMP);
             assert!(matches!(added, Err(StoreError::Wrong(_))), "{new:?}");
         }

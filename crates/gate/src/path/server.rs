@@ -289,7 +289,8 @@ mod tests {
     fn files_that_lack_are_no_fault_of_the_address() {
         let refused = |errno| {
             let cause = io::Error::from_raw_os_error(errno);
-            StartError::Listen { address: SocketAddr::from(([127, 0, 0, 1], 80)), cause }.to_string()
+            StartError::Listen { address: SocketAddr::from(([127, 0, 0, 1], 80)), cause }
+                .to_string()
         };
         let (files, taken) = (refused(TOO_MANY_FILES), refused(98));
         assert!(files.contains("fewer --workers") && !files.contains("--listen"), "{files}");

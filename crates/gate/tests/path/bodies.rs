@@ -78,8 +78,10 @@ fn a_client_that_does_not_read_holds_the_upstream_back() {
 
 #[test]
 fn an_answer_that_comes_before_the_body_is_read_passes_or_its_loss_is_told() {
-    let refusal = b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    let asked = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3000000\r\n\r\n";
+    let refusal =
+        b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let asked =
+        b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3000000\r\n\r\n";
     // The last byte does not come, so that the request is still being sent whenever the connection ends.
     let asked = [&asked[..], &b"x".repeat(2_999_999)].concat();
     for io in interfaces() {

@@ -333,7 +333,11 @@ fn the_admin_api_tells_what_it_refuses_as_problems() {
         assert_eq!(problem["status"], status, "{method} {path}");
         let detail = problem["detail"].as_str().expect("a detail");
         assert!(detail.contains(words), "{method} {path}: {detail}");
-        assert_eq!(refused.head.to_lowercase().contains("\r\nallow: "), status == 405, "{refused:?}");
+        assert_eq!(
+            refused.head.to_lowercase().contains("\r\nallow: "),
+            status == 405,
+            "{refused:?}"
+        );
     }
     // Nothing of it made, ended or replaced a key, and JSON is read whatever the content type.
     let keys = gate.admin("GET", "/v1/keys", "").json();

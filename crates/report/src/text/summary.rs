@@ -123,7 +123,8 @@ fn figures(run: &Run, words: Words) -> String {
     let most = if bounds_latency(run) { words.most } else { "" };
     let of_attempts = rates.attempts_success_ratio.or(rates.success_ratio).unwrap_or(0.0);
     let by_time = |ratio: &f64| (of_attempts - ratio).abs() >= MUCH;
-    let of_time = if rates.success_ratio.as_ref().is_some_and(by_time) { words.of_time } else { "" };
+    let of_time =
+        if rates.success_ratio.as_ref().is_some_and(by_time) { words.of_time } else { "" };
     let success = rates.success_ratio.map_or_else(|| "-".to_owned(), share);
     let mean = match run.response_ns.count {
         0 => "no response".to_owned(),

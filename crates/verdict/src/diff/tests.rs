@@ -143,7 +143,8 @@ fn ratios_of_bounds_are_bounds() {
 fn a_result_without_a_level_to_go_by_is_told_whatever_levels_the_other_has() {
     let [mut spoilt, mut other] = [ours("a"), ours("b")];
     other.rows[0].level = 20.0;
-    let lacks = |spoilt: &Curve| Diff::of(&[spoilt.clone(), other.clone()]).unwrap().lacks_figures();
+    let lacks =
+        |spoilt: &Curve| Diff::of(&[spoilt.clone(), other.clone()]).unwrap().lacks_figures();
     assert!(!lacks(&spoilt));
     spoilt.rows[0].verdict = Some(Verdict::Invalid);
     assert!(lacks(&spoilt));

@@ -90,10 +90,9 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::SurplusResponses => vec![("STRAY", share(responses::STRAY))],
         ReasonCode::PaceNotHeld => vec![("BEHIND", share(users::BEHIND))],
-        ReasonCode::NothingAsked => vec![
-            ("UNASKED_FOR", time(idle::UNASKED.0)),
-            ("UNASKED", share(idle::UNASKED.1)),
-        ],
+        ReasonCode::NothingAsked => {
+            vec![("UNASKED_FOR", time(idle::UNASKED.0)), ("UNASKED", share(idle::UNASKED.1))]
+        }
         ReasonCode::UncheckedResponses => vec![("UNCHECKED", share(responses::UNCHECKED))],
         ReasonCode::Redirected => vec![("REDIRECTED", share(responses::REDIRECTED))],
         ReasonCode::KeepaliveRefused => vec![("REFUSING", share(responses::REFUSING))],
@@ -202,8 +201,10 @@ mod tests {
     /// A number that is written into a text by hand is one that nobody changes with the rule.
     #[test]
     fn every_threshold_in_a_text_is_a_constant() {
-        let not_thresholds =
-            ["p99.99", "p99.9", "p99", "p95", "p90", "p50", "p10", "304", "408", "429", "503", "1961"];
+        let not_thresholds = [
+            "p99.99", "p99.9", "p99", "p95", "p90", "p50", "p10", "304", "408", "429", "503",
+            "1961",
+        ];
         for rule in RULES {
             let by_hand = format!("{} {}", rule.condition, rule.consequence);
             let text = format!(

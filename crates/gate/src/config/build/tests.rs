@@ -332,7 +332,11 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("every = \"500ms\"", "up_after = 0", "line 17, column 41: `up_after` is 1 or more"),
         ("head = \"1s\"", "connections_per_address = 0", "line 59, column 27: `connections_per_"),
         ("loadline = \"capacity.json\"", "workers = 0", "line 2, column 11: `workers` is 1 or"),
-        ("loadline = \"capacity.json\"", "workers = 1025", "line 2, column 11: `workers` is at most"),
+        (
+            "loadline = \"capacity.json\"",
+            "workers = 1025",
+            "line 2, column 11: `workers` is at most",
+        ),
         (
             "header = \"X-Token\"\nquery = \"\"",
             "header = \"\"\nquery = \"\"\nbearer = false",

@@ -73,7 +73,8 @@ fn responses_that_take_long_all_along_are_no_backlog() {
     (run.rates.offered_per_s, run.rates.achieved_per_s) = (211.0, 211.0);
     run.rates.requests_per_s = 197.0;
     let mut outcome = |means_ms: [u64; 3]| {
-        let block = |ms: u64| model::Block { response_mean_ns: ms * MILLISECOND, ..Default::default() };
+        let block =
+            |ms: u64| model::Block { response_mean_ns: ms * MILLISECOND, ..Default::default() };
         run.blocks = means_ms.into_iter().map(block).collect();
         judge(&run, Vec::new(), Some(20e6)).outcome
     };

@@ -90,6 +90,8 @@ impl Turn {
     /// `the median response time turned from 21.2ms to 402ms 900ms into the window, and stayed so`.
     pub(crate) fn words(&self) -> String {
         let [before, since, at] = [self.before_ns, self.since_ns, self.at_ns].map(show_duration);
-        format!("the median response time turned from {before} to {since} {at} into the window, and stayed so")
+        format!(
+            "the median response time turned from {before} to {since} {at} into the window, and stayed so"
+        )
     }
 }

@@ -98,7 +98,10 @@ fn a_server_that_dies_early_in_a_short_closed_loop_is_gone_at_its_end() {
         run.users = Some(model::Users { served: 8, left: 8, ..Default::default() });
     });
     assert_eq!(verdict, Verdict::Invalid);
-    assert!(text.contains("the server stopped answering 300ms into the window, and had not"), "{text}");
+    assert!(
+        text.contains("the server stopped answering 300ms into the window, and had not"),
+        "{text}"
+    );
 }
 
 /// Ten users that back off would take hours for the rest.

@@ -63,7 +63,11 @@ fn few_connections_without_a_response_are_named() {
         }
     };
     let (verdict, codes, text) = judged(closed(), silent(2, 15));
-    assert_eq!((verdict, codes), (Verdict::Invalid, vec![ReasonCode::StarvedConnections]), "{text}");
+    assert_eq!(
+        (verdict, codes),
+        (Verdict::Invalid, vec![ReasonCode::StarvedConnections]),
+        "{text}"
+    );
     assert!(text.contains("2 of 15 connections were opened and sent requests"), "{text}");
     // Of more connections two are an accident, as one always is.
     for (mute, connects) in [(1, 15), (2, 38)] {
@@ -105,9 +109,8 @@ fn uneven_service_of_few_users_is_a_note() {
         move |run: &mut Run| {
             let best_tenth_share = Some(0.121);
             let (p10, median, p90, most) = (least, 229, 229, 229);
-            run.users = Some(Users {
-                least, p10, median, p90, most, best_tenth_share, ..users(served)
-            });
+            run.users =
+                Some(Users { least, p10, median, p90, most, best_tenth_share, ..users(served) });
         }
     };
     let (verdict, codes, text) = judged(closed(), few(8, 71));
