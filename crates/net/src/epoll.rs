@@ -1,6 +1,6 @@
-//! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one buffer
-//! per net. Two syscalls a request plus a share of the wait. Connections that merely have bytes are
-//! handled a few at a time (`batch`); `write` sends.
+//! The net on epoll: edge-triggered, reads and writes performed as soon as they can be, into one buffer per net. Two
+//! syscalls a request plus a share of the wait. Connections that merely have bytes are handled a few at a time (`batch`);
+//! `write` sends.
 
 mod batch;
 mod poll;
@@ -124,8 +124,8 @@ impl Epoll {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         if let Some(listener) = &options.listener {
             listener.set_nonblocking(true)?;
-            let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
-            epoll::add(&epoll, listener, epoll::EventData::new_u64(LISTENER), flags)?;
+            let (mark, wanted) = (epoll::EventData::new_u64(LISTENER), epoll::EventFlags::IN);
+            epoll::add(&epoll, listener, mark, wanted | epoll::EventFlags::ET)?;
         }
         Ok(Self {
             epoll,
@@ -158,10 +158,8 @@ impl Epoll {
 
     /// Has the kernel report events of a connection.
     fn watch(&self, id: ConnId) -> io::Result<()> {
-        let flags = epoll::EventFlags::IN
-            | epoll::EventFlags::OUT
-            | epoll::EventFlags::RDHUP
-            | epoll::EventFlags::ET;
+        use epoll::EventFlags as Flags;
+        let flags = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
         let data = epoll::EventData::new_u64(pack(id));
         let Some(conn) = self.conns.get(id) else { return Ok(()) };
         Ok(epoll::add(&self.epoll, &conn.fd, data, flags)?)
@@ -464,8 +462,7 @@ impl Net for Epoll {
             } else if conn.is_drained() {
                 self.end_flushed(id);
             } else {
-                let acknowledged = conn.acknowledged();
-                self.lingering.add_unsent(clock::now(), id, acknowledged);
+                self.lingering.add_unsent(clock::now(), id, conn.acknowledged());
             }
             return;
         }

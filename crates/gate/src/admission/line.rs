@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(line.cost_milli(b"GET", b"/users/me"), 1);
         // No less than its own path costs, nor than a server finds that makes no difference between cases.
         assert_eq!(line.cost_milli(b"GET", b"/users/ME"), 400);
-        assert_eq!(line.cost_milli(b"GET", b"/Users/7"), 1000);
+        assert_eq!(line.cost_milli(b"GET", b"/USERS/7"), 1000);
         assert_eq!(line.cost_milli(b"GET", b"/CheckOut"), 7000);
         assert_eq!(line.cost_milli(b"POST", b"/users/7"), 1000);
         assert_eq!(line.cost_milli(b"HEAD", b"/users/7"), 400);
