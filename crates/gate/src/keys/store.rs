@@ -83,6 +83,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
+        may_be_ours(path).map_err(|error| why(error.to_string()))?;
         make_private(path).map_err(|error| why(error.to_string()))?;
         let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
         prepare(&mut connection).map_err(|error| why(error.to_string()))?;
@@ -411,6 +412,17 @@ fn is_file(path: &Path) -> Result<(), String> {
     }
 }
 
+/// Whether keys are in a file, or nothing is: of another program's nothing is changed, its mode included.
+fn may_be_ours(path: &Path) -> Result<(), StoreError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(WAIT)?;
+    usable_layout(&connection).map(drop)
+}
+
 /// Makes the file where there is none, so that it never was readable by others.
 fn make_private(path: &Path) -> std::io::Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
@@ -430,19 +442,12 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let layout = layout(&transaction)?;
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match layout {
-        LAYOUT => {}
-        0 if tables == 0 => {
-            let mut secret = [0; 32];
-            random(&mut secret)?;
-            transaction.execute_batch(TABLES)?;
-            transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
-            transaction.pragma_update(None, "user_version", LAYOUT)?;
-        }
-        other => return Err(wrong_layout(other)),
+    if usable_layout(&transaction)? != LAYOUT {
+        let mut secret = [0; 32];
+        random(&mut secret)?;
+        transaction.execute_batch(TABLES)?;
+        transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
+        transaction.pragma_update(None, "user_version", LAYOUT)?;
     }
     transaction.commit()?;
     Ok(())
@@ -450,6 +455,17 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 
 fn layout(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// The layout of a file of keys: 0 where nothing is in it yet.
+fn usable_layout(connection: &Connection) -> Result<i64, StoreError> {
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match layout(connection)? {
+        0 if tables == 0 => Ok(0),
+        LAYOUT => Ok(LAYOUT),
+        other => Err(wrong_layout(other)),
+    }
 }
 
 fn wrong_layout(layout: i64) -> StoreError {
@@ -630,11 +646,16 @@ pub(super) mod tests {
         ] {
             assert!(matches!(store.add(&wrong, &STAMP), Err(StoreError::Wrong(_))), "{wrong:?}");
         }
-        let path = folder.path().join("text");
-        fs::write(&path, "not a database, but longer than a header of one").unwrap();
-        assert!(matches!(Store::open(&path), Err(StoreError::Open { .. })));
+        let text = folder.path().join("text");
+        fs::write(&text, "not a database, but longer than a header of one").unwrap();
         let other = folder.path().join("other.db");
         Connection::open(&other).unwrap().execute_batch("CREATE TABLE x (y)").unwrap();
-        assert!(matches!(Store::open(&other), Err(StoreError::Open { .. })));
+        for path in [text, other] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            let before = fs::read(&path).unwrap();
+            assert!(matches!(Store::open(&path), Err(StoreError::Open { .. })));
+            let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode, fs::read(&path).unwrap()), (0o644, before), "it is not ours");
+        }
     }
 }
