@@ -230,7 +230,7 @@ fn where_keys_are_required_an_empty_store_lets_nobody_through() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     fs::write(folder.path().join("gate.db"), "").expect("an empty store");
     let gateway = start(&folder, &text(&folder, api.addr(), "required = true\n"));
-    assert_eq!([None, Some("plk_0")].map(|key| status(&gateway, key)), [401, 401]);
+    assert_eq!([None, Some("plk_0")].map(|key| status(&gateway, key)), [401, 403]);
     let key = key(&folder);
     assert!(soon(|| status(&gateway, Some(&key)) == 200));
     let both = text(&folder, api.addr(), "required = true\nopen = true\n");

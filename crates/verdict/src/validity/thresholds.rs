@@ -22,6 +22,7 @@ pub(super) fn named(code: ReasonCode) -> Vec<Named> {
 /// Those of rules about what was sent, and when.
 fn of_run(code: ReasonCode) -> Vec<Named> {
     match code {
+        ReasonCode::Interrupted => vec![("SHORTEST_PART", time(window::SHORTEST_PART_NS))],
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
             ("FAILING", share(responses::FAILING)),

@@ -1,7 +1,7 @@
 //! Rules about the window as a whole.
 
 use model::claim::window_edges;
-use model::units::{SECOND, show_duration};
+use model::units::{Nanos, SECOND, show_duration};
 use model::{PERCENTILES, Percentile, Run, Verdict};
 
 use super::Finding;
@@ -13,6 +13,8 @@ pub(super) const TOLERANCE: f64 = 1.05;
 pub(super) const FEWEST: u64 = 30;
 /// and attempts for each connection up to which its QPS is that of a burst.
 pub(super) const FEWEST_EACH: u64 = 2;
+/// The shortest part of a window that tells anything, where what was to be sent ended it.
+pub(super) const SHORTEST_PART_NS: Nanos = SECOND;
 /// Percentiles that people quote though few samples lie above them.
 pub(super) fn tail() -> impl DoubleEndedIterator<Item = &'static Percentile> {
     PERCENTILES.iter().filter(|percentile| percentile.share >= 0.99)
@@ -76,7 +78,7 @@ pub(super) fn interrupted(run: &Run) -> Option<Finding> {
         let ran = show_duration(run.totals.duration_ns);
         format!("ended after {ran}{}", planned.unwrap_or_default())
     };
-    if run.interrupted && run.halted.is_some() {
+    if run.interrupted && run.halted.is_some() && run.totals.duration_ns < SHORTEST_PART_NS {
         return Some((Verdict::Invalid, format!("{}, as no more could be sent", ended())));
     }
     run.interrupted.then(|| (Verdict::Valid, not_waited_for(run).unwrap_or_else(ended)))

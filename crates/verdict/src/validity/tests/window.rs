@@ -90,6 +90,17 @@ fn rules_about_its_end() {
             "ended after 10.0ms of 10.0s, as no more could be sent",
         ),
         (
+            "a pool that was used up",
+            closed(),
+            |run| {
+                (run.interrupted, run.halted) = (true, Some("no row is left".into()));
+                run.totals.duration_ns = 3 * SECOND;
+            },
+            Verdict::Valid,
+            ReasonCode::Interrupted,
+            "ended after 3.00s of 10.0s",
+        ),
+        (
             "interrupted",
             closed(),
             |run| {
