@@ -131,8 +131,8 @@ fn sources_that_fail_are_gaps_and_end_no_run() {
 #[test]
 fn no_password_of_a_source_is_kept_anywhere() {
     let (folder, target) = (Folder::new(), Target::start());
-    // The shell of a command is told to have ended half a second later at most, and may wait for a processor before.
-    let line = format!("run {} -d 3s -c 2 --out out", target.url("/healthz"));
+    // The shell of a command is told to have ended half a second later at most: it must not wait for processors that the load takes.
+    let line = format!("run {} -R 50 -d 3s -c 2 --out out", target.url("/healthz"));
     let sources = [
         "app/a=exec:PGPASSWORD=hunter2 sh -c 'echo for hunter2 >&2; exit 3'",
         "app/b=exec:echo 'Authorization: hunter2' --password hunter2 -phunter2 http://u:hunter2@h/",
