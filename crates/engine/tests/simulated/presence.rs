@@ -6,7 +6,7 @@ use net::Close;
 use testkit::sim::World;
 
 use crate::harness::{Load, Served, closed, drive, open};
-use crate::server::{OK, Reply, mortal, one_by_one, scripted};
+use crate::server::{NthRequest, OK, Reply, mortal, one_by_one, scripted};
 
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
 /// Half of the window.
@@ -29,6 +29,15 @@ fn finding(run: &Run) -> Option<(Verdict, String)> {
     let reasons = run.validity.reasons.iter();
     let mut gone = reasons.filter(|reason| reason.code == ReasonCode::ServerGone);
     gone.next().map(|reason| (reason.consequence, reason.text.clone()))
+}
+
+/// A run under a load whose server takes so long for each response, and stands still from one instant to another.
+fn stalled(load: &Load, (from, until): (Nanos, Nanos), usual: Nanos) -> Run {
+    let reply = move |request: NthRequest| {
+        let rest = if (from..until).contains(&request.at) { until - request.at } else { 0 };
+        Some(Reply::ok_after(rest + usual))
+    };
+    judged(drive(load, |world| scripted(world, &load.request, reply).0).run)
 }
 
 fn after(
@@ -218,17 +227,7 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     for timeout_ns in [2 * SECOND, 30 * SECOND] {
         for load in loads() {
             let load = load.with(|plan| plan.timeout_ns = timeout_ns);
-            let run = judged(
-                drive(&load, |world| {
-                    scripted(world, &load.request, move |request| {
-                        let stalls = (stall.0..stall.1).contains(&request.at);
-                        let rest = if stalls { stall.1 - request.at } else { 0 };
-                        Some(Reply::ok_after(rest + 2 * MILLISECOND))
-                    })
-                    .0
-                })
-                .run,
-            );
+            let run = stalled(&load, stall, 2 * MILLISECOND);
             let (consequence, text) = finding(&run).expect("named");
             assert_eq!(consequence, Verdict::Invalid, "{text}");
             assert!(text.contains("2.00s into the window, until 4."), "{text}");
@@ -256,18 +255,8 @@ fn a_server_that_ends_while_its_users_think_is_not_called_sound() {
 fn a_stall_of_few_users_is_named_and_slow_requests_of_some_are_not() {
     let stall = (2 * SECOND, 4 * SECOND);
     let load = closed(5).with(|plan| plan.duration_ns = Some(6 * SECOND));
-    let stalled = judged(
-        drive(&load, |world| {
-            scripted(world, &load.request, move |request| {
-                let stalls = (stall.0..stall.1).contains(&request.at);
-                let rest = if stalls { stall.1 - request.at } else { 0 };
-                Some(Reply::ok_after(rest + 20 * MILLISECOND))
-            })
-            .0
-        })
-        .run,
-    );
-    let (consequence, text) = finding(&stalled).expect("named");
+    let run = stalled(&load, stall, 20 * MILLISECOND);
+    let (consequence, text) = finding(&run).expect("named");
     assert_eq!(consequence, Verdict::Invalid, "{text}");
     assert!(text.contains("into the window, until 4.0"), "{text}");
     let slow = judged(
@@ -292,18 +281,8 @@ fn a_stall_of_users_that_pause_is_named_and_slow_requests_of_some_are_not() {
             (plan.pace_ns, plan.think_ns) = (pace_ns, think_ns);
             (plan.duration_ns, plan.timeout_ns) = (Some(60 * SECOND), 30 * SECOND);
         });
-        let stalled = judged(
-            drive(&load, |world| {
-                scripted(world, &load.request, move |request| {
-                    let stalls = (stall.0..stall.1).contains(&request.at);
-                    let rest = if stalls { stall.1 - request.at } else { 0 };
-                    Some(Reply::ok_after(rest + 2 * MILLISECOND))
-                })
-                .0
-            })
-            .run,
-        );
-        let (consequence, text) = finding(&stalled).expect("named");
+        let run = stalled(&load, stall, 2 * MILLISECOND);
+        let (consequence, text) = finding(&run).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert!(text.contains("into the window, until 30.0s"), "{text}");
         // One request in nine takes as long by design.
