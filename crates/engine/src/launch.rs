@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,9 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// What is reported while a run goes on.
 #[derive(Debug)]
 pub enum Progress<'a> {
+    /// The workers' threads run, each with a file table of its own: what is opened from now on, none of them holds open. A
+    /// pipe that one of them holds has no end, whoever else closes it.
+    Launched,
     /// Before the start: the number of open connections.
     Opening(u32),
     /// The run starts now, or did a moment ago: opening connections is over.
@@ -105,8 +108,8 @@ impl fmt::Display for LaunchError {
 impl std::error::Error for LaunchError {}
 
 /// Runs a plan to its end on new threads; `observe` is called with every interval in order, on
-/// the calling thread; before the first once a second while connections are being opened, and when the run
-/// starts. It may add what it knows of the machine to an interval.
+/// the calling thread; before the first when the workers' threads run, once a second while connections are being opened,
+/// and when the run starts. It may add what it knows of the machine to an interval.
 ///
 /// # Errors
 /// When workers could not be started or their net failed. Intervals observed so far stand.
@@ -117,6 +120,7 @@ pub fn launch(
     let workers = launch.plan.threads.max(1);
     let (intervals, inbox) = channel();
     let barrier = Arc::new(StartBarrier::new(workers));
+    let own_tables = Arc::new(Barrier::new(workers as usize + 1));
     let recorder_slots: Vec<Arc<RecorderSlot>> = (0..workers).map(|_| Arc::default()).collect();
     let mut spares = Vec::new();
     let mut threads = Vec::new();
@@ -125,8 +129,13 @@ pub fn launch(
         spares.push(spare);
         let place = traffic::WorkerPlace { worker, workers };
         let recorder_slot = recorder_slots[worker as usize].clone();
-        let worker_thread =
-            WorkerThread { launch: launch.clone(), place, barrier: barrier.clone(), recorder_slot };
+        let worker_thread = WorkerThread {
+            launch: launch.clone(),
+            place,
+            barrier: barrier.clone(),
+            own_tables: own_tables.clone(),
+            recorder_slot,
+        };
         let intervals = intervals.clone();
         let thread = thread::Builder::new().name(format!("worker-{worker}"));
         // Threads already started wait at the barrier forever; the process is about to end.
@@ -137,6 +146,8 @@ pub fn launch(
         );
     }
     drop(intervals);
+    own_tables.wait();
+    observe(Progress::Launched);
     let collector = Collector::new(&launch.plan, spares);
     CollectLoop { inbox, barrier: &barrier, stuck: &launch.stuck, recorder_slots }
         .collect(collector, &mut observe);
@@ -214,6 +225,8 @@ struct WorkerThread {
     launch: Launch,
     place: traffic::WorkerPlace,
     barrier: Arc<StartBarrier>,
+    /// Where the threads meet once each has a file table of its own.
+    own_tables: Arc<Barrier>,
     recorder_slot: Arc<RecorderSlot>,
 }
 
@@ -225,6 +238,7 @@ impl WorkerThread {
     ) -> io::Result<()> {
         // Done even where one table has room for all: the kernel counts each use of a file of a shared table.
         let files = limits::unshare_files();
+        self.own_tables.wait();
         let plan = self.launch.plan.clone();
         let traffic::WorkerPlace { worker, workers } = self.place;
         let connections = share_of(u64::from(plan.connections), worker, workers);

@@ -21,7 +21,7 @@ const ALL_MISMATCHED: &str =
 
 /// What is done with a run as it comes. Every method may be left out.
 pub trait Observer {
-    /// The run is about to start; `server` are the server's processes, where it runs on this machine.
+    /// The run is about to start, and its threads hold nothing open that is opened from now on; `server` are the server's processes, where it runs on this machine.
     fn starting(&mut self, server: &[u32]) {
         let _ = server;
     }
@@ -65,9 +65,9 @@ pub fn run(
     let (mut unserved, mut given_up) = (Unserved::of(&launch.plan), false);
     let (mut mismatches, mut all_mismatched) = (Mismatches::of(&launch.plan), false);
     let mut watch = Watch::start(&launch.plan);
-    observer.starting(&watch.server());
     let outcome = engine::launch(launch, |progress| {
         let interval = match progress {
+            Progress::Launched => return observer.starting(&watch.server()),
             Progress::Opening(open) => return observer.opening(open, launch.plan.connections),
             // What opening connections cost is no part of the run.
             Progress::Started => return watch.restart(),
