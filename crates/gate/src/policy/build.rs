@@ -33,6 +33,8 @@ pub struct PolicySettings {
     pub all_quotas: Quotas,
     /// Limits of each address.
     pub address: Limits,
+    /// Quotas of each address.
+    pub address_quotas: Quotas,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
     /// Gateways before the same API, as far as nobody counts them: 1 or more.
@@ -54,6 +56,7 @@ impl PolicySettings {
             all: Limits::default(),
             all_quotas: Quotas::default(),
             address: Limits::default(),
+            address_quotas: Quotas::default(),
             line: None,
             gateways: 1,
             trust: None,
@@ -96,6 +99,7 @@ impl Policy {
             all,
             all_quotas,
             address,
+            address_quotas,
             line,
             gateways,
             trust,
@@ -149,6 +153,7 @@ impl Policy {
             all,
             all_quotas,
             address,
+            address_quotas,
             line,
             gateways,
             trust,
