@@ -90,7 +90,7 @@ impl fmt::Display for StartError {
 }
 
 /// What to do where it is files that lack, of which each worker has some.
-fn files_advice(cause: &io::Error) -> Option<&'static str> {
+pub(crate) fn files_advice(cause: &io::Error) -> Option<&'static str> {
     (Errno::from_io_error(cause) == Some(Errno::MFILE))
         .then_some("ask for fewer --workers, or raise the hard limit on open files (ulimit -Hn)")
 }
