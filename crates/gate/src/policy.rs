@@ -162,6 +162,7 @@ pub struct Policy {
     all_quotas: Quotas,
     address: Limits,
     address_quotas: Quotas,
+    body_max_bytes: u64,
     line: Option<Arc<Line>>,
     /// Before the same API, as configured.
     gateways: u32,

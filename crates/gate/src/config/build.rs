@@ -143,6 +143,7 @@ impl Built {
             all_quotas: builder.quotas(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
             address_quotas: builder.quotas(&config.limits.address)?,
+            body_max_bytes: config.limits.body.map_or(u64::MAX, |bytes| bytes.0),
             line,
             gateways: builder.gateways(config)?,
             trust: None,

@@ -365,7 +365,7 @@ pub struct KeysConfig {
     pub query: Option<String>,
 }
 
-/// Limits of all requests, and of each address.
+/// Limits of all requests together, of each address, and of each request.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
@@ -373,6 +373,8 @@ pub struct LimitsConfig {
     pub all: LimitConfig,
     /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too.
     pub address: LimitConfig,
+    /// The longest body of any request; its route or tier may have a shorter one.
+    pub body: Option<Bytes>,
 }
 
 /// What clients are held to.

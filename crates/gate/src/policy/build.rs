@@ -35,6 +35,8 @@ pub struct PolicySettings {
     pub address: Limits,
     /// Quotas of each address.
     pub address_quotas: Quotas,
+    /// The longest body of any request.
+    pub body_max_bytes: u64,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
     /// Gateways before the same API, as far as nobody counts them: 1 or more.
@@ -57,6 +59,7 @@ impl PolicySettings {
             all_quotas: Quotas::default(),
             address: Limits::default(),
             address_quotas: Quotas::default(),
+            body_max_bytes: u64::MAX,
             line: None,
             gateways: 1,
             trust: None,
@@ -100,6 +103,7 @@ impl Policy {
             all_quotas,
             address,
             address_quotas,
+            body_max_bytes,
             line,
             gateways,
             trust,
@@ -154,6 +158,7 @@ impl Policy {
             all_quotas,
             address,
             address_quotas,
+            body_max_bytes,
             line,
             gateways,
             trust,

@@ -35,6 +35,7 @@ impl Desk {
             all_quotas: Quotas::default(),
             address: Limits::default(),
             address_quotas: Quotas::default(),
+            body_max_bytes: u64::MAX,
             line: None,
             gateways: 1,
             trust: None,
@@ -254,6 +255,22 @@ fn a_quota_is_said_to_begin_anew_when_it_does_though_the_clock_was_put_back_over
         panic!("a second request of the day")
     };
     assert_eq!(refusal.retry_after_s, Some(86_400));
+}
+
+#[test]
+fn the_shortest_of_the_longest_bodies_holds() {
+    for (all, tier, route, holds) in
+        [(3, Some(4), 5, 3), (4, Some(3), 5, 3), (5, Some(4), 3, 3), (9, None, 9, 9)]
+    {
+        let mut desk = Desk::new();
+        desk.settings.body_max_bytes = all;
+        desk.settings.tiers[0].body_max_bytes = tier;
+        desk.settings.routes[0].body_max_bytes = route;
+        desk.key("k", Settings::default());
+        let policy = desk.policy();
+        let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+        assert_eq!(held.body_max_bytes, holds);
+    }
 }
 
 #[test]

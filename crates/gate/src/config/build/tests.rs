@@ -152,6 +152,7 @@ fn tiers_routes_addresses_and_all_have_quotas() {
     let policy = with("concurrency = 20", "per_day = 7").unwrap().policy;
     assert_eq!((policy.address, policy.address_quotas.day), (Limits::default(), Some(7)));
     let policy = with("per_day = 1000", "together = { per_month = 7 }").unwrap().policy;
+    assert_eq!(policy.body_max_bytes, u64::MAX);
     let free = &policy.tiers[0];
     assert_eq!((free.day_quota, free.together_quotas.month), (None, Some(7)));
     for (from, to) in [
@@ -164,6 +165,12 @@ fn tiers_routes_addresses_and_all_have_quotas() {
         let error = with(from, to).unwrap_err();
         assert!(error.place.is_some() && error.what.starts_with("a quota is "), "{error}");
     }
+}
+
+#[test]
+fn a_longest_body_is_that_of_all_requests() {
+    let text = WHOLE.replace("[limits]", "[limits]\nbody = \"2MiB\"");
+    assert_eq!(built(&text).unwrap().policy.body_max_bytes, 2 << 20);
 }
 
 #[test]
