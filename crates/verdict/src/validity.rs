@@ -24,7 +24,8 @@ mod window;
 
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
-pub(crate) use steady::turn::turned;
+pub(crate) use steady::turn::{between, is_constant, turned};
+pub(crate) use steady::SHORTEST_NS;
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
@@ -395,8 +396,8 @@ pub const RULES: &[Rule] = &[
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. INVALID at a level of a sweep, when \
-                      latency became {TURNED} times as long or as short within it for good, or more: levels \
-                      before and after are of two servers. Else a note: the figures depend on how long you measured",
+                      latency became {TURNED} times as long or as short within it for good, or more, or {CHANGED} times \
+                      when the first usable level was measured again at the end: levels before and after are of two servers. Else a note: the figures depend on how long you measured",
         advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_settled,

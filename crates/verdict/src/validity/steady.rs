@@ -33,7 +33,7 @@ pub(super) const MOVED: f64 = 1.2;
 /// Points that a level must hold for, before and after it became worse for good.
 const FEWEST_APART: usize = 3;
 /// The shortest window that is looked at, and the shortest beginning that is warm-up.
-pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
+pub(crate) const SHORTEST_NS: Nanos = 2 * SECOND;
 const WARMS_NS: Nanos = SECOND / 2;
 /// Responses of a part of a second from which on they tell of its level.
 const ENOUGH_EACH: f64 = 30.0;

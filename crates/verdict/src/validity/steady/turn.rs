@@ -3,11 +3,15 @@
 use model::Run;
 use model::units::{Nanos, show_duration};
 
-use super::{FEWEST, FEWEST_APART, Level, Settled, inside, window};
+use super::{BEYOND_NOISE, FEWEST, FEWEST_APART, Level, Settled, inside, window};
 use crate::gone::gone;
 
 /// How many times as long, or as short, latencies of another server are.
 pub(crate) const TURNED: f64 = 3.0;
+/// The same of a level that is measured again, and the responses that tell what latency it settled at. Its two runs had a
+/// machine that may have been busier in one of them.
+pub(crate) const CHANGED: f64 = 2.0;
+const FEWEST_SETTLED: f64 = 5.0;
 /// How much a latency on either side may waver, and how many parts may be on the wrong one.
 const FLAT: f64 = 0.25;
 const MOST_STRAYS: usize = 1;
@@ -33,8 +37,7 @@ fn answered_parts(run: &Run) -> Vec<Level> {
 /// wait for once is a stall.
 pub(crate) fn turned(run: &Run) -> Option<Turn> {
     let plan = &run.plan;
-    let constant = plan.stages.is_empty() && plan.recorded.is_none() && run.flows.is_empty();
-    if !constant || gone(run).is_some() {
+    if !is_constant(run) || gone(run).is_some() {
         return None;
     }
     let parts = answered_parts(run);
@@ -44,6 +47,32 @@ pub(crate) fn turned(run: &Run) -> Option<Turn> {
     let found = splits.filter_map(|at| Turn::at(&parts, at, enough));
     let clearest = found.min_by(|a, b| a.0.cmp(&b.0).then(b.1.times().total_cmp(&a.1.times())));
     clearest.map(|(_, turn)| Turn { at_ns: turn.at_ns.saturating_sub(plan.warmup_ns), ..turn })
+}
+
+/// Whether all parts of the window have the same load, of the same requests.
+pub(crate) fn is_constant(run: &Run) -> bool {
+    run.plan.stages.is_empty() && run.plan.recorded.is_none() && run.flows.is_empty()
+}
+
+/// The median response times of two runs of one level, once settled, and whether they are too far apart to be of one server;
+/// none where either run tells too little.
+pub(crate) fn between(before: &Run, since: &Run) -> Option<([Nanos; 2], bool)> {
+    let (before, since) = (settled(before)?, settled(since)?);
+    let times = (before.level / since.level).max(since.level / before.level);
+    let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
+    Some(([before.level as Nanos, since.level as Nanos], times >= CHANGED.max(beyond)))
+}
+
+/// The latency of the window's second half: what a first level begins with may be warm-up.
+fn settled(run: &Run) -> Option<Settled> {
+    if !is_constant(run) || gone(run).is_some() {
+        return None;
+    }
+    let parts = answered_parts(run);
+    let later = &parts[parts.len() / 2..];
+    let responses: f64 = later.iter().map(Level::responses).sum();
+    let enough = later.len() >= FEWEST_APART && responses >= FEWEST_SETTLED;
+    enough.then(|| Settled::of(&later.iter().map(|part| part.p50_ns).collect::<Vec<_>>()))
 }
 
 /// From one level of latency to another.
