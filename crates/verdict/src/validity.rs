@@ -399,8 +399,9 @@ pub const RULES: &[Rule] = &[
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. INVALID at a level of a sweep, when \
                       latency became {TURNED} times as long or as short within it for good, or more, or {CHANGED} times \
-                      when the first usable level was measured again at the end: levels before and after are of two servers. Else a note: the figures depend on how long you measured; \
-                      of a server that became slower, the advice is to find out why",
+                      when the first usable level was measured again at the end: levels before and after are of two \
+                      servers. Else a note: the figures depend on how long you measured; of a server that became \
+                      slower, the advice is to find out why",
         advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_settled,
