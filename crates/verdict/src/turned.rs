@@ -13,8 +13,8 @@ use crate::validity::{SHORTEST_NS, between, is_constant, turned};
 
 /// What to do about it.
 const ADVICE: &str = "Find out what changed in the server then, and measure all levels again.";
-const ADVICE_SINCE: &str = "Find out what changed in the server since (a new version, a cache that filled, what the highest \
-                            levels left behind), and measure all levels again.";
+const ADVICE_SINCE: &str = "Find out what changed in the server since (a new version, a cache that filled, what the \
+                            highest levels left behind), and measure all levels again.";
 /// The part of its window that a level is measured again for, and the least.
 const AGAIN: Nanos = 5;
 const AGAIN_NS: Nanos = SECOND;
@@ -185,8 +185,9 @@ mod tests {
         fn noisy(at: u64) -> f64 {
             if at % 2 == 0 { 20.0 } else { 60.0 }
         }
-        let cases: [(&str, Trend, Trend); 4] = [
+        let cases: [(&str, Trend, Trend); 5] = [
             ("the same", steady, steady),
+            ("no more than waking a processor takes", |_| 0.05, |_| 0.12),
             ("a first level that warmed up", |at| if at < 9 { 200.0 } else { steady(at) }, steady),
             ("less than twice as long", steady, |at| 1.8 * steady(at)),
             ("no further apart than it wavers", noisy, |at| 2.2 * noisy(at)),

@@ -1,7 +1,7 @@
 //! A server that becomes another one within a window: what levels of a sweep must not have.
 
 use model::Run;
-use model::units::{Nanos, show_duration};
+use model::units::{MICROSECOND, Nanos, show_duration};
 
 use super::{BEYOND_NOISE, FEWEST, FEWEST_APART, Level, Settled, inside, window};
 use crate::gone::gone;
@@ -12,6 +12,8 @@ pub(crate) const TURNED: f64 = 3.0;
 /// machine that may have been busier in one of them.
 pub(crate) const CHANGED: f64 = 2.0;
 const FEWEST_SETTLED: f64 = 5.0;
+/// How far apart they are at least: waking an idle processor takes up to about as long, and how idle they are differs.
+const CHANGED_NS: f64 = 100.0 * MICROSECOND as f64;
 /// How much a latency on either side may waver, and how many parts may be on the wrong one.
 const FLAT: f64 = 0.25;
 const MOST_STRAYS: usize = 1;
@@ -60,7 +62,8 @@ pub(crate) fn between(before: &Run, since: &Run) -> Option<([Nanos; 2], bool)> {
     let (before, since) = (settled(before)?, settled(since)?);
     let times = (before.level / since.level).max(since.level / before.level);
     let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
-    Some(([before.level as Nanos, since.level as Nanos], times >= CHANGED.max(beyond)))
+    let far = (before.level - since.level).abs() >= CHANGED_NS;
+    Some(([before.level as Nanos, since.level as Nanos], far && times >= CHANGED.max(beyond)))
 }
 
 /// The latency of the window's second half: what a first level begins with may be warm-up.
