@@ -1,4 +1,4 @@
-//! A server that becomes another one within a window: what levels of a sweep must not have.
+//! A server that becomes another one within a window, or between two: what levels of a sweep must not have.
 
 use model::Run;
 use model::units::{MICROSECOND, Nanos, show_duration};
@@ -73,9 +73,16 @@ fn settled(run: &Run) -> Option<Settled> {
     }
     let parts = answered_parts(run);
     let later = &parts[parts.len() / 2..];
-    let responses: f64 = later.iter().map(Level::responses).sum();
-    let enough = later.len() >= FEWEST_APART && responses >= FEWEST_SETTLED;
-    enough.then(|| Settled::of(&later.iter().map(|part| part.p50_ns).collect::<Vec<_>>()))
+    let enough = later.len() >= FEWEST_APART && responses(later) >= FEWEST_SETTLED;
+    enough.then(|| latency(later))
+}
+
+fn latency(parts: &[Level]) -> Settled {
+    Settled::of(&parts.iter().map(|part| part.p50_ns).collect::<Vec<_>>())
+}
+
+fn responses(parts: &[Level]) -> f64 {
+    parts.iter().map(Level::responses).sum()
 }
 
 /// From one level of latency to another.
@@ -95,8 +102,7 @@ impl Turn {
     fn at(parts: &[Level], at: usize, enough: f64) -> Option<(usize, Self)> {
         let (first, last, at_ns) = (parts.first()?, parts.last()?, parts[at - 1].end_ns());
         let sides = [&parts[..at], &parts[at..]];
-        let [before, since] =
-            sides.map(|side| Settled::of(&side.iter().map(|part| part.p50_ns).collect::<Vec<_>>()));
+        let [before, since] = sides.map(latency);
         let turn = Self { at_ns, before_ns: before.level as Nanos, since_ns: since.level as Nanos };
         let between = (before.level * since.level).sqrt();
         let strays = |side: &[Level], level: f64| {
@@ -109,7 +115,7 @@ impl Turn {
             && strays <= MOST_STRAYS
             && before.noise.max(since.noise) <= FLAT
             && lasts.iter().all(|&ns| ns as f64 >= least_ns)
-            && sides.iter().all(|side| side.iter().map(Level::responses).sum::<f64>() >= enough);
+            && sides.iter().all(|side| responses(side) >= enough);
         found.then_some((strays, turn))
     }
 
