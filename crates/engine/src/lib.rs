@@ -33,7 +33,7 @@ pub use attempt_log::AttemptLog;
 pub use collect::Collector;
 pub use first_responses::FirstResponses;
 pub use launch::{Launch, LaunchError, Outcome, Progress, launch};
-pub use problem::{Advice, Problem, SPEAKS_TLS};
+pub use problem::{ASKS_FOR_TLS, Advice, Problem, SPEAKS_TLS};
 pub use recorder::{IntervalBuffers, WorkerInterval};
 pub use recorder_slot::RecorderSlot;
 pub use spent::Spent;

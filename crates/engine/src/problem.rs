@@ -13,11 +13,22 @@ use crate::tls::is_of_authority;
 const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use http://";
 /// The failure of a request in the clear to a server that expects TLS.
 pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
+/// The failure of a request in the clear to a server whose response asks for TLS. It may come of another server behind it.
+pub const ASKS_FOR_TLS: &str = "the server responds with 400 and says that it expects TLS on this port: use https://";
 /// The failure of a request to a server that takes nothing but HTTP/2.
 const SPEAKS_HTTP2: &str = "the server speaks HTTP/2 on this port, as for gRPC, and Plimsoll speaks only HTTP/1.1: \
                             use a port that takes HTTP/1.1";
 /// How an alert record of TLS begins, whatever its version.
 const TLS_ALERT: [u8; 2] = [0x15, 0x03];
+/// What servers say, with 400, to a request in the clear on a port of TLS: nginx, Go's, Apache, Tomcat.
+const ASKING_FOR_TLS: [&[u8]; 4] = [
+    b"The plain HTTP request was sent to HTTPS port",
+    b"Client sent an HTTP request to an HTTPS server",
+    b"speaking plain HTTP to an SSL-enabled server port",
+    b"This combination of host and port requires TLS",
+];
+/// Bytes of a response in which they say it.
+const SAID_WITHIN: usize = 1 << 10;
 /// Types of HTTP/2's frames that a server begins or refuses a connection with: SETTINGS and GOAWAY (RFC 9113, section 6).
 const FIRST_FRAMES: [u8; 2] = [4, 7];
 
@@ -78,14 +89,22 @@ pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
     TlsFailure { text, is_mismatch: true }
 }
 
-/// What a server speaks instead of HTTP/1.1, by the first bytes that came of it.
+/// What a server speaks instead of HTTP/1.1 in the clear or over TLS, by the first bytes that came of it.
 pub(crate) fn spoken_instead(came: &[u8], in_the_clear: bool) -> Option<&'static str> {
     match came {
         _ if in_the_clear && came.starts_with(&TLS_ALERT) => Some(SPEAKS_TLS),
+        _ if in_the_clear && asks_for_tls(came) => Some(ASKS_FOR_TLS),
         // A short frame without flags, of the connection and no stream of it (RFC 9113, section 4.1).
         [0, 0, _, kind, 0, 0, 0, 0, 0, ..] if FIRST_FRAMES.contains(kind) => Some(SPEAKS_HTTP2),
         _ => None,
     }
+}
+
+fn asks_for_tls(came: &[u8]) -> bool {
+    let refuses = came.starts_with(b"HTTP/1.") && came.get(8..13) == Some(&b" 400 "[..]);
+    let came = &came[..came.len().min(SAID_WITHIN)];
+    let mut words = ASKING_FOR_TLS.iter();
+    refuses && words.any(|words| came.windows(words.len()).any(|window| window == *words))
 }
 
 /// Why the server ended the handshake, where that is known.
@@ -156,6 +175,9 @@ mod tests {
         let settings = *b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64";
         let goaway = *b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\x01";
         let alert = [0x15, 3, 3, 0, 2, 2, 40];
+        let go = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        let nginx = b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 255\r\n\r\n<html>\r\n\
+            <head><title>400 The plain HTTP request was sent to HTTPS port</title></head>";
         for (came, in_the_clear, spoken) in [
             (&settings[..], true, Some(SPEAKS_HTTP2)),
             (&settings[..], false, Some(SPEAKS_HTTP2)),
@@ -165,6 +187,11 @@ mod tests {
             (&alert[..], false, None),
             (&b"\0\0\x06\x01\0\0\0\0\x01 a stream's"[..], true, None),
             (&b"HTTP/1.1 200 OK\r\n"[..], true, None),
+            (&go[..], true, Some(ASKS_FOR_TLS)),
+            (&go[..], false, None),
+            (&nginx[..], true, Some(ASKS_FOR_TLS)),
+            (&b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"[..], true, None),
+            (&b"HTTP/1.1 200 OK\r\n\r\nThe plain HTTP request was sent to HTTPS port"[..], true, None),
         ] {
             assert_eq!(spoken_instead(came, in_the_clear), spoken, "{came:?}");
         }

@@ -97,8 +97,21 @@ fn mask_pair(pair: &str, of_login: &[&str]) -> String {
     }
 }
 
+/// Schemes whose `://` lacks a character.
+const MISTYPED: [&str; 4] = ["http:/", "https:/", "http//", "https//"];
+
+/// What stands before the host, or before its user, and the rest.
+fn behind_scheme(path: &str) -> (&str, &str) {
+    let mistyped = || MISTYPED.iter().find(|scheme| path.starts_with(**scheme));
+    let end = match path.find("://") {
+        Some(at) => at + "://".len(),
+        None => mistyped().map_or(0, |scheme| scheme.len()),
+    };
+    path.split_at(end)
+}
+
 fn mask_path(path: &str, by_place: bool) -> String {
-    let (scheme, rest) = path.split_once("://").map_or(("", path), |(scheme, rest)| (scheme, rest));
+    let (scheme, rest) = behind_scheme(path);
     let first = rest.split('/').next().unwrap_or_default();
     // What is no port behind the host's `:` may be the beginning of a password with a `/` in it.
     let odd_port = || first.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err());
@@ -107,7 +120,9 @@ fn mask_path(path: &str, by_place: bool) -> String {
         None if !scheme.is_empty() && !first.ends_with(']') && odd_port() => rest.rfind('@'),
         None => None,
     };
-    let (user, rest) = match users_end.filter(|_| !scheme.is_empty()) {
+    // Without a scheme, a name alone before the `@` may be anything.
+    let is_user = |at: &usize| !scheme.is_empty() || rest[..*at].contains(':');
+    let (user, rest) = match users_end.filter(is_user) {
         Some(at) => (format!("{MASK}@"), &rest[at + 1..]),
         None => (String::new(), rest),
     };
@@ -123,7 +138,6 @@ fn mask_path(path: &str, by_place: bool) -> String {
         }
     });
     let masked: Vec<String> = masked.collect();
-    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     format!("{scheme}{user}{}", masked.join("/"))
 }
 
@@ -142,6 +156,45 @@ pub fn mask_request(text: &str) -> String {
     };
     let lines: Vec<String> = head.lines().map(field).collect();
     format!("{}\n\n{}", lines.join("\n"), mask_text(body))
+}
+
+/// A message to the person in front: arguments of the command line that it repeats are masked, and so is every URL of
+/// HTTP in it, wherever that came from. Addresses of databases are masked by what reads them.
+pub fn mask_message(text: &str) -> String {
+    mask_urls(&mask_repeated(text, args()))
+}
+
+/// Text in which the arguments of a command line are masked.
+fn mask_repeated(text: &str, args: impl IntoIterator<Item = String>) -> String {
+    // The value alone is repeated of a flag's.
+    let words = args.into_iter().flat_map(|arg| match arg.split_once('=') {
+        Some((flag, value)) if flag.starts_with("--") => vec![flag.to_owned(), value.to_owned()],
+        _ => vec![arg],
+    });
+    let words: Vec<String> = words.collect();
+    let masked = mask_command(words.iter().cloned());
+    let secret = words.iter().zip(&masked).filter(|(plain, masked)| plain != masked);
+    secret
+        .filter(|(plain, _)| plain.len() >= SHORTEST)
+        .fold(text.to_owned(), |text, (plain, masked)| text.replace(plain.as_str(), masked))
+}
+
+/// Text in which the URLs of HTTP are masked.
+fn mask_urls(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || "`\"'<>".contains(c);
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = ["http://", "https://"].into_iter().filter_map(|scheme| rest.find(scheme)).min()
+    {
+        let url = &rest[at..];
+        let url = &url[..url.find(ends).unwrap_or(url.len())];
+        // The sentence's own marks.
+        let url = url.trim_end_matches([':', ';', ',', '.', '?', '!', ')']);
+        masked.push_str(&rest[..at]);
+        masked.push_str(&mask_url(url));
+        rest = &rest[at + url.len()..];
+    }
+    masked + rest
 }
 
 /// A request line with the credentials in its target masked.
@@ -537,8 +590,31 @@ mod tests {
             (&["postgres://a:b/abc@h/d"], "postgres://a:***@h/d"),
             (&["http://a:b/abc@h/d"], "http://***@h/d"),
             (&["http://h:1/@b/d"], "http://h:1/@b/d"),
+            (&["http://ann:abc@[bad/"], "http://***@[bad/"),
+            (&["ann:abc@[bad/d"], "***@[bad/d"),
+            (&["http:/ann:abc@h/d"], "http:/***@h/d"),
+            (&["https//ann:abc@h/d"], "https//***@h/d"),
+            (&["git@h:a/b"], "git@h:a/b"),
         ] {
             assert_eq!(masked(line), wanted);
+        }
+    }
+
+    #[test]
+    fn messages_repeat_no_secret() {
+        for (line, message, wanted) in [
+            (&["run", "ann:hunter2@[bad"][..], "`ann:hunter2@[bad` is no", "`***@[bad` is no"),
+            (&["plan", "--target=ann:hunter2@[b"], "`ann:hunter2@[b` is no", "`***@[b` is no"),
+            (&["fill", "pg://ann:hunter2@h"], "`pg://ann:hunter2@h`", "`pg://***@h`"),
+            (&["run", "-H", "x"], "no text", "no text"),
+            (&[], "`http://ann:hunter2@[bad/` is not a URL", "`http://***@[bad/` is not a URL"),
+            (&[], "http://h/a?user_key=abc: refused", "http://h/a?user_key=***: refused"),
+            (&[], "did you mean https://ann:abc@h/?", "did you mean https://***@h/?"),
+            (&[], "see http://h/?token=abc, or http://g/.", "see http://h/?token=***, or http://g/."),
+            (&[], "as in http://[::1]:8080/", "as in http://[::1]:8080/"),
+        ] {
+            let repeated = mask_repeated(message, line.iter().map(|word| (*word).to_owned()));
+            assert_eq!(mask_urls(&repeated), wanted, "{line:?}");
         }
     }
 

@@ -107,12 +107,18 @@ impl Worker {
     #[inline]
     fn read_responses<N: Net>(&mut self, net: &mut N, j: u32, mut bytes: &[u8], now: Nanos) {
         while !bytes.is_empty() {
-            let Conn { in_flight, first, id, .. } = self.conns[j];
+            let Conn { in_flight, first, id, had_response, .. } = self.conns[j];
             if in_flight == 0 {
                 return self.unsolicited(net, j, bytes, now);
             }
             if first == 0 && self.conns.oldest(j).left_after(now) {
                 return self.unasked(net, j, bytes, now);
+            }
+            if first == 0
+                && !had_response
+                && let Some(other) = self.other_protocol(bytes)
+            {
+                return self.broken(net, j, ErrorClass::Protocol, other, now);
             }
             let came = bytes;
             self.conns[j].first = if first == 0 { now } else { first };

@@ -227,6 +227,23 @@ fn each_bad_response_falls_in_its_class() {
 }
 
 #[test]
+fn a_server_that_asks_for_tls_gives_no_response() {
+    let asks: &[u8] =
+        b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+    for load in [closed(2), open(100.0, 2)] {
+        let reply = Reply::bytes(asks).ending(Close::Flush);
+        let run =
+            drive(&load, |world| scripted(world, &load.request, move |_| Some(reply.clone())).0)
+                .run;
+        let totals = &run.totals;
+        assert_eq!((totals.requests, totals.errors.status), (0, 0), "{totals:?}");
+        assert!(totals.errors.protocol > 10, "{totals:?}");
+        assert!(totals.mismatches >= Some(totals.errors.protocol), "{totals:?}");
+        assert!(totals.error_samples["protocol"].contains("expects TLS"), "{totals:?}");
+    }
+}
+
+#[test]
 fn a_response_that_lasts_until_the_close_is_whole() {
     let load = closed(2);
     let reply = Reply::bytes(b"HTTP/1.1 200 OK\r\n\r\nall of it").ending(Close::Flush);

@@ -13,6 +13,7 @@ use super::BadFile;
 use super::note::{Kind, Note};
 use super::template::{Piece, has_hole, map_text, pieces, plain};
 use model::quote::quote;
+use model::secret::{MASK, mask_text};
 
 /// What may not stand in a path as it is (RFC 3986); `%` may, for what is escaped already.
 const PATH: &AsciiSet = &CONTROLS
@@ -312,7 +313,17 @@ fn origin(scheme: &str, host: &str) -> Result<String, String> {
     let Some(plain) = plain(host) else { return Ok(format!("{scheme}://{host}")) };
     match Url::parse(&format!("{scheme}://{plain}")) {
         Ok(url) => Ok(url.origin().ascii_serialization()),
-        Err(error) => Err(format!("the URL's host {}: {error}", quote(host))),
+        Err(error) => Err(format!("the URL's host {}: {error}", quote(&shown_host(host)))),
+    }
+}
+
+/// A host and its port. What is no port there may be the beginning of a password with a `/` in it.
+fn shown_host(host: &str) -> String {
+    match host.split_once(':') {
+        Some((name, port)) if !host.starts_with('[') && port.contains(|c: char| !c.is_ascii_digit()) => {
+            format!("{name}:{MASK}")
+        }
+        _ => host.to_owned(),
     }
 }
 
@@ -339,7 +350,7 @@ pub(super) struct Target {
 /// # Errors
 /// When it is not an origin.
 pub(super) fn origin_of(url: &str) -> Result<Target, BadFile> {
-    let wrong = |what: String| BadFile::whole(format!("--target {}: {what}", quote(url)));
+    let wrong = |what: String| BadFile::whole(format!("--target {}: {what}", quote(&mask_text(url))));
     if !url.contains("://") {
         return Err(wrong("name the scheme too, such as http://127.0.0.1:8080".into()));
     }
@@ -373,6 +384,18 @@ mod tests {
         }
         for url in ["ftp://h/", "http://", "http://h:99999/", "http:// /", ""] {
             assert!(UrlParts::of(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_with_a_slash_is_not_repeated() {
+        for (url, shown) in [
+            ("http://ann:hun/ter2@h/", "`ann:***`"),
+            ("http://ann:hunter2@[bad/", "`[bad`"),
+            ("http://h:99999/", "`h:99999`"),
+        ] {
+            let Err(why) = UrlParts::of(url) else { panic!("{url}") };
+            assert!(why.contains(shown), "{url}: {why}");
         }
     }
 

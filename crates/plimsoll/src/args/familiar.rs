@@ -144,6 +144,10 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
     }
 }
 
+/// What media types begin with.
+const MEDIA: [&str; 8] =
+    ["application", "audio", "font", "image", "message", "multipart", "text", "video"];
+
 /// What to do about a flag whose value is another tool's, or that has none there.
 fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
     let flag = said(error, ContextKind::InvalidArg)?;
@@ -151,7 +155,7 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
     // As curl, hey, ab and oha have it.
     let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
     let is_body = !starts_with_digit || value.contains('=');
-    let is_type = value.contains('/');
+    let is_type = value.split_once('/').is_some_and(|(kind, _)| MEDIA.contains(&kind));
     let is_file = !starts_with_digit && value.contains(['.', '/']);
     let is_time = parse_duration(&value).is_ok();
     match flag.split(' ').next()? {
@@ -160,6 +164,9 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
         }
         "--timeout" if is_type => {
             Some(format!(": -T is the time-out; use -H 'Content-Type: {value}'"))
+        }
+        "--timeout" if is_file && has_all(command, "--body-file -m") => {
+            Some(format!(": -T is the time-out; a file is sent by --body-file {value} -m PUT"))
         }
         "--threads" if is_time && has_all(command, "-T") => {
             Some(format!(": -t is how many workers there are; the time-out is -T {value}"))
@@ -370,6 +377,17 @@ mod tests {
             ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
             ("run http://h/ -s -k", "-q prints nothing while running"),
             ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ -T body.json", "by --body-file body.json -m PUT"),
+            ("run http://h/ -T /tmp/body", "by --body-file /tmp/body -m PUT"),
+            ("run http://h/ -U Mozilla", "a user agent is -H 'User-Agent: TEXT'"),
+            ("run http://h/ -A me:secret", "are -u USER:PASSWORD"),
+            ("run http://h/ -i 100", "use -n N for a number of requests"),
+            ("sweep http://h/ -i", "send HEAD requests with -m HEAD"),
+            ("run http://h/ -e out.csv", "with --out DIR"),
+            ("run http://h/ -w %{http_code}", "nothing of a response is printed"),
+            ("run http://h/ --latencies", "latencies are printed"),
+            ("run http://h/ --timelimit 5", "use -d TIME"),
+            ("run http://h/ --print r", "or --format json"),
             ("run http://h/ -c jar.txt", "--cookies keeps the cookies that responses set"),
             ("run http://h/ -c 2.5", "not a whole number"),
             ("run http://h/ -f body.json", "a body's file is --body-file FILE"),

@@ -431,7 +431,8 @@ fn header(text: &str) -> Result<(String, String), Failure> {
         Some((name, value)) => {
             Ok((name.trim().to_owned(), value.trim_matches([' ', '\t']).to_owned()))
         }
-        None => usage(format!("-H '{text}' has no colon: write it as 'Name: value'")),
+        // It may be a credential: it is not repeated.
+        None => usage("-H: a field without a colon: write it as 'Name: value'"),
     }
 }
 

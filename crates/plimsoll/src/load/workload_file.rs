@@ -342,7 +342,8 @@ fn faulty_sources(document: &Document) -> Vec<String> {
 /// A flag's header field takes the place of the file's of that name.
 fn put_header(workload: &mut Workload, given: &str) -> Result<(), Failure> {
     let Some((name, value)) = given.split_once(':') else {
-        return usage(format!("-H '{given}' has no colon: write it as 'Name: value'"));
+        // It may be a credential: it is not repeated.
+        return usage("-H: a field without a colon: write it as 'Name: value'");
     };
     workload.headers.0.retain(|(other, _)| !other.eq_ignore_ascii_case(name.trim()));
     // The command line has its own placeholders; what arrives here is meant as it is.

@@ -10,6 +10,9 @@ use crate::profiles::stored::{self, Stored};
 use crate::results::folder::LAST_RUN;
 use crate::results::output;
 
+/// The failure of requests that a proxy in the clear passes on to a server of TLS.
+const RELAYS_TO_TLS: &str = "every response is 400 and says that TLS is expected, but none is spoken on this port: a proxy there \
+                             sends plain HTTP to a port of TLS behind it";
 /// The page of a run.
 const PAGE: &str = "report.html";
 
@@ -73,6 +76,8 @@ pub fn mismatch(run: &Run, speaks_tls: fn(&str) -> bool) -> Option<String> {
     let expects_tls = || run.plan.addresses.first().is_some_and(|address| speaks_tls(address));
     let is_suspect = is_refused_in_the_clear(run) || is_cut_off_in_the_clear(run);
     let why = match mismatch_met(run) {
+        Some(engine::ASKS_FOR_TLS) if expects_tls() => engine::SPEAKS_TLS,
+        Some(engine::ASKS_FOR_TLS) => RELAYS_TO_TLS,
         None if is_suspect && expects_tls() => engine::SPEAKS_TLS,
         met => met?,
     };

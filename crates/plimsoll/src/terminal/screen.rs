@@ -2,7 +2,7 @@
 //!
 //! Servers, scripts and files from elsewhere have a say in much that is printed: a sample of a response, why a
 //! script ended, the URL in a result. Whatever a terminal would obey in it is spelled here, as in `\u{1b}`; only
-//! the colours of `report` and the live line's own two sequences pass. `cargo xtask tidy` keeps every other
+//! the colours of `report` and the live line's own two sequences pass. Secrets in what goes to standard error are masked here, whoever wrote the message. `cargo xtask tidy` keeps every other
 //! module from writing to the two streams. What a script prints by itself is the script's, and goes out as it is.
 
 use std::io::{self, IsTerminal, Write};
@@ -12,6 +12,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::quote::visible;
 use report::text::{SEQUENCES, Style};
 use unicode_width::UnicodeWidthStr;
+
+use crate::secrets::mask_message;
 
 /// The standard library's macro with the same name, by way of [`print_to_stderr`].
 macro_rules! eprintln {
@@ -25,7 +27,8 @@ macro_rules! eprint {
 
 /// Writes to standard error. A terminal that is gone is no reason to end a measurement.
 pub fn print_to_stderr(text: &str) {
-    let text = visible(text, &[]);
+    let text = mask_message(text);
+    let text = visible(&text, &[]);
     // Elsewhere than on a terminal, other programs read whole lines.
     let fitted = columns_known(io::stderr()).map(|columns| broken(&text, columns));
     let _ = io::stderr().lock().write_all(fitted.as_deref().unwrap_or(&text).as_bytes());
@@ -33,14 +36,16 @@ pub fn print_to_stderr(text: &str) {
 
 /// As [`print_to_stderr`] for what tells how something goes, which is for people wherever it is written to.
 pub fn tell(text: &str) {
-    let text = visible(text, &[]);
+    let text = mask_message(text);
+    let text = visible(&text, &[]);
     let fitted = within(&text, columns_of_lines()) + "\n";
     let _ = io::stderr().lock().write_all(fitted.as_bytes());
 }
 
 /// Writes text of `report` to standard error, in the colours that it was asked for in.
 pub fn print_styled_to_stderr(text: &str, style: Style) {
-    let _ = io::stderr().lock().write_all(visible(text, own(style)).as_bytes());
+    let text = mask_message(text);
+    let _ = io::stderr().lock().write_all(visible(&text, own(style)).as_bytes());
 }
 
 /// The last lines on the terminal at standard error, which are drawn again and again.

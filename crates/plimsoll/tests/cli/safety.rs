@@ -75,6 +75,31 @@ impl Folder {
 }
 
 #[test]
+fn what_is_refused_is_not_repeated_with_its_password() {
+    let folder = Folder::new();
+    let wrong = format!("http://ann:{SECRET}@[wrong/");
+    folder.put("w.yaml", format!("target: {wrong}\nendpoints: [{{path: /}}]\n"));
+    for line in [
+        format!("run {wrong}"),
+        format!("run ann:{SECRET}@[wrong/"),
+        format!("run http:/ann:{SECRET}@h/"),
+        format!("run http://h/ http://ann:{SECRET}@h/"),
+        format!("http://ann:{SECRET}@h/"),
+        format!("run http://h/ http://h/?user_key={SECRET}"),
+        format!("run http://127.0.0.1:1/ -H {SECRET}"),
+        format!("run w.yaml -H {SECRET}"),
+        format!("init {wrong}"),
+        format!("fill postgres://ann:{SECRET}@[wrong/"),
+        "plan w.yaml".to_owned(),
+        "run w.yaml".to_owned(),
+    ] {
+        let ended = folder.plimsoll(&line);
+        assert!([1, 2].contains(&ended.code), "{line}: {ended:#?}");
+        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains(SECRET), "{line}: {ended:#?}");
+    }
+}
+
+#[test]
 fn no_command_in_a_folder_is_carried_out() {
     let (folder, target) = (Folder::new(), Target::start());
     scripted_sweep(&folder, &target);

@@ -277,6 +277,28 @@ fn http2_peer() -> SocketAddr {
     address
 }
 
+/// A server in the clear that responds as nginx does to plain HTTP on a port of TLS.
+fn asks_for_tls() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let address = listener.local_addr().expect("an address");
+    let body = "<h1>400 Bad Request</h1>The plain HTTP request was sent to HTTPS port";
+    let response = format!(
+        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    // It ends with the test's process.
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // The connection that is tried before the load sends nothing. A client that leaves early is no failure of the
+            // server's.
+            if stream.read(&mut [0; 4096]).is_ok_and(|bytes| bytes > 0) {
+                let _ = stream.write_all(response.as_bytes());
+            }
+        }
+    });
+    address
+}
+
 #[test]
 fn a_server_of_http2_alone_is_named() {
     let ended = plimsoll(&format!("run http://{}/ -c 4 -d 200ms -q", http2_peer()));
@@ -290,6 +312,7 @@ fn what_trying_again_does_not_change_ends_a_run_at_once() {
     let healthz = https(&secure, "/healthz");
     let of_another = format!("-c 4 --sni other.test --cacert {}", identity.cert.display());
     let http2 = format!("http://{}/", http2_peer());
+    let asking = format!("http://{}/", asks_for_tls());
     for (at, flags, needle) in [
         (&healthz, "-c 4", "--cacert FILE"),
         (&healthz, "-c 4 -R 100", "--cacert FILE"),
@@ -297,6 +320,7 @@ fn what_trying_again_does_not_change_ends_a_run_at_once() {
         (&url(&secure, "/healthz"), "-c 4", "use https://"),
         (&http2, "-c 4", "speaks HTTP/2 on this port"),
         (&http2, "-c 4 -R 100", "speaks HTTP/2 on this port"),
+        (&asking, "-c 1", "a proxy there sends plain HTTP to a port of TLS"),
     ] {
         for io in interfaces() {
             let loaded = load(at, &format!("-d 60s --io {io} {flags}"));

@@ -1,5 +1,7 @@
 //! The server that a workload is sent to.
 
+use model::quote::quote;
+use model::secret::mask_text;
 use url::Url;
 
 use super::resolver::{Resolver, TemplatePiece};
@@ -45,9 +47,10 @@ impl Resolver<'_> {
 }
 
 fn read(text: &str) -> Result<Server, String> {
-    let quoted = model::quote::quote(text);
+    // Masked first: a quotation that is cut shows the password, and not the `@` that it is known by.
+    let quoted = quote(&mask_text(text));
     if !text.contains("://") {
-        return Err(format!("{quoted} names no scheme: write http://{text}"));
+        return Err(format!("no scheme is named: write http://{text}"));
     }
     let url = Url::parse(text).map_err(|why| format!("{quoted} is not a URL: {why}"))?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -198,7 +198,7 @@ fn all_that_is_wrong_is_reported_at_once() {
         ]
     }));
     for needle in [
-        "target: `h` names no scheme",
+        "target: no scheme is named: write http://h",
         "headers/X Y: `X Y` is not the name",
         "pools/empty/values: the pool is empty",
         "pools/none: has neither",

@@ -23,12 +23,22 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "--out DIR takes all results: JSON, CSV, charts and a page",
     ),
     (
+        &["-i"],
+        "use -n N for a number of requests, -m HEAD for HEAD requests; a response's fields are not printed",
+    ),
+    (
         &["-i", "--include", "-I", "--head"],
         "send HEAD requests with -m HEAD; a response's fields are not printed",
     ),
+    (&["-A"], "use -H 'User-Agent: TEXT'; a user and a password are -u USER:PASSWORD"),
     (&["-A", "--user-agent"], "use -H 'User-Agent: TEXT'"),
     (&["--cookie", "-C"], "use -H 'Cookie: NAME=VALUE'; --cookies keeps those that responses set"),
     (&["--cookie-jar"], "--cookies keeps the cookies that responses set"),
+    (
+        &["-e"],
+        "use -H 'Referer: URL'; results go to a folder with --out DIR; a workload file takes a value from the environment \
+         by ${env.NAME}",
+    ),
     (&["-e", "--referer"], "use -H 'Referer: URL'"),
     (&["--content-type"], "use -H 'Content-Type: TYPE'"),
     (
@@ -109,7 +119,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "write the address into the URL, such as http://[::1]:8080/, or use --connect-to",
     ),
     (
-        &["--connect-timeout", "--max-time"],
+        &["--connect-timeout", "--max-time", "--speed-limit", "--speed-time", "-y", "-Y"],
         "use -T TIME, which limits each attempt from connecting to its last byte",
     ),
     (&["--retry", "--retries"], "nothing is sent twice: a failed attempt is counted as that"),
@@ -123,7 +133,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--no-connection-reuse", "--no-vu-connection-reuse", "--disableKeepAlives"],
         "use --no-keepalive",
     ),
-    (&["--keepalive-time"], "leave it out: connections are kept for the whole run"),
+    (&["--keepalive-time", "--keepalive-cnt"], "leave it out: connections are kept for the whole run"),
     (
         &["--keepalive", "--keep-alive", "-K"],
         "leave it out: connections are kept; --no-keepalive closes them",
@@ -136,8 +146,13 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--concurrency", "--users", "--clients"], "use --levels 1,8,64"),
     (&["--workers", "--cpus"], "use -t N"),
     (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
-    (&["--time", "--run-time", "--duration-seconds"], "use -d TIME"),
+    (&["--time", "--timelimit", "--run-time", "--duration-seconds"], "use -d TIME"),
+    (&["--reps", "--repeat"], "use -n N"),
     (&["--min-iteration-duration"], "use --pace TIME"),
+    (
+        &["-w"],
+        "use --warmup TIME for a warm-up, --think TIME for pauses; nothing of a response is printed",
+    ),
     (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
     (&["--rps", "--rate-limit", "--qps"], "use -R RATE"),
     (&["--rps", "--rate-limit", "--qps", "--rate", "-R"], "use --rates 100,200,500"),
@@ -170,8 +185,12 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--latency-correction"],
         "leave it out: with -R, response times begin when a request is due",
     ),
-    (&["--u_latency", "-U"], "service time is printed beside response time"),
-    (&["--batch_latency"], "leave it out: latencies are printed"),
+    (&["--u_latency"], "service time is printed beside response time"),
+    (
+        &["-U"],
+        "service time is printed beside response time; a user agent is -H 'User-Agent: TEXT'; proxies are not supported",
+    ),
+    (&["--batch_latency", "--latencies"], "leave it out: latencies are printed"),
     (
         &["--no-tui", "--silent", "-S", "--show-error", "--no-progress-meter"],
         "leave it out; -q prints nothing while running",
@@ -194,6 +213,8 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
             "--no-usage-report",
             "--include-system-env-vars",
             "--lazy",
+            "--stream",
+            "--create-dirs",
             "--chunked",
             "--max-body",
             "--max-filesize",
@@ -208,7 +229,14 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--http-debug", "--trace", "--trace-ascii", "--dump-header", "--write-out", "--stderr"],
         "no response is printed; send one request with curl, and see `plimsoll plan` for what is sent",
     ),
-    (&["--console-output", "--log-output", "--db-url"], "--out DIR takes all results"),
+    (&["--print"], "use -q, which prints nothing while running, or --format json"),
+    (
+        &["--prometheus-addr", "--address"],
+        "no figures are served while running: --out DIR takes all results",
+    ),
+    (&["--body-path-lines"], "several bodies are a pool of a workload file: see `plimsoll init`"),
+    (&["--haproxy-protocol"], "the PROXY protocol is not supported"),
+    (&["--console-output", "--log-output", "--log-format", "--traces-output", "--db-url"], "--out DIR takes all results"),
     (
         &["--fail-with-body", "--fail-early"],
         "leave it out: failures are counted, and the run goes on",
