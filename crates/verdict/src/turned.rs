@@ -45,9 +45,10 @@ pub fn to_measure_again(sweep: &Sweep) -> Option<(f64, [Nanos; 2])> {
     if sweep.levels.len() < 2 || sweep.levels.iter().any(|held| is_marked(&row(held))) {
         return None;
     }
-    let usable = sweep.levels.iter().filter(|held| {
-        sound(&row(held)) && is_undisturbed(&held.run) && is_constant(&held.run)
-    });
+    let usable = sweep
+        .levels
+        .iter()
+        .filter(|held| sound(&row(held)) && is_undisturbed(&held.run) && is_constant(&held.run));
     let first = usable.min_by(|a, b| a.run.started_at.cmp(&b.run.started_at))?;
     let window_ns = first.run.plan.duration_ns.filter(|&window_ns| window_ns >= SHORTEST_NS)?;
     Some((first.level, [(window_ns / AGAIN).max(AGAIN_NS), window_ns]))
@@ -183,7 +184,7 @@ mod tests {
             21.0 + (at % 3) as f64
         }
         fn noisy(at: u64) -> f64 {
-            if at % 2 == 0 { 20.0 } else { 60.0 }
+            if at.is_multiple_of(2) { 20.0 } else { 60.0 }
         }
         let cases: [(&str, Trend, Trend); 5] = [
             ("the same", steady, steady),

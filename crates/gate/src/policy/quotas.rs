@@ -106,7 +106,10 @@ impl Policy {
     pub(crate) fn with_quotas(&self) -> impl Iterator<Item = QuotaOf> + '_ {
         let routes = self.routes().map(|route| QuotaOf::Route(route.number));
         let tiers = (0..self.tiers.len() as u32).map(QuotaOf::Tier);
-        tiers.chain(routes).chain([QuotaOf::All]).filter(move |of| self.quotas(*of) != Quotas::default())
+        tiers
+            .chain(routes)
+            .chain([QuotaOf::All])
+            .filter(move |of| self.quotas(*of) != Quotas::default())
     }
 }
 

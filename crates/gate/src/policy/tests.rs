@@ -276,7 +276,8 @@ fn the_shortest_of_the_longest_bodies_holds() {
 #[test]
 fn tiers_as_a_whole_and_addresses_have_quotas_of_days_and_months() {
     let of_day = Quotas { day: Some(2), month: None };
-    for (quotas, left_s) in [(of_day, 86_400), (Quotas { day: None, month: Some(2) }, 31 * 86_400)] {
+    for (quotas, left_s) in [(of_day, 86_400), (Quotas { day: None, month: Some(2) }, 31 * 86_400)]
+    {
         for of_address in [false, true] {
             let mut desk = Desk::new();
             match of_address {

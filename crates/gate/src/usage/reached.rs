@@ -165,7 +165,8 @@ mod tests {
         drop(Store::open(&path).unwrap());
         assert_eq!(reached(&path, 7, 3), Ok(Vec::new()));
         let mut table = ReachedTable::open(&path).unwrap();
-        let whose = [Whose::All, Whose::Key(12), Whose::Route("all".into()), Whose::Tier("all".into())];
+        let whose =
+            [Whose::All, Whose::Key(12), Whose::Route("all".into()), Whose::Tier("all".into())];
         let of =
             |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month, beside: false };
         // Day, month, and what is kept of day 7 and month 3.

@@ -6,9 +6,7 @@ use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
 use model::plan::Today;
-use model::{
-    Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict,
-};
+use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict};
 
 use super::judge::usual_responses;
 use super::{Asked, Fed, Search, reverse, saturated, step};

@@ -62,7 +62,9 @@ fn quotas_of_tiers_of_routes_and_of_all_are_of_all_gateways_together() {
                     let tier = Tier { together_quotas: quotas, ..Tier::unlimited("some") };
                     gateway.go_by(|settings| match of {
                         QuotaOf::Tier(_) => settings.tiers = vec![tier],
-                        QuotaOf::Route(_) => settings.routes = vec![Route { quotas, ..Route::to(0) }],
+                        QuotaOf::Route(_) => {
+                            settings.routes = vec![Route { quotas, ..Route::to(0) }]
+                        }
                         _ => settings.all_quotas = quotas,
                     });
                 }
