@@ -116,8 +116,8 @@ impl Unserved {
         Self { borne_ns, lasted_ns: 0 }
     }
 
-    /// Whether it has lasted too long with this interval. One in which nobody tried, or was without the server since it had
-    /// tried, says nothing, and neither does one in which the generator itself did not run.
+    /// Whether it has lasted too long with this interval. One in which nobody tried, and nobody was down, says nothing, and
+    /// neither does one in which the generator itself did not run.
     fn too_long(&mut self, interval: &Interval) -> bool {
         let presence = &interval.tally.presence;
         if presence.served != 0 || interval.tally.responses_done > 0 {
