@@ -183,7 +183,7 @@ mod tests {
             21.0 + (at % 3) as f64
         }
         fn noisy(at: u64) -> f64 {
-            if at % 2 == 0 { 20.0 } else { 60.0 }
+            if at.is_multiple_of(2) { 20.0 } else { 60.0 }
         }
         let cases: [(&str, Trend, Trend); 5] = [
             ("the same", steady, steady),
