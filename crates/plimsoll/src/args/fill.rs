@@ -53,8 +53,8 @@ pub struct FillArgs {
     /// The column of the database that a pool's column has the ids of; may be repeated
     #[arg(long, value_name = "POOL.COLUMN=TABLE.COLUMN", value_parser = parse_pool, requires = "workload")]
     pub pool: Vec<(String, String)>,
-    /// Fill nothing, and write the values of this key to a file for a pool. A value's weight is the number of rows that refer
-    /// to it, and 1 more, so that those without any are asked for too. May be repeated
+    /// Fill nothing, and write the values of this key to a file for a pool, each with 1 + the number of rows that refer to it
+    /// as its weight, so that those without any are asked for too. May be repeated
     #[arg(long, value_name = "TABLE.COLUMN", conflicts_with_all = ["rows", "workload", "clean", "resume", "dry_run"])]
     pub pools: Vec<String>,
     /// Folder for the files of --pools
