@@ -468,10 +468,11 @@ mod tests {
             for arg in command.get_arguments().filter(|arg| !arg.is_hide_default_value_set()) {
                 let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string);
                 let says = help.unwrap_or_default().contains("[default");
-                let mut defaults = arg.get_default_values().iter();
+                let defaults = arg.get_default_values();
                 let (name, command) = (arg.get_id(), command.get_name());
-                assert!(!says || defaults.len() == 0, "{command}: two defaults of {name}");
-                assert!(defaults.all(|default| !default.is_empty()), "{command}: none of {name}");
+                assert!(!says || defaults.is_empty(), "{command}: two defaults of {name}");
+                let empty = defaults.iter().any(|default| default.is_empty());
+                assert!(!empty, "{command}: the default of {name} is empty");
             }
             commands.extend(command.get_subcommands().cloned());
         }
