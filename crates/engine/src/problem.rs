@@ -14,7 +14,8 @@ const SPEAKS_NO_TLS: &str = "the server does not speak TLS on this port: use htt
 /// The failure of a request in the clear to a server that expects TLS.
 pub const SPEAKS_TLS: &str = "the server speaks TLS on this port: use https://";
 /// The failure of a request in the clear to a server whose response asks for TLS. It may come of another server behind it.
-pub const ASKS_FOR_TLS: &str = "the server responds with 400 and says that it expects TLS on this port: use https://";
+pub const ASKS_FOR_TLS: &str =
+    "the server responds with 400 and says that it expects TLS on this port: use https://";
 /// The failure of a request to a server that takes nothing but HTTP/2.
 const SPEAKS_HTTP2: &str = "the server speaks HTTP/2 on this port, as for gRPC, and Plimsoll speaks only HTTP/1.1: \
                             use a port that takes HTTP/1.1";
@@ -175,8 +176,10 @@ mod tests {
         let settings = *b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64";
         let goaway = *b"\0\0\x08\x07\0\0\0\0\0\0\0\0\0\0\0\0\x01";
         let alert = [0x15, 3, 3, 0, 2, 2, 40];
-        let go = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-        let nginx = b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 255\r\n\r\n<html>\r\n\
+        let go =
+            b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+        let nginx =
+            b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 255\r\n\r\n<html>\r\n\
             <head><title>400 The plain HTTP request was sent to HTTPS port</title></head>";
         for (came, in_the_clear, spoken) in [
             (&settings[..], true, Some(SPEAKS_HTTP2)),
@@ -191,7 +194,11 @@ mod tests {
             (&go[..], false, None),
             (&nginx[..], true, Some(ASKS_FOR_TLS)),
             (&b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"[..], true, None),
-            (&b"HTTP/1.1 200 OK\r\n\r\nThe plain HTTP request was sent to HTTPS port"[..], true, None),
+            (
+                &b"HTTP/1.1 200 OK\r\n\r\nThe plain HTTP request was sent to HTTPS port"[..],
+                true,
+                None,
+            ),
         ] {
             assert_eq!(spoken_instead(came, in_the_clear), spoken, "{came:?}");
         }

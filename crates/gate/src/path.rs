@@ -52,5 +52,6 @@ pub(crate) use fields::alike;
 pub(crate) use key::bearer;
 pub use refusal::Fault;
 pub use rewritten::rewritten;
+pub(crate) use server::files_advice;
 pub use server::{Gate, Listener, Options, StartError};
 pub use shared::{FAULT_STATUSES, PathCounts, PathReader};

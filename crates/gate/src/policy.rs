@@ -161,6 +161,8 @@ pub struct Policy {
     all: Limits,
     all_quotas: Quotas,
     address: Limits,
+    address_quotas: Quotas,
+    body_max_bytes: u64,
     line: Option<Arc<Line>>,
     /// Before the same API, as configured.
     gateways: u32,
@@ -181,6 +183,11 @@ impl Policy {
     /// For a number that no ticket carries.
     pub fn route(&self, number: u32) -> &Route {
         &self.routes[number as usize]
+    }
+
+    /// The name of a tier by its number: where it is not configured, that of the tier in its place.
+    pub(crate) fn tier_name(&self, number: u32) -> &str {
+        &self.tier(number).1.name
     }
 
     /// The name of a route by its number, `-` for [`NONE`].

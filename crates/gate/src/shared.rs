@@ -19,7 +19,7 @@
 //! the same requests come up to A sooner, so it is late by A at most, however long it goes on. What was let through too much
 //! is counted, so that the following time has as much less: the excess does not grow with W.
 //!
-//! Quotas are those of keys, of routes and of all requests; keys that replace each other have one, by the name of the first.
+//! Quotas are those of keys, of tiers, of routes and of all requests; keys that replace each other have one, by the name of the first.
 //! Rates other than those of keys and of the load line are each gateway's own.
 //!
 //! What the server keeps is of one rate: gateways share those that are the same in their configurations. A reload of one of them

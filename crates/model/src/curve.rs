@@ -34,6 +34,9 @@ pub struct Curve {
     /// The commonest response, where known.
     #[serde(rename = "answer")]
     pub commonest_response: Option<CommonestResponse>,
+    /// How the server changed within a level or after it, in words, where levels are of two servers for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
 }
 
 /// Where a curve's figures were measured.
@@ -134,6 +137,7 @@ impl Curve {
                 .levels
                 .iter()
                 .find_map(|held| held.run.commonest_response.clone()),
+            change: change(sweep),
         };
         curve.sorted()
     }
@@ -156,6 +160,7 @@ impl Curve {
             }),
             environment: Some(run.environment.clone()),
             commonest_response: run.commonest_response.clone(),
+            change: None,
         }
     }
 
@@ -170,6 +175,15 @@ impl Curve {
             None => Ok(self),
         }
     }
+}
+
+/// See [`Curve::change`]: no run is `INVALID` for this reason by itself.
+fn change(sweep: &Sweep) -> Option<String> {
+    let mut reasons = sweep.levels.iter().flat_map(|held| &held.run.validity.reasons);
+    let found = reasons.find(|reason| {
+        reason.code == ReasonCode::NotSteady && reason.consequence == Verdict::Invalid
+    });
+    found.map(|reason| reason.text.clone())
 }
 
 impl CurveRow {
@@ -228,6 +242,7 @@ mod tests {
             success_means: SuccessMeaning::Unstated,
             environment: None,
             commonest_response: None,
+            change: None,
         }
     }
 

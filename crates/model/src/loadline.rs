@@ -46,7 +46,8 @@ pub struct LoadLine {
     /// The daily users whose busiest hour comes to these rates, where the users of the load are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_users: Option<DailyUsers>,
-    /// Whether more may be carried: the generator, or the highest level asked for, was the limit.
+    /// Whether more may be carried: the generator, or the highest level asked for, was the limit, or the run at the
+    /// capacity is a `LOWER_BOUND`.
     pub at_least: bool,
     /// How long the rate was held to confirm it; absent where it was not.
     pub confirmed_for_ns: Option<Nanos>,

@@ -63,6 +63,9 @@ pub struct Sweep {
     pub ended: Option<String>,
     /// The levels run so far.
     pub levels: Vec<Level>,
+    /// The first usable level, measured again at the end: whether the server is still the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<Level>,
 }
 
 impl Sweep {

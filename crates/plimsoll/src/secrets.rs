@@ -184,7 +184,8 @@ fn mask_urls(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || c.is_control() || "`\"'<>".contains(c);
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = ["http://", "https://"].into_iter().filter_map(|scheme| rest.find(scheme)).min()
+    while let Some(at) =
+        ["http://", "https://"].into_iter().filter_map(|scheme| rest.find(scheme)).min()
     {
         let url = &rest[at..];
         let url = &url[..url.find(ends).unwrap_or(url.len())];
@@ -610,7 +611,11 @@ mod tests {
             (&[], "`http://ann:hunter2@[bad/` is not a URL", "`http://***@[bad/` is not a URL"),
             (&[], "http://h/a?user_key=abc: refused", "http://h/a?user_key=***: refused"),
             (&[], "did you mean https://ann:abc@h/?", "did you mean https://***@h/?"),
-            (&[], "see http://h/?token=abc, or http://g/.", "see http://h/?token=***, or http://g/."),
+            (
+                &[],
+                "see http://h/?token=abc, or http://g/.",
+                "see http://h/?token=***, or http://g/.",
+            ),
             (&[], "as in http://[::1]:8080/", "as in http://[::1]:8080/"),
         ] {
             let repeated = mask_repeated(message, line.iter().map(|word| (*word).to_owned()));

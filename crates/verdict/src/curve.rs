@@ -147,7 +147,8 @@ fn carried(row: &CurveRow) -> f64 {
     row.qps * row.success.unwrap_or(1.0)
 }
 
-fn sound(row: &CurveRow) -> bool {
+/// Whether a level's QPS is that of a server that answers there, as far as one row tells.
+pub(crate) fn sound(row: &CurveRow) -> bool {
     known(row) && row.success.is_none_or(|ratio| ratio >= SOUND) && row.qps > 0.0
 }
 
@@ -180,10 +181,11 @@ fn nothing_sound(curve: &Curve) -> String {
 }
 
 fn two_servers(curve: &Curve, row: &CurveRow) -> String {
+    let change = curve.change.as_deref().unwrap_or("the server changed");
     format!(
-        "The server changed within the level of {}: what was measured before and after that is of two different servers, \
-         and is not compared",
-        level_of(curve.kind, row.level)
+        "The levels are of two different servers, and are not compared. At {}, {}",
+        level_of(curve.kind, row.level),
+        change.trim_end_matches('.')
     )
 }
 

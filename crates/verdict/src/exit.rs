@@ -264,6 +264,7 @@ mod tests {
             objective_mean_ns: 500_000_000,
             ended: None,
             levels,
+            again: None,
         }
     }
 

@@ -53,7 +53,7 @@ pub use ladder::{Ladder, Outcome, Step};
 pub use offered::kept_up;
 pub use refused::refused;
 pub use seen::Seen;
-pub use turned::mark_turned;
+pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

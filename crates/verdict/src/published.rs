@@ -88,5 +88,6 @@ pub(crate) fn published(name: &str) -> Curve {
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,
+        change: None,
     }
 }

@@ -85,6 +85,7 @@ mod tests {
             objective_mean_ns: 500_000_000,
             ended: None,
             levels: (1..).zip(statuses).map(level).collect(),
+            again: None,
         }
     }
 

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
+mod advice;
 mod generator;
 mod idle;
 mod machine;
@@ -22,9 +23,11 @@ mod users;
 mod way;
 mod window;
 
+pub use advice::brief_advice;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
-pub(crate) use steady::turn::turned;
+pub(crate) use steady::SHORTEST_NS;
+pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
@@ -43,7 +46,7 @@ pub struct Rule {
     pub condition: &'static str,
     /// What it makes of the result, and why; thresholds likewise.
     pub consequence: &'static str,
-    /// What to do about it; ends every reason's text.
+    /// What to do about it; ends every reason's text, unless what happened asks for something else.
     pub advice: &'static str,
     /// A note and its advice where there is one line for it; empty where it is never a note, or its
     /// advice is as short.
@@ -55,7 +58,7 @@ impl Rule {
     /// The reason this rule gives on a run, if it applies.
     pub fn apply(&self, run: &Run) -> Option<Reason> {
         let (consequence, evidence) = (self.check)(run)?;
-        let text = format!("{evidence}. {}", self.advice);
+        let text = format!("{evidence}. {}", self.advice_on(run).0);
         Some(Reason { code: self.code, consequence, text })
     }
 }
@@ -395,8 +398,10 @@ pub const RULES: &[Rule] = &[
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
                       or more: once warm, the server carries more. INVALID at a level of a sweep, when \
-                      latency became {TURNED} times as long or as short within it for good, or more: levels \
-                      before and after are of two servers. Else a note: the figures depend on how long you measured",
+                      latency became {TURNED} times as long or as short within it for good, or more, or {CHANGED} times \
+                      when the first usable level was measured again at the end: levels before and after are of two \
+                      servers. Else a note: the figures depend on how long you measured; of a server that became \
+                      slower, the advice is to find out why",
         advice: "Exclude warm-up and ramp (--warmup), and measure longer (-d) until the figures settle.",
         brief: "it was not steady: use --warmup, measure longer (-d)",
         check: steady::not_settled,

@@ -186,12 +186,7 @@ impl Worker {
         let in_session = self.conns[j].in_session;
         let at = match &self.pace {
             Pace::Open { .. } if !in_session => return self.room(j),
-            Pace::Open { .. } => now,
-            Pace::Closed { pace_ns, think_ns, .. } => {
-                let paced =
-                    pace_ns.map_or(now, |pace| self.conns.last_sent(j).saturating_add(pace));
-                paced.max(think_ns.map_or(now, |think| now.saturating_add(think)))
-            }
+            _ => self.after_pause(self.conns.last_sent(j), now),
         };
         if at > now {
             self.user_timers.add(at, j);
@@ -199,6 +194,17 @@ impl Worker {
             self.limit.hold_back(j);
         } else if self.may_send(now) {
             self.start(net, j, now);
+        }
+    }
+
+    /// When a user goes on at `now` whose last attempt began at `began`: after its pace and its think time, if it has them.
+    pub(super) fn after_pause(&self, began: Nanos, now: Nanos) -> Nanos {
+        match &self.pace {
+            Pace::Open { .. } => now,
+            Pace::Closed { pace_ns, think_ns, .. } => {
+                let paced = pace_ns.map_or(now, |pace| began.saturating_add(pace));
+                paced.max(think_ns.map_or(now, |think| now.saturating_add(think)))
+            }
         }
     }
 

@@ -12,7 +12,8 @@ use crate::conn::{Conn, ConnState};
 use crate::problem::spoken_instead;
 use crate::recorder::{Attempt, InFlight, Recorder};
 
-/// First pause before a connection that could not be opened is tried again; it doubles up to a second.
+/// First pause before a connection that could not be opened is tried again, of a user without a longer one of its own; it
+/// doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
 const BACKOFF_DOUBLINGS: u16 = 7;
 
@@ -78,7 +79,9 @@ impl Worker {
         let backoff =
             (FIRST_BACKOFF << conn.failures.min(BACKOFF_DOUBLINGS)).min(1000 * MILLISECOND);
         conn.failures = conn.failures.saturating_add(1);
-        self.user_timers.add(now + backoff, j);
+        // An attempt that fails is one of those that a user's pace allows: more of them would count for more of its time.
+        let paused = self.after_pause(self.conns[j].began, now);
+        self.user_timers.add(paused.max(now + backoff), j);
     }
 
     /// The attempt that connection `j` was opened for; `None` if a limit by count leaves no room for

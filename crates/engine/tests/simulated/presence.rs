@@ -301,6 +301,40 @@ fn a_stall_of_users_that_pause_is_named_and_slow_requests_of_some_are_not() {
     }
 }
 
+/// Whoever sends every two seconds tries as often while the server is dead: what fails is the part of the requests that
+/// it is of the time.
+#[test]
+fn users_that_pause_try_a_dead_server_as_often_as_they_would_have_sent() {
+    for (pace_ns, think_ns) in [(Some(2 * SECOND), None), (None, Some(2 * SECOND))] {
+        let load = closed(20).with(|plan| {
+            (plan.pace_ns, plan.think_ns) = (pace_ns, think_ns);
+            plan.duration_ns = Some(40 * SECOND);
+        });
+        let run = judged(drive(&load, |world| vec![well(world, &load, 0, 20 * SECOND)]).run);
+        let (consequence, text) = finding(&run).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!((390..=410).contains(&run.totals.attempts), "{}", run.totals.attempts);
+        let success = run.rates.success_ratio.unwrap();
+        let of_attempts = run.rates.attempts_success_ratio.unwrap_or(success);
+        for share in [success, of_attempts, run.rates.available_ratio.unwrap()] {
+            assert!((share - 0.5).abs() < 0.03, "{share}: {:?}", run.rates);
+        }
+    }
+}
+
+/// A quarter of the users meet a second without the server, and miss four of theirs for it.
+#[test]
+fn an_absence_shorter_than_the_pace_is_the_share_of_time_that_it_lasted() {
+    let load = closed(20).with(|plan| {
+        (plan.pace_ns, plan.duration_ns) = (Some(4 * SECOND), Some(40 * SECOND));
+    });
+    let serve = |world: &World| {
+        vec![well(world, &load, 0, 10 * SECOND), well(world, &load, 11 * SECOND, 90 * SECOND)]
+    };
+    let available = drive(&load, serve).run.rates.available_ratio.unwrap();
+    assert!((available - 39.0 / 40.0).abs() < 0.006, "{available}");
+}
+
 #[test]
 fn responses_that_cannot_be_used_are_named() {
     let twice = [OK, OK].concat();

@@ -131,7 +131,7 @@ pub struct Line {
     pub measured_at: String,
     /// Whether its rate was held for long.
     pub confirmed: bool,
-    /// Whether nothing above it was measured.
+    /// Whether the API may carry more, as something else was the limit when it was measured.
     pub at_least: bool,
     /// How wide the interval is that the rate was measured within, as a part of the rate; `None` where nothing above was
     /// measured.

@@ -132,10 +132,6 @@ impl Built {
             return Err(builder.wrong(written, "the admin API never shares the address of clients"));
         }
         builder.no_admin_upstream(config, &upstreams, admin)?;
-        builder.no_quotas(
-            &config.limits.address,
-            "addresses are too many to be remembered for a day",
-        )?;
         let policy = PolicySettings {
             routes,
             upstreams,
@@ -146,6 +142,8 @@ impl Built {
             all: builder.limits(&config.limits.all)?,
             all_quotas: builder.quotas(&config.limits.all)?,
             address: builder.limits(&config.limits.address)?,
+            address_quotas: builder.quotas(&config.limits.address)?,
+            body_max_bytes: config.limits.body.map_or(u64::MAX, |bytes| bytes.0),
             line,
             gateways: builder.gateways(config)?,
             trust: None,
@@ -408,7 +406,6 @@ impl Builder<'_> {
             per_month: written.per_month.clone(),
         };
         let quotas = self.quotas(&each)?;
-        self.no_quotas(&written.together, "the keys of a tier have quotas, each its own")?;
         Ok(Tier {
             name: written.name.get_ref().clone(),
             priority: written.priority,
@@ -416,6 +413,7 @@ impl Builder<'_> {
             day_quota: quotas.day,
             month_quota: quotas.month,
             together: self.limits(&written.together)?,
+            together_quotas: self.quotas(&written.together)?,
             body_max_bytes: written.body.map(|bytes| bytes.0),
             closed: written.unshared == UnsharedConfig::Closed,
         })
@@ -433,16 +431,6 @@ impl Builder<'_> {
     fn quotas(&self, written: &LimitConfig) -> Result<Quotas, ConfigError> {
         let quota = |written| self.count("a quota", written);
         Ok(Quotas { day: quota(&written.per_day)?, month: quota(&written.per_month)? })
-    }
-
-    /// Refuses quotas of what has none.
-    fn no_quotas(&self, written: &LimitConfig, why: &str) -> Result<(), ConfigError> {
-        match written.per_day.as_ref().or(written.per_month.as_ref()) {
-            Some(quota) => {
-                Err(self.wrong(quota, format!("a quota is of a key, a route or all: {why}")))
-            }
-            None => Ok(()),
-        }
     }
 
     fn access_log(&self, written: &AccessLogConfig) -> Result<Option<AccessLog>, ConfigError> {

@@ -280,10 +280,10 @@ pub struct LimitConfig {
     /// Requests in flight.
     #[schemars(with = "Option<u32>")]
     pub concurrency: Option<Spanned<u32>>,
-    /// Requests in a day of UTC: of a route, or of all together.
+    /// Requests in a day of UTC.
     #[schemars(with = "Option<u64>")]
     pub per_day: Option<Spanned<u64>>,
-    /// Requests in a month of UTC: of a route, or of all together.
+    /// Requests in a month of UTC.
     #[schemars(with = "Option<u64>")]
     pub per_month: Option<Spanned<u64>>,
 }
@@ -338,7 +338,7 @@ pub enum UnsharedConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SharedConfig {
-    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates of keys, the load line, and the quotas of keys, of routes
+    /// A Redis or Valkey server: `redis://HOST:6379/0`. The rates of keys, the load line, and the quotas of keys, of tiers, of routes
     /// and of all requests are then those of all gateways together.
     #[schemars(with = "Option<String>")]
     pub server: Option<Spanned<String>>,
@@ -365,7 +365,7 @@ pub struct KeysConfig {
     pub query: Option<String>,
 }
 
-/// Limits of all requests, and of each address.
+/// Limits of all requests together, of each address, and of each request.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
@@ -373,6 +373,8 @@ pub struct LimitsConfig {
     pub all: LimitConfig,
     /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too.
     pub address: LimitConfig,
+    /// The longest body of any request; its route or tier may have a shorter one.
+    pub body: Option<Bytes>,
 }
 
 /// What clients are held to.

@@ -176,8 +176,9 @@ impl Control {
         let Built { policy: mut settings, admin, .. } = built;
         // Usage of a month is read where it is needed alone.
         let has_quotas = loaded.has_quota || have_quotas(&settings);
-        let used = has_quotas.then(|| Used::read(&store, store_path, None)).transpose()?;
-        used.iter().try_for_each(|used| used.begin(&store, &state, &settings.routes))?;
+        let read = || Used::read(&store, store_path, &settings.tiers, None);
+        let used = has_quotas.then(read).transpose()?;
+        used.iter().try_for_each(|used| used.begin(&store, &state, &settings))?;
         let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
         let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
         record_names(&store, &settings)?;

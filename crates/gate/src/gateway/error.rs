@@ -10,7 +10,7 @@ use model::quote::visible;
 use crate::admission::LineError;
 use crate::config::ConfigError;
 use crate::keys::StoreError;
-use crate::path::StartError;
+use crate::path::{StartError, files_advice};
 use crate::policy::TooManyNames;
 
 /// What keeps a gateway from starting, or a change from being made.
@@ -69,14 +69,33 @@ impl fmt::Display for GatewayError {
             Self::Names(error) => error.fmt(f),
             Self::Path(error) => error.fmt(f),
             Self::Admin(address, error) => {
-                write!(
-                    f,
-                    "the admin API cannot listen on {address}: {error}; choose another with --admin"
-                )
+                let advice = files_advice(error).unwrap_or("choose another with --admin");
+                write!(f, "the admin API cannot listen on {address}: {error}; {advice}")
             }
-            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
+            Self::Thread(error) => match files_advice(error) {
+                Some(advice) => write!(f, "cannot start a thread: {error}; {advice}"),
+                None => write!(f, "cannot start a thread: {error}"),
+            },
         }
     }
 }
 
 impl std::error::Error for GatewayError {}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn files_that_lack_are_no_fault_of_the_admin_apis_address() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        let said = |errno: Errno| GatewayError::Admin(address, errno.into()).to_string();
+        let files = said(Errno::MFILE);
+        assert!(files.contains("ulimit -Hn") && !files.contains("--admin"), "{files}");
+        assert!(said(Errno::ADDRINUSE).ends_with("choose another with --admin"));
+        let thread = GatewayError::Thread(Errno::MFILE.into()).to_string();
+        assert!(thread.contains("ulimit -Hn"), "{thread}");
+    }
+}

@@ -8,8 +8,11 @@ use super::control::{Changing, Control, unix_s};
 use super::own::{Counts, Own};
 use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
-use crate::policy::{PolicySettings, Quotas, Route, State, Tier};
+use crate::policy::{PolicySettings, QuotaOf, Quotas, State, Tier};
 use crate::usage::{Period, Reached, Whose, reached, used_by_key, used_by_route};
+
+/// In usage, the number of the key of requests without one.
+const NO_KEY: u64 = 0;
 
 /// What the keys of a store are, all of which were read.
 #[derive(Default)]
@@ -73,26 +76,28 @@ pub(super) fn have_quotas(settings: &PolicySettings) -> bool {
     quotas(settings).next().is_some()
 }
 
-/// What has quotas, and which: keys of tiers, routes, and all requests together.
+/// What has quotas, and which: keys of tiers, tiers as a whole, routes, and all requests together.
 fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas)> {
     let of_tier = |tier: &Tier| Quotas { day: tier.day_quota, month: tier.month_quota };
     let tiers = settings.tiers.iter();
     let tiers = tiers.map(move |tier| ("tier", tier.name.as_str(), of_tier(tier)));
+    let wholes = settings.tiers.iter();
+    let wholes = wholes.map(|tier| ("whole tier", tier.name.as_str(), tier.together_quotas));
     let routes = settings.routes.iter().map(|route| ("route", route.name.as_str(), route.quotas));
-    let all = tiers.chain(routes).chain([("all", "", settings.all_quotas)]);
+    let all = tiers.chain(wholes).chain(routes).chain([("all", "", settings.all_quotas)]);
     all.filter(|(_, _, quotas)| *quotas != Quotas::default())
 }
 
 /// Requests that were let through, as the store knows them: by the number of their key, the first of those that replace each
-/// other, and by the name of their route; `None` stands for all together.
+/// other, and by what else has quotas.
 #[derive(Debug)]
 pub(super) struct Used {
     day: u32,
     month: u32,
     of_day: BTreeMap<u64, u64>,
     of_month: BTreeMap<u64, u64>,
-    routes_of_day: BTreeMap<Option<String>, u64>,
-    routes_of_month: BTreeMap<Option<String>, u64>,
+    others_of_day: BTreeMap<Whose, u64>,
+    others_of_month: BTreeMap<Whose, u64>,
 }
 
 /// Counts what was written of a quota where that is more than usage says.
@@ -112,10 +117,12 @@ fn less<K: Ord + Clone>(
 }
 
 impl Used {
-    /// In the day and the month that it is now. With what this gateway reported itself: of other gateways alone.
+    /// In the day and the month that it is now, of these tiers among others. With what this gateway reported itself: of other
+    /// gateways alone.
     pub(super) fn read(
         store: &Store,
         path: &Path,
+        tiers: &[Tier],
         own: Option<&Own>,
     ) -> Result<Self, GatewayError> {
         let now = unix_s();
@@ -140,8 +147,8 @@ impl Used {
             for (name, own) in own.into_iter().flat_map(|own| &own.by_route) {
                 used.entry(name.clone()).and_modify(|used| *used = used.saturating_sub(*own));
             }
-            let all = (None, used.values().sum::<u64>());
-            let routes = used.into_iter().map(|(name, used)| (Some(name), used));
+            let all = (Whose::All, used.values().sum::<u64>());
+            let routes = used.into_iter().map(|(name, used)| (Whose::Route(name), used));
             Ok::<BTreeMap<_, _>, GatewayError>(routes.chain([all]).collect())
         };
         let mut used = Self {
@@ -149,35 +156,58 @@ impl Used {
             month: periods.month,
             of_day: of(of_day, own_day)?,
             of_month: of(of_month, own_month)?,
-            routes_of_day: of_routes(of_day, own_day)?,
-            routes_of_month: of_routes(of_month, own_month)?,
+            others_of_day: of_routes(of_day, own_day)?,
+            others_of_month: of_routes(of_month, own_month)?,
         };
         let all = reached(path, periods.day, periods.month).map_err(GatewayError::File)?;
-        let others = all.into_iter().filter(|one| own.is_none() || !one.beside);
-        for Reached { whose, day, month, .. } in others {
-            let route = match whose {
-                Whose::Key(id) => {
-                    raise(&mut used.of_day, replaced.first(id), day.1);
-                    raise(&mut used.of_month, replaced.first(id), month.1);
-                    continue;
-                }
-                Whose::Route(name) => Some(name),
-                Whose::All => None,
-            };
-            raise(&mut used.routes_of_day, route.clone(), day.1);
-            raise(&mut used.routes_of_month, route, month.1);
+        let all: Vec<_> = all.into_iter().filter(|one| own.is_none() || !one.beside).collect();
+        for Reached { whose, day, month, .. } in &all {
+            if let Whose::Key(id) = whose {
+                raise(&mut used.of_day, replaced.first(*id), day.1);
+                raise(&mut used.of_month, replaced.first(*id), month.1);
+            }
+        }
+        used.count_tiers(store, tiers)?;
+        for Reached { whose, day, month, .. } in all {
+            if !matches!(whose, Whose::Key(_)) {
+                raise(&mut used.others_of_day, whose.clone(), day.1);
+                raise(&mut used.others_of_month, whose, month.1);
+            }
         }
         Ok(used)
     }
 
-    /// Has keys, these routes and all together begin with it.
+    /// Sums up by tiers what keys used, where a tier has quotas as a whole. Keys of no tier that is configured, and requests
+    /// without a key, are of the first.
+    fn count_tiers(&mut self, store: &Store, tiers: &[Tier]) -> Result<(), GatewayError> {
+        let Some(first) = tiers.first() else { return Ok(()) };
+        if tiers.iter().all(|tier| tier.together_quotas == Quotas::default()) {
+            return Ok(());
+        }
+        let mut count = |tier: &str, id: u64| {
+            let tier = tiers.iter().find(|known| known.name == tier).unwrap_or(first);
+            for (of_keys, of_others) in [
+                (&self.of_day, &mut self.others_of_day),
+                (&self.of_month, &mut self.others_of_month),
+            ] {
+                if let Some(used) = of_keys.get(&id) {
+                    *of_others.entry(Whose::Tier(tier.name.clone())).or_default() += used;
+                }
+            }
+        };
+        count("", NO_KEY);
+        let each = |key: KeyRecord| count(&key.key.tier, key.id);
+        store.each_key(each).map_err(GatewayError::Store)
+    }
+
+    /// Has keys, and what has quotas by these settings, begin with it.
     pub(super) fn begin(
         &self,
         store: &Store,
         state: &State,
-        routes: &[Route],
+        settings: &PolicySettings,
     ) -> Result<(), GatewayError> {
-        self.each_route(state, routes, false);
+        self.each_other(state, settings, false);
         self.each(store, state, |entry, day, month| {
             entry.day.raise(self.day, day);
             entry.month.raise(self.month, month);
@@ -190,32 +220,39 @@ impl Used {
         before: &Self,
         store: &Store,
         state: &State,
-        routes: &[Route],
+        settings: &PolicySettings,
     ) -> Result<(), GatewayError> {
         let (same_day, same_month) = (self.day == before.day, self.month == before.month);
         let since = Self {
             of_day: less(&self.of_day, &before.of_day, same_day),
             of_month: less(&self.of_month, &before.of_month, same_month),
-            routes_of_day: less(&self.routes_of_day, &before.routes_of_day, same_day),
-            routes_of_month: less(&self.routes_of_month, &before.routes_of_month, same_month),
+            others_of_day: less(&self.others_of_day, &before.others_of_day, same_day),
+            others_of_month: less(&self.others_of_month, &before.others_of_month, same_month),
             ..*self
         };
-        since.each_route(state, routes, true);
+        since.each_other(state, settings, true);
         since.each(store, state, |entry, day, month| {
             entry.day.add(self.day, day);
             entry.month.add(self.month, month);
         })
     }
 
-    /// Counts it for routes and all together, on top of what was used here where there is `more`.
-    fn each_route(&self, state: &State, routes: &[Route], more: bool) {
-        let of = |used: &BTreeMap<Option<String>, u64>, name: &Option<String>| {
-            used.get(name).copied().unwrap_or(0)
-        };
-        let names = routes.iter().map(|route| Some(route.name.clone()));
-        for name in names.chain([None]) {
-            let (day, month) = (of(&self.routes_of_day, &name), of(&self.routes_of_month, &name));
-            state.begin_quotas(name.as_deref(), (self.day, day), (self.month, month), more);
+    /// Counts it for tiers, routes and all together, on top of what was used here where there is `more`.
+    fn each_other(&self, state: &State, settings: &PolicySettings, more: bool) {
+        let tiers = settings.tiers.iter().map(|tier| {
+            let number = state.tier_number(&tier.name);
+            (Whose::Tier(tier.name.clone()), number.map(QuotaOf::Tier))
+        });
+        let routes = settings.routes.iter().map(|route| {
+            let number = state.route_number(&route.name);
+            (Whose::Route(route.name.clone()), number.map(QuotaOf::Route))
+        });
+        for (whose, of) in tiers.chain(routes).chain([(Whose::All, Some(QuotaOf::All))]) {
+            // With too many names, no policy is made.
+            let Some(of) = of else { continue };
+            let used = |used: &BTreeMap<Whose, u64>| used.get(&whose).copied().unwrap_or(0);
+            let (day, month) = (used(&self.others_of_day), used(&self.others_of_month));
+            state.begin_quotas(of, (self.day, day), (self.month, month), more);
         }
     }
 
@@ -250,36 +287,40 @@ impl Control {
         if !have_quotas(settings) || quotas(settings).eq(quotas(&changing.settings)) {
             return Ok(());
         }
-        self.read_used(changing, &settings.routes)
+        self.read_used(changing, settings)
     }
 
     /// Reads what was used of a day or month that begins again: what was counted of it was forgotten for that of another.
     pub(super) fn recall_used(&self) -> Result<(), GatewayError> {
         let changing = self.changing();
-        self.read_used(&changing, &changing.settings.routes)
+        self.read_used(&changing, &changing.settings)
     }
 
-    fn read_used(&self, changing: &Changing, routes: &[Route]) -> Result<(), GatewayError> {
-        let (store, path) = (&changing.store, self.store_path());
+    fn read_used(
+        &self,
+        changing: &Changing,
+        settings: &PolicySettings,
+    ) -> Result<(), GatewayError> {
+        let (store, path, tiers) = (&changing.store, self.store_path(), &settings.tiers);
         match &mut *self.awaited() {
             Some(awaited) => {
-                let used = Used::read(store, path, Some(&awaited.own))?;
-                used.add_since(&awaited.used, store, self.state(), routes)?;
+                let used = Used::read(store, path, tiers, Some(&awaited.own))?;
+                used.add_since(&awaited.used, store, self.state(), settings)?;
                 awaited.used = used;
                 Ok(())
             }
-            None => Used::read(store, path, None)?.begin(store, self.state(), routes),
+            None => Used::read(store, path, tiers, None)?.begin(store, self.state(), settings),
         }
     }
 
     /// Adds what the gateway that was taken over let through since this one began. To be called once that has ended.
     pub(super) fn add_used(&self) {
         let changing = self.changing();
-        let (store, routes) = (&changing.store, &changing.settings.routes);
+        let (store, settings) = (&changing.store, &changing.settings);
         let mut awaited = self.awaited();
         let Some(before) = awaited.take() else { return };
-        let added = Used::read(store, self.store_path(), Some(&before.own))
-            .and_then(|used| used.add_since(&before.used, store, self.state(), routes));
+        let added = Used::read(store, self.store_path(), &settings.tiers, Some(&before.own))
+            .and_then(|used| used.add_since(&before.used, store, self.state(), settings));
         if let Err(error) = added {
             self.troubles()
                 .say(format!("{error}: what the earlier gateway let through is not in quotas"));
@@ -320,5 +361,64 @@ fn settings_of(state: &State, key: &KeyRecord) -> Settings {
         at_once: key.key.at_once,
         day_quota: key.key.day_quota,
         month_quota: key.key.month_quota,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::keys::{Keys, NewKey, Stamp};
+    use crate::policy::{Route, Upstream};
+    use crate::usage::ReachedTable;
+
+    /// Requests of the day that each of these tiers begins with, where keys used 100, 10 and 1, and so much of the first tier was
+    /// written besides.
+    fn begun(tiers: &[&str], written: u64) -> Vec<u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        let mut store = Store::open(&path).unwrap();
+        let now = Periods::at(unix_s());
+        let of = |whose: Whose, used: u64| Reached {
+            whose,
+            day: (now.day, used),
+            month: (now.month, used),
+            beside: false,
+        };
+        let mut all = vec![of(Whose::Tier("free".into()), written)];
+        for (tier, used) in [("free", 100), ("gold", 10), ("", 1)] {
+            let new = NewKey { tier: tier.into(), ..NewKey::default() };
+            let (_, id) = store.add(&new, &Stamp { at_s: 0, by: "test" }).unwrap();
+            all.push(of(Whose::Key(id), used));
+        }
+        ReachedTable::open(&path).unwrap().raise(&all).unwrap();
+        let state = State::new(Arc::new(Keys::with_room(3)), 1);
+        load(&store, &state).unwrap();
+        let quotas = Quotas { day: Some(1000), month: None };
+        let tier = |name: &&str| Tier { together_quotas: quotas, ..Tier::unlimited(name) };
+        let settings = PolicySettings {
+            routes: vec![Route::to(0)],
+            tiers: tiers.iter().map(tier).collect(),
+            ..PolicySettings::open(Upstream::of("api", "127.0.0.1:1".parse().unwrap()))
+        };
+        let used = Used::read(&store, &path, &settings.tiers, None).unwrap();
+        used.begin(&store, &state, &settings).unwrap();
+        let number = |name: &&str| state.tier_number(name).unwrap();
+        let day = |name| state.quota_counts(QuotaOf::Tier(number(name))).0.used(now.day);
+        tiers.iter().map(day).collect()
+    }
+
+    #[test]
+    fn a_tier_as_a_whole_begins_with_what_its_keys_used() {
+        // A key of no tier, or of one that is not configured, is of the first.
+        for (tiers, written, expected) in [
+            (&["free", "gold"][..], 0, &[101, 10][..]),
+            (&["gold", "free"][..], 0, &[11, 100][..]),
+            (&["free"][..], 0, &[111][..]),
+            (&["free", "gold"][..], 200, &[200, 10][..]),
+        ] {
+            assert_eq!(begun(tiers, written), expected, "{tiers:?} {written}");
+        }
     }
 }

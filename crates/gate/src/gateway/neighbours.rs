@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::troubles::file_at;
+use rustix::io::Errno;
 
-/// "Protocol wrong type for socket", as Linux numbers it.
-const EPROTOTYPE: i32 = 91;
+use super::troubles::file_at;
 
 /// What other gateways are told apart from this one by.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ impl Neighbours {
 /// nobody waits it is refused for that.
 pub(super) fn is_alive(place: &Path) -> bool {
     let asked = UnixDatagram::unbound().and_then(|socket| socket.connect(place));
-    asked.is_err_and(|error| error.raw_os_error() == Some(EPROTOTYPE))
+    asked.is_err_and(|error| Errno::from_io_error(&error) == Some(Errno::PROTOTYPE))
 }
 
 #[cfg(test)]

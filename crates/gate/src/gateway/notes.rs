@@ -75,7 +75,8 @@ fn of_line(line: &Line) -> Vec<String> {
     }
     if line.at_least {
         notes.push(
-            "the load line is a lower bound: nothing above it was measured, so the API may carry more".to_owned(),
+            "the load line is a lower bound: the API may carry more, as something else was the limit when it was measured"
+                .to_owned(),
         );
     }
     if let Some(spread) = line.spread.filter(|spread| *spread > WIDE) {

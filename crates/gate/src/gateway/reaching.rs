@@ -66,7 +66,7 @@ impl Reaching {
         }
     }
 
-    /// What is to be written of these keys, of routes, and of all requests together.
+    /// What is to be written of these keys, of tiers, of routes, and of all requests together.
     fn due(&self, policy: &Policy, keys: impl Iterator<Item = u32>) -> Vec<(QuotaOf, Counts)> {
         let state = policy.state();
         let (day, month) = (state.calendar.day(), state.calendar.month());
@@ -95,6 +95,7 @@ fn is_due(quota: Option<u64>, now: (u32, u64), written: (u32, u64)) -> bool {
 fn reached(policy: &Policy, of: QuotaOf, counts: Counts, beside: bool) -> Reached {
     let whose = match of {
         QuotaOf::Key(slot) => Whose::Key(policy.state().keys.entry(slot).id()),
+        QuotaOf::Tier(number) => Whose::Tier(policy.tier_name(number).to_owned()),
         QuotaOf::Route(number) => Whose::Route(policy.route_name(number).to_owned()),
         QuotaOf::All => Whose::All,
     };

@@ -43,6 +43,11 @@ impl Quota {
         });
     }
 
+    /// Forgets what is counted, whatever the period.
+    pub fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Counts so many more, which another process let through.
     pub fn add(&self, period: u32, more: u64) {
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {

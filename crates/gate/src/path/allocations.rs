@@ -16,8 +16,8 @@ use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
 use crate::limits::Rate;
 use crate::policy::{
-    Current, HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Route, State,
-    Tier, Upstream,
+    Current, HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Quotas, Route,
+    State, Tier, Upstream,
 };
 
 const WARM: u64 = 300;
@@ -84,6 +84,7 @@ fn busy(state: &Arc<State>) -> Policy {
         &Settings { day_quota: Some(1 << 30), ..Settings::default() },
     );
     let limits = Limits { rate: Some(Rate::per_second(1e6)), at_once: Some(1000) };
+    let quotas = Quotas { day: Some(1 << 30), month: Some(1 << 30) };
     let named = |n: u32| Route {
         name: format!("route{n}"),
         path: PathPattern::parse(&format!("/v1/{n}/{{id}}")).unwrap(),
@@ -92,15 +93,23 @@ fn busy(state: &Arc<State>) -> Policy {
             set: vec![("x-set".into(), "1".into())],
         },
         limits,
+        quotas,
         ..Route::to(0)
     };
     let settings = PolicySettings {
         routes: (0..100).map(named).collect(),
         digester: Some(digester),
         key_source: KeySource::usual(),
-        tiers: vec![Tier { each: limits, together: limits, ..Tier::unlimited("first") }],
+        tiers: vec![Tier {
+            each: limits,
+            together: limits,
+            together_quotas: quotas,
+            ..Tier::unlimited("first")
+        }],
         all: limits,
+        all_quotas: quotas,
         address: limits,
+        address_quotas: quotas,
         line: Some(Arc::new(line)),
         ..PolicySettings::open(Upstream::of("api", "127.0.0.1:1".parse().unwrap()))
     };

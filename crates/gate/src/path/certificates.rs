@@ -84,10 +84,17 @@ impl Identity {
     }
 }
 
-/// Whom upstreams are checked against that speak TLS.
+/// Whom upstreams are checked against that speak TLS. Equal where the authorities are the same.
 #[derive(Debug, Clone)]
 pub struct Trust {
+    authorities: Arc<RootCertStore>,
     config: Arc<ClientConfig>,
+}
+
+impl PartialEq for Trust {
+    fn eq(&self, other: &Self) -> bool {
+        self.authorities.roots == other.authorities.roots
+    }
 }
 
 impl Trust {
@@ -123,9 +130,11 @@ impl Trust {
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
-        let mut config = config.with_root_certificates(roots).with_no_client_auth();
+        let authorities = Arc::new(roots);
+        let trusts = config.with_root_certificates(Arc::clone(&authorities));
+        let mut config = trusts.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config) })
+        Ok(Self { authorities, config: Arc::new(config) })
     }
 
     /// The gateway's side of a new connection to the server of this name.

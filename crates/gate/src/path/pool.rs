@@ -5,6 +5,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use super::certificates::Trust;
 use super::retry::Budget;
 use super::up::NONE;
 use crate::health::{Health, ServerHealth, Taken};
@@ -36,6 +37,8 @@ pub(super) struct Server {
     pub(super) socket: SocketAddr,
     /// The name that it is checked against where it speaks TLS.
     tls: Option<String>,
+    /// By whose signature, then.
+    trust: Option<Trust>,
     pub(super) pool: u32,
     /// Its place in the upstream's list.
     pub(super) place: usize,
@@ -64,7 +67,7 @@ impl Pools {
             };
             let known = self.pools.iter().position(|pool| pool.upstream.name == upstream.name);
             let number = known.unwrap_or(self.pools.len());
-            let servers = self.servers_of(upstream, number as u32, health);
+            let servers = self.servers_of(upstream, number as u32, policy.trust(), health);
             let pool =
                 Pool { upstream: upstream.clone(), budget: Budget::default(), servers, turn: 0 };
             match self.pools.get_mut(number) {
@@ -87,21 +90,30 @@ impl Pools {
         }
     }
 
-    fn servers_of(&mut self, upstream: &Upstream, pool: u32, health: &Health) -> Vec<u32> {
+    fn servers_of(
+        &mut self,
+        upstream: &Upstream,
+        pool: u32,
+        trust: Option<&Trust>,
+        health: &Health,
+    ) -> Vec<u32> {
         let mut numbers = Vec::new();
         for (place, address) in upstream.addresses.iter().enumerate() {
             let health = health.of(&upstream.name, address.socket);
             if upstream.active.is_none() {
                 health.not_checked();
             }
+            let trust = trust.filter(|_| address.tls.is_some());
             let same = |server: &Server| {
-                // A plain connection carries nothing for a server that speaks TLS now, or for one of another name.
-                let alike = server.socket == address.socket && server.tls == address.tls;
+                // A connection that was made plainly, to another name or by the word of an authority that is trusted no more
+                // carries nothing from now on.
+                let checked_alike = server.tls == address.tls && server.trust.as_ref() == trust;
+                let alike = server.socket == address.socket && checked_alike;
                 server.retired && server.pool == pool && alike
             };
             let number = match self.servers.iter().position(same) {
                 Some(number) => number,
-                None => self.new_server(address, pool, Arc::clone(&health)),
+                None => self.new_server(address, pool, trust, Arc::clone(&health)),
             };
             let server = &mut self.servers[number];
             (server.place, server.retired, server.health) = (place, false, health);
@@ -116,11 +128,13 @@ impl Pools {
         &mut self,
         address: &UpstreamAddress,
         pool: u32,
+        trust: Option<&Trust>,
         health: Arc<ServerHealth>,
     ) -> usize {
         let new = Server {
             socket: address.socket,
             tls: address.tls.clone(),
+            trust: trust.cloned(),
             pool,
             place: 0,
             health,
@@ -200,7 +214,8 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::ActiveCheck;
+    use crate::keys::Keys;
+    use crate::policy::{ActiveCheck, PolicySettings, State};
 
     fn upstream(ports: &[u16], balance: Balance) -> Upstream {
         let address = |port: &u16| {
@@ -309,6 +324,36 @@ mod tests {
             assert!(pools.servers[chosen as usize].idle.is_empty(), "{tls}");
             assert!(pools.servers[before as usize].retired);
         }
+    }
+
+    /// A renewed file with the same authorities changes nothing.
+    #[test]
+    fn a_connection_is_used_no_more_once_its_authority_is_trusted_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let trust = |name: &str| {
+            let path = folder.path().join(name);
+            if !path.exists() {
+                let names = ["localhost".to_owned()];
+                let made = rcgen::generate_simple_self_signed(names).unwrap();
+                std::fs::write(&path, made.cert.pem()).unwrap();
+            }
+            Some(Trust::read(Some(&path)).unwrap())
+        };
+        let mut upstream = upstream(&[1], Balance::RoundRobin);
+        upstream.addresses[0].tls = Some("localhost".to_owned());
+        let (mut pools, health) = (Pools::default(), Health::default());
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
+        let adopt = |pools: &mut Pools, trust: Option<Trust>| {
+            let settings = PolicySettings { trust, ..PolicySettings::open(upstream.clone()) };
+            pools.adopt(&Policy::new(&state, settings, None).unwrap(), &health);
+            pools.choose(0, NONE, 0).0
+        };
+        let first = adopt(&mut pools, trust("one"));
+        pools.servers[first as usize].open = 1;
+        assert_eq!(adopt(&mut pools, trust("one")), first);
+        let other = adopt(&mut pools, trust("two"));
+        assert_ne!(other, first);
+        assert!(pools.servers[first as usize].retired && !pools.servers[other as usize].retired);
     }
 
     /// An upstream whose servers change with every policy, as a scaled one's do, and one whose name does.

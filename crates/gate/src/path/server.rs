@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use net::{limits, socket};
+use rustix::io::Errno;
 
 use super::certificates::Identity;
 use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, PathReader, RUN, Shared};
@@ -20,8 +21,6 @@ use crate::policy::Current;
 
 /// Connections that the tables of a net are made for; they grow past it.
 const EXPECTED: usize = 4096;
-/// `EMFILE` of Linux.
-const TOO_MANY_FILES: i32 = 24;
 /// How often the end of the workers is looked for.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -91,8 +90,8 @@ impl fmt::Display for StartError {
 }
 
 /// What to do where it is files that lack, of which each worker has some.
-fn files_advice(cause: &io::Error) -> Option<&'static str> {
-    (cause.raw_os_error() == Some(TOO_MANY_FILES))
+pub(crate) fn files_advice(cause: &io::Error) -> Option<&'static str> {
+    (Errno::from_io_error(cause) == Some(Errno::MFILE))
         .then_some("ask for fewer --workers, or raise the hard limit on open files (ulimit -Hn)")
 }
 
@@ -287,12 +286,12 @@ mod tests {
 
     #[test]
     fn files_that_lack_are_no_fault_of_the_address() {
-        let refused = |errno| {
-            let cause = io::Error::from_raw_os_error(errno);
+        let refused = |errno: Errno| {
+            let cause = errno.into();
             StartError::Listen { address: SocketAddr::from(([127, 0, 0, 1], 80)), cause }
                 .to_string()
         };
-        let (files, taken) = (refused(TOO_MANY_FILES), refused(98));
+        let (files, taken) = (refused(Errno::MFILE), refused(Errno::ADDRINUSE));
         assert!(files.contains("fewer --workers") && !files.contains("--listen"), "{files}");
         assert!(taken.ends_with("choose another with --listen"), "{taken}");
     }

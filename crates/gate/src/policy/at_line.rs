@@ -79,20 +79,20 @@ impl Policy {
             state.ceiling.add(cost_milli);
         }
         if state.shared.is_on() {
-            self.share(key, route, cost_milli);
+            self.share(key, tier, route, cost_milli);
         }
         Ok(())
     }
 
     /// Has other gateways told of a request that was let through.
-    fn share(&self, key: u32, route: u32, cost_milli: u32) {
+    fn share(&self, key: u32, tier: u32, route: u32, cost_milli: u32) {
         let state = &*self.state;
         let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
         if key != NONE {
             took(QuotaOf::Key(key));
         }
-        // Of the rates of routes and of all requests nothing is told.
-        for of in [QuotaOf::Route(route), QuotaOf::All] {
+        // Of the rates of tiers, of routes and of all requests nothing is told.
+        for of in [QuotaOf::Tier(tier), QuotaOf::Route(route), QuotaOf::All] {
             if self.quotas(of) != Quotas::default() {
                 took(of);
             }
@@ -147,21 +147,20 @@ impl Policy {
             let counting = state.keys.counting(entry);
             self.give_back_quotas(quotas, &counting.day, &counting.month);
         }
-        let route = self.route(ticket.route);
-        for (quotas, used) in
-            [(route.quotas, &state.routes[ticket.route as usize]), (self.all_quotas, &state.all)]
-        {
+        let (tier, route) = (self.tier(ticket.tier).1, self.route(ticket.route));
+        for (used, rate, quotas) in [
+            (&state.tiers[ticket.tier as usize], tier.together.rate, tier.together_quotas),
+            (&state.routes[ticket.route as usize], route.limits.rate, route.quotas),
+            (&state.all, self.all.rate, self.all_quotas),
+        ] {
+            rate.into_iter().for_each(|rate| used.rate.give_back(increment_ns(rate)));
             self.give_back_quotas(quotas, &used.day, &used.month);
         }
-        let address = (ticket.address_slot != NONE)
-            .then(|| (&state.addresses.place(ticket.address_slot).used, self.address.rate));
-        let others = [
-            (&state.tiers[ticket.tier as usize].rate, self.tier(ticket.tier).1.together.rate),
-            (&state.routes[ticket.route as usize].rate, self.route(ticket.route).limits.rate),
-            (&state.all.rate, self.all.rate),
-        ];
-        for (used, rate) in others.into_iter().chain(address) {
-            rate.into_iter().for_each(|rate| used.give_back(increment_ns(rate)));
+        if ticket.address_slot != NONE {
+            let place = state.addresses.place(ticket.address_slot);
+            let rate = self.address.rate;
+            rate.into_iter().for_each(|rate| place.used.give_back(increment_ns(rate)));
+            self.give_back_quotas(self.address_quotas, &place.day, &place.month);
         }
     }
 

@@ -33,6 +33,10 @@ pub struct PolicySettings {
     pub all_quotas: Quotas,
     /// Limits of each address.
     pub address: Limits,
+    /// Quotas of each address.
+    pub address_quotas: Quotas,
+    /// The longest body of any request.
+    pub body_max_bytes: u64,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
     /// Gateways before the same API, as far as nobody counts them: 1 or more.
@@ -54,6 +58,8 @@ impl PolicySettings {
             all: Limits::default(),
             all_quotas: Quotas::default(),
             address: Limits::default(),
+            address_quotas: Quotas::default(),
+            body_max_bytes: u64::MAX,
             line: None,
             gateways: 1,
             trust: None,
@@ -96,6 +102,8 @@ impl Policy {
             all,
             all_quotas,
             address,
+            address_quotas,
+            body_max_bytes,
             line,
             gateways,
             trust,
@@ -149,6 +157,8 @@ impl Policy {
             all,
             all_quotas,
             address,
+            address_quotas,
+            body_max_bytes,
             line,
             gateways,
             trust,

@@ -86,7 +86,8 @@ impl Policy {
             return Err(taken.refuse_key(Problem::KeyNotForRoute));
         }
         let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
-        let body_max_bytes = limits.body_max_bytes.unwrap_or(u64::MAX).min(route.body_max_bytes);
+        let of_tier = limits.body_max_bytes.unwrap_or(u64::MAX);
+        let body_max_bytes = of_tier.min(route.body_max_bytes).min(self.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
         }
@@ -101,6 +102,7 @@ impl Policy {
         }
         let used = &state.tiers[tier as usize];
         held.tier = taken.limits("tier", &limits.together, &used.rate, &used.in_flight, now_ns)?;
+        self.take_quotas(limits.together_quotas, &used.day, &used.month, &mut taken)?;
         let used = &state.routes[route.number as usize];
         held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
         self.take_quotas(route.quotas, &used.day, &used.month, &mut taken)?;
@@ -165,12 +167,14 @@ impl Policy {
         now_ns: u64,
         taken: &mut Taken<'a>,
     ) -> Result<u32, Refusal> {
-        if self.address == Limits::default() {
+        if self.address == Limits::default() && self.address_quotas == Quotas::default() {
             return Ok(NONE);
         }
-        let slot = self.state.addresses.slot(facts.address, now_ns);
-        let place = self.state.addresses.place(slot);
-        taken.limits("address", &self.address, &place.used, &place.in_flight, now_ns)?;
+        let Policy { state, address, address_quotas, .. } = self;
+        let slot = state.addresses.slot(facts.address, now_ns, &state.calendar);
+        let place = state.addresses.place(slot);
+        taken.limits("address", address, &place.used, &place.in_flight, now_ns)?;
+        self.take_quotas(*address_quotas, &place.day, &place.month, taken)?;
         Ok(slot)
     }
 

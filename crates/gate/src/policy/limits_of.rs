@@ -36,6 +36,8 @@ pub struct Tier {
     pub month_quota: Option<u64>,
     /// Limits of all its keys together.
     pub together: Limits,
+    /// Quotas of all its keys together.
+    pub together_quotas: Quotas,
     /// The longest body, where that is shorter than the route's.
     pub body_max_bytes: Option<u64>,
     /// Where limits are shared with other gateways: its keys are refused while what these do cannot be known. Else the
@@ -53,6 +55,7 @@ impl Tier {
             day_quota: None,
             month_quota: None,
             together: Limits::default(),
+            together_quotas: Quotas::default(),
             body_max_bytes: None,
             closed: false,
         }

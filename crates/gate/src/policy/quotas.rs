@@ -1,7 +1,7 @@
-//! What has quotas, and where its requests are counted: keys, routes, and all requests together.
+//! What has quotas, and where its requests are counted: keys, tiers as a whole, routes, and all requests together.
 //!
 //! For those who look at counts beside decisions: what is written down of them (`gateway`), and what other gateways are told
-//! (`shared`).
+//! (`shared`). Addresses have quotas too, of which nothing is written and nothing told: what they used is in `addresses`.
 
 use std::sync::atomic::AtomicU32;
 
@@ -14,22 +14,27 @@ use crate::limits::Quota;
 pub(crate) enum QuotaOf {
     /// The key in this slot. Keys that replace each other count in the quota of the first.
     Key(u32),
+    /// All keys of the tier of this number together.
+    Tier(u32),
     /// The route of this number.
     Route(u32),
     /// All requests together.
     All,
 }
 
-/// Above all slots of keys and numbers of routes.
+/// Above all slots of keys and numbers of tiers and routes.
 const ALL_PLACE: u32 = u32::MAX - 1;
-/// The place of the first route: above all slots of keys.
+/// The place of the first route.
 const ROUTE_PLACES: u32 = ALL_PLACE - NAMES_MOST as u32;
+/// The place of the first tier: above all slots of keys.
+const TIER_PLACES: u32 = ROUTE_PLACES - NAMES_MOST as u32;
 
 impl QuotaOf {
     /// A number that stands for it, and is that of nothing else: a key's is its slot. Never `u32::MAX`.
     pub(crate) fn place(self) -> u32 {
         match self {
             Self::Key(slot) => slot,
+            Self::Tier(number) => TIER_PLACES + number,
             Self::Route(number) => ROUTE_PLACES + number,
             Self::All => ALL_PLACE,
         }
@@ -41,6 +46,7 @@ impl QuotaOf {
             u32::MAX => None,
             ALL_PLACE => Some(Self::All),
             ROUTE_PLACES.. => Some(Self::Route(place - ROUTE_PLACES)),
+            TIER_PLACES.. => Some(Self::Tier(place - TIER_PLACES)),
             slot => Some(Self::Key(slot)),
         }
     }
@@ -62,11 +68,9 @@ impl State {
                 let entry = self.keys.counting(self.keys.entry(slot));
                 (&entry.day, &entry.month)
             }
-            QuotaOf::Route(number) => {
-                let used = &self.routes[number as usize];
-                (&used.day, &used.month)
-            }
-            QuotaOf::All => (&self.all.day, &self.all.month),
+            QuotaOf::Tier(number) => self.tiers[number as usize].of_quotas(),
+            QuotaOf::Route(number) => self.routes[number as usize].of_quotas(),
+            QuotaOf::All => self.all.of_quotas(),
         }
     }
 
@@ -74,6 +78,7 @@ impl State {
     pub(crate) fn untold(&self, of: QuotaOf) -> &AtomicU32 {
         match of {
             QuotaOf::Key(slot) => &self.keys.entry(slot).untold,
+            QuotaOf::Tier(number) => &self.tiers[number as usize].untold,
             QuotaOf::Route(number) => &self.routes[number as usize].untold,
             QuotaOf::All => &self.all.untold,
         }
@@ -88,15 +93,23 @@ impl Policy {
                 let limits = self.limits_of(self.state.keys.entry(slot));
                 Quotas { day: limits.day_quota, month: limits.month_quota }
             }
+            QuotaOf::Tier(number) => {
+                let tier = self.tiers.get(number as usize).and_then(Option::as_ref);
+                tier.map_or_else(Quotas::default, |(tier, _)| tier.together_quotas)
+            }
             QuotaOf::Route(number) => self.route(number).quotas,
             QuotaOf::All => self.all_quotas,
         }
     }
 
-    /// The routes that have quotas, and all requests together where they have.
+    /// The tiers and routes that have quotas, and all requests together where they have.
     pub(crate) fn with_quotas(&self) -> impl Iterator<Item = QuotaOf> + '_ {
         let routes = self.routes().map(|route| QuotaOf::Route(route.number));
-        routes.chain([QuotaOf::All]).filter(move |of| self.quotas(*of) != Quotas::default())
+        let tiers = (0..self.tiers.len() as u32).map(QuotaOf::Tier);
+        tiers
+            .chain(routes)
+            .chain([QuotaOf::All])
+            .filter(move |of| self.quotas(*of) != Quotas::default())
     }
 }
 
@@ -109,6 +122,8 @@ mod tests {
         for of in [
             QuotaOf::Key(0),
             QuotaOf::Key(1 << 26),
+            QuotaOf::Tier(0),
+            QuotaOf::Tier(NAMES_MOST as u32 - 1),
             QuotaOf::Route(0),
             QuotaOf::Route(NAMES_MOST as u32 - 1),
             QuotaOf::All,

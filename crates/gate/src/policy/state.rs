@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::QuotaOf;
 use super::addresses::Addresses;
 use super::shadowed::Shadowed;
 use super::sharing::Share;
@@ -27,6 +28,13 @@ pub(super) struct Used {
     pub untold: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
+}
+
+impl Used {
+    /// Requests of the day and of the month.
+    pub fn of_quotas(&self) -> (&Quota, &Quota) {
+        (&self.day, &self.month)
+    }
 }
 
 /// Names of one kind, numbered as they come. A name keeps its number.
@@ -127,23 +135,24 @@ impl State {
         Some(set)
     }
 
-    /// Has a route, or all requests together where none is named, begin with what was used of quotas: of a day and of a
-    /// month, each with its number. `more` counts it on top of what was used here.
-    pub fn begin_quotas(
+    /// The number of a route by its name. `None` after 1,024 names.
+    pub(crate) fn route_number(&self, name: &str) -> Option<u32> {
+        self.route_names.number(name)
+    }
+
+    /// Has something begin with what was used of its quotas: of a day and of a month, each with its number. `more` counts it
+    /// on top of what was used here.
+    pub(crate) fn begin_quotas(
         &self,
-        route: Option<&str>,
+        of: QuotaOf,
         (day, of_day): (u32, u64),
         (month, of_month): (u32, u64),
         more: bool,
     ) {
-        let used = match route.map(|route| self.route_names.number(route)) {
-            None => &self.all,
-            Some(Some(number)) => &self.routes[number as usize],
-            Some(None) => return,
-        };
+        let (its_day, its_month) = self.quota_counts(of);
         let count: fn(&Quota, u32, u64) = if more { Quota::add } else { Quota::raise };
-        count(&used.day, day, of_day);
-        count(&used.month, month, of_month);
+        count(its_day, day, of_day);
+        count(its_month, month, of_month);
     }
 
     /// Whether a set, as [`Self::route_set`] numbered it, has a route.

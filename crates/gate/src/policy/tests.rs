@@ -34,6 +34,8 @@ impl Desk {
             all: Limits::default(),
             all_quotas: Quotas::default(),
             address: Limits::default(),
+            address_quotas: Quotas::default(),
+            body_max_bytes: u64::MAX,
             line: None,
             gateways: 1,
             trust: None,
@@ -253,6 +255,89 @@ fn a_quota_is_said_to_begin_anew_when_it_does_though_the_clock_was_put_back_over
         panic!("a second request of the day")
     };
     assert_eq!(refusal.retry_after_s, Some(86_400));
+}
+
+#[test]
+fn the_shortest_of_the_longest_bodies_holds() {
+    for (all, tier, route, holds) in
+        [(3, Some(4), 5, 3), (4, Some(3), 5, 3), (5, Some(4), 3, 3), (9, None, 9, 9)]
+    {
+        let mut desk = Desk::new();
+        desk.settings.body_max_bytes = all;
+        desk.settings.tiers[0].body_max_bytes = tier;
+        desk.settings.routes[0].body_max_bytes = route;
+        desk.key("k", Settings::default());
+        let policy = desk.policy();
+        let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+        assert_eq!(held.body_max_bytes, holds);
+    }
+}
+
+#[test]
+fn tiers_as_a_whole_and_addresses_have_quotas_of_days_and_months() {
+    let of_day = Quotas { day: Some(2), month: None };
+    for (quotas, left_s) in [(of_day, 86_400), (Quotas { day: None, month: Some(2) }, 31 * 86_400)]
+    {
+        for of_address in [false, true] {
+            let mut desk = Desk::new();
+            match of_address {
+                true => desk.settings.address_quotas = quotas,
+                false => desk.settings.tiers[0].together_quotas = quotas,
+            }
+            desk.settings.routes[0].path = PathPattern::parse("/api").unwrap();
+            desk.key("a", Settings::default());
+            desk.key("b", Settings::default());
+            let policy = desk.policy();
+            for key in ["a", "b"] {
+                // What is refused for something else counts in neither.
+                assert_eq!(desk.problem(&policy, Some("bad"), "/api"), Some(Problem::KeyUnknown));
+                assert_eq!(desk.problem(&policy, Some("a"), "/no"), Some(Problem::NoRoute));
+                assert_eq!(desk.problem(&policy, Some(key), "/api"), None);
+            }
+            let Decision::Refuse(refusal) = desk.ask(&policy, Some("a"), "/api", SECOND) else {
+                panic!("a third request: {quotas:?}, {of_address}")
+            };
+            assert_eq!(
+                (refusal.problem, refusal.retry_after_s, refusal.limit.map(|limit| limit.quota)),
+                (Problem::QuotaUsedUp, Some(left_s), Some(2))
+            );
+            // The next month, and so the next day.
+            desk.state.calendar.set(31 * 86_400);
+            assert_eq!(desk.problem(&policy, Some("b"), "/api"), None);
+        }
+    }
+}
+
+#[test]
+fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 1.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    let quotas = Quotas { day: Some(2), month: Some(2) };
+    desk.settings.tiers[0].together_quotas = quotas;
+    desk.settings.address_quotas = quotas;
+    desk.key("k", Settings::default());
+    let policy = desk.policy();
+    let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+    let facts = Facts {
+        method: b"POST",
+        host: b"x",
+        path: b"/",
+        cut: None,
+        key: Some(b"k"),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        body_bytes: None,
+    };
+    for _ in 0..3 {
+        let mut held = ticket(policy.decide_before_body(&facts, SECOND, &mut desk.usage));
+        let refusal = policy.take_line(&mut held, SECOND, &mut desk.usage).unwrap_err();
+        assert_eq!(refusal.problem, Problem::AtLoadLine);
+    }
+    desk.finish(&policy, &first);
+    let second = ticket(desk.ask(&policy, Some("k"), "/", 2 * SECOND));
+    desk.finish(&policy, &second);
+    assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::QuotaUsedUp));
 }
 
 #[test]

@@ -326,7 +326,7 @@ impl Syncer {
         }
     }
 
-    /// Tells of a route, or of all requests together, of which other gateways are told the quotas alone.
+    /// Tells of a tier, a route, or all requests together, of which other gateways are told the quotas alone.
     fn tell_quotas_alone(
         &mut self,
         policy: &Policy,
@@ -349,6 +349,7 @@ impl Syncer {
         let counted_as = policy.state().counted_as(of);
         let name = match counted_as {
             QuotaOf::Key(slot) => policy.state().keys.entry(slot).name(),
+            QuotaOf::Tier(number) => format!("tier:{}", policy.tier_name(number)),
             QuotaOf::Route(number) => format!("route:{}", policy.route_name(number)),
             QuotaOf::All => "all".to_owned(),
         };
@@ -467,7 +468,7 @@ fn is_near(policy: &Policy, place: u32, now_ns: u64) -> bool {
     let slot = match QuotaOf::at(place) {
         None => return true,
         Some(QuotaOf::Key(slot)) => slot,
-        // Of the quotas of routes and of all requests.
+        // Of the quotas of tiers, of routes and of all requests.
         Some(_) => return false,
     };
     let entry: &Entry = policy.state().keys.entry(slot);

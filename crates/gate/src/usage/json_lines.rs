@@ -117,6 +117,8 @@ impl Sink for JsonLines {
 
 #[cfg(test)]
 mod tests {
+    use rustix::io::Errno;
+
     use super::*;
     use crate::policy::Problem;
 
@@ -168,6 +170,6 @@ mod tests {
         let rows = vec![(1, "a".to_owned(), Sum::default())];
         let mut sink = JsonLines::open(Path::new("/dev/full")).unwrap();
         let said = sink.write(&Batch { at_s: 5, rows }).unwrap_err();
-        assert_eq!(said, io::Error::from_raw_os_error(28).to_string());
+        assert_eq!(said, io::Error::from(Errno::NOSPC).to_string());
     }
 }

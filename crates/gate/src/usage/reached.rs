@@ -38,10 +38,12 @@ const BESIDE: char = '+';
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Whose quotas.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Whose {
     /// Those of the key of this number: of keys that replace each other, the first.
     Key(u64),
+    /// Those of the tier of this name as a whole.
+    Tier(String),
     /// Those of the route of this name.
     Route(String),
     /// Those of all requests together.
@@ -69,8 +71,8 @@ pub struct ReachedTable {
 }
 
 impl ReachedTable {
-    /// In the file of a [`crate::keys::Store`] that was opened before. There is one row for each key and route that has quotas,
-    /// whatever the month: none has to be forgotten by the clock.
+    /// In the file of a [`crate::keys::Store`] that was opened before. There is one row for each key, tier and route that has
+    /// quotas, whatever the month: none has to be forgotten by the clock.
     ///
     /// # Errors
     /// In words, when the file cannot be written.
@@ -96,6 +98,7 @@ impl ReachedTable {
             for Reached { whose, day, month, beside } in all {
                 let (kind, name) = match whose {
                     Whose::Key(id) => ("key", id.to_string()),
+                    Whose::Tier(name) => ("tier", name.clone()),
                     Whose::Route(name) => ("route", name.clone()),
                     Whose::All => ("all", String::new()),
                 };
@@ -130,6 +133,7 @@ pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String
             let plain = kind.trim_end_matches(BESIDE);
             let whose = match plain {
                 "key" => name.parse().ok().map(Whose::Key),
+                "tier" => Some(Whose::Tier(name)),
                 "route" => Some(Whose::Route(name)),
                 "all" => Some(Whose::All),
                 _ => None,
@@ -161,7 +165,8 @@ mod tests {
         drop(Store::open(&path).unwrap());
         assert_eq!(reached(&path, 7, 3), Ok(Vec::new()));
         let mut table = ReachedTable::open(&path).unwrap();
-        let whose = [Whose::All, Whose::Key(12), Whose::Route("all".into())];
+        let whose =
+            [Whose::All, Whose::Key(12), Whose::Route("all".into()), Whose::Tier("all".into())];
         let of =
             |whose: &Whose, day, month| Reached { whose: whose.clone(), day, month, beside: false };
         // Day, month, and what is kept of day 7 and month 3.

@@ -320,7 +320,9 @@ fn origin(scheme: &str, host: &str) -> Result<String, String> {
 /// A host and its port. What is no port there may be the beginning of a password with a `/` in it.
 fn shown_host(host: &str) -> String {
     match host.split_once(':') {
-        Some((name, port)) if !host.starts_with('[') && port.contains(|c: char| !c.is_ascii_digit()) => {
+        Some((name, port))
+            if !host.starts_with('[') && port.contains(|c: char| !c.is_ascii_digit()) =>
+        {
             format!("{name}:{MASK}")
         }
         _ => host.to_owned(),
@@ -350,7 +352,8 @@ pub(super) struct Target {
 /// # Errors
 /// When it is not an origin.
 pub(super) fn origin_of(url: &str) -> Result<Target, BadFile> {
-    let wrong = |what: String| BadFile::whole(format!("--target {}: {what}", quote(&mask_text(url))));
+    let wrong =
+        |what: String| BadFile::whole(format!("--target {}: {what}", quote(&mask_text(url))));
     if !url.contains("://") {
         return Err(wrong("name the scheme too, such as http://127.0.0.1:8080".into()));
     }

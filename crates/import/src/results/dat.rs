@@ -69,6 +69,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Curve, BadFile> {
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,
+        change: None,
     })
 }
 

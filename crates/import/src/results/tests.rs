@@ -24,6 +24,7 @@ fn a_sweep(levels: &[f64]) -> Sweep {
         objective_mean_ns: 500_000_000,
         ended: None,
         levels: levels.iter().map(|&level| Level { level, run: a_run() }).collect(),
+        again: None,
     }
 }
 

@@ -4,9 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Run;
-use verdict::Seen;
+use model::{Run, Verdict};
 use verdict::exit::INTERRUPTED;
+use verdict::{Seen, mark_changed, mark_turned};
 
 use crate::args::{CapacityFormat, Format, ObjectiveArgs, ReportArgs};
 use crate::commands::capacity::{self, CAPACITY_JSON, SEARCH_JSON};
@@ -133,11 +133,15 @@ pub fn locked(dir: &Path) -> Option<Lock> {
 fn judge_anew(run: &mut Run, what: &str) {
     let anew = verdict::judge(run);
     let stored = std::mem::replace(&mut run.validity, anew);
-    if stored.verdict != run.validity.verdict {
+    tell_if_other(stored.verdict, run, what);
+}
+
+fn tell_if_other(stored: Verdict, run: &Run, what: &str) {
+    if stored != run.validity.verdict {
         eprintln!(
             "plimsoll: {what}: this version's rules judge it {}; the stored verdict was {}",
             run.validity.verdict.name(),
-            stored.verdict.name()
+            stored.name()
         );
     }
 }
@@ -148,11 +152,16 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
         .map_err(|error| Failure::CannotRun(format!("cannot read {}: {error}", path.display())))?;
     let mut sweep =
         import::load_sweep(&bytes).map_err(|error| stored_run::unreadable(&path, &error))?;
+    let stored: Vec<Verdict> = sweep.levels.iter().map(|held| held.run.validity.verdict).collect();
     let mut seen = Seen::default();
-    for held in &mut sweep.levels {
-        let what = verdict::figures::level_of(sweep.kind, held.level);
-        judge_anew(&mut held.run, &what);
+    for (nth, held) in sweep.levels.iter_mut().enumerate() {
+        held.run.validity = verdict::judge(&held.run);
         seen.changed(&mut held.run);
+        mark_turned(&mut held.run, nth == 0);
+    }
+    mark_changed(&mut sweep);
+    for (held, stored) in sweep.levels.iter_mut().zip(stored) {
+        tell_if_other(stored, &held.run, &verdict::figures::level_of(sweep.kind, held.level));
         objectives.judge(&mut held.run);
     }
     objectives.for_sweep(&sweep)?;

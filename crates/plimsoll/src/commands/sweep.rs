@@ -136,6 +136,7 @@ pub fn empty(name: &str, url: &str, kind: LevelKind, objective_mean_ns: Nanos) -
         objective_mean_ns,
         ended: None,
         levels: Vec::new(),
+        again: None,
     }
 }
 

@@ -95,7 +95,10 @@ fn what_is_refused_is_not_repeated_with_its_password() {
     ] {
         let ended = folder.plimsoll(&line);
         assert!([1, 2].contains(&ended.code), "{line}: {ended:#?}");
-        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains(SECRET), "{line}: {ended:#?}");
+        assert!(
+            !format!("{}{}", ended.stdout, ended.stderr).contains(SECRET),
+            "{line}: {ended:#?}"
+        );
     }
 }
 

@@ -153,6 +153,29 @@ fn a_level_in_which_the_server_died_is_run_again() {
     folder.plimsoll(&other).refuses(2, "out is the sweep `api`, not `other`");
 }
 
+#[test]
+fn the_first_level_is_measured_again_at_the_end() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let sweep = |dir: &str| -> Value {
+        serde_json::from_str(&folder.text(&format!("{dir}/sweep.json"))).unwrap()
+    };
+    let line = format!("sweep {} --levels 2,4 --rest 0 --name api -q", target.url("/delay/5ms"));
+    // Whether it is still the same server is a matter of times.
+    folder.plimsoll(&format!("{line} -d 2s --out out")).measured();
+    let swept = sweep("out");
+    assert_eq!(levels(&folder), [2.0, 4.0]);
+    // A level in which this machine was busy with something else is not compared.
+    let reasons = swept["levels"][0]["run"]["validity"].to_string();
+    let doubts = ["INVALID", "busy_neighbour", "generator_", "late", "memory_", "saturated"];
+    if !doubts.iter().any(|doubt| reasons.contains(doubt)) {
+        assert_eq!(swept["again"]["level"], 2.0, "{reasons}");
+    }
+    folder.plimsoll("sweep --resume out").measured();
+    assert_eq!(sweep("out")["again"], swept["again"], "nothing was measured since");
+    folder.plimsoll(&format!("{line} -d 1s --out short")).measured();
+    assert!(sweep("short").get("again").is_none(), "too short to tell");
+}
+
 fn started_at(folder: &Folder) -> String {
     let sweep: Value = serde_json::from_str(&folder.text("out/sweep.json")).unwrap();
     sweep["levels"][0]["run"]["started_at"].to_string() + &sweep["started_at"].to_string()

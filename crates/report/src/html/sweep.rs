@@ -111,6 +111,7 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
         (parts::tiles(&tiles))
         p.reading { (parts::outside(&reading.sentence)) }
         @for note in &reading.notes { p { (parts::outside(note)) } }
+        @if let Some(words) = verdict::measured_again(sweep) { p { (words) } }
         (levels(curve, reading))
     }
 }

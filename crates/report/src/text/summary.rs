@@ -10,7 +10,7 @@ use model::units::show_duration;
 use model::validity::{Reason, Verdict};
 use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::shows_no_rate;
+use verdict::validity::{brief_advice, shows_no_rate};
 
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
@@ -263,14 +263,8 @@ fn notes(run: &Run, style: Style) -> Option<String> {
     let notes = run.validity.reasons.iter().filter(|reason| is_note(reason));
     let line = |reason: &Reason| {
         let line = |text: &str| format!("note, {}: {text}", reason.code.name());
-        let rule = verdict::validity::RULES.iter().find(|rule| rule.code == reason.code);
         // What to do must not be cut off; where there is no room for it and the rule's name, it goes alone.
-        let few = reason.code == ReasonCode::WindowTooShort && shows_no_rate(run);
-        let brief = rule.map(|rule| match rule.brief {
-            _ if few => "so few requests show no rate: send more (-n or -d)",
-            "" => rule.advice,
-            brief => brief,
-        });
+        let brief = brief_advice(reason.code, run);
         let shorter = brief.into_iter().flat_map(|brief| [line(brief), format!("note: {brief}")]);
         // --follow goes to no other server, nor with a workload file: where it leads is of use to all.
         let led = run.redirected_to.as_ref().filter(|_| reason.code == ReasonCode::Redirected);

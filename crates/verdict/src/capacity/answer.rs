@@ -6,7 +6,7 @@ use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
 use model::plan::Today;
-use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Ruling, Run};
+use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict};
 
 use super::judge::usual_responses;
 use super::{Asked, Fed, Search, reverse, saturated, step};
@@ -32,12 +32,14 @@ pub struct Answer {
     pub saturated: Option<Saturated>,
     /// Index, among the steps fed, of the run at the level.
     pub step: usize,
+    /// Whether that run is a `LOWER_BOUND`: the generator made the server look no faster than it is, there and above.
+    pub bounded: bool,
 }
 
 impl Answer {
     /// Whether more may be carried.
     pub fn at_least(&self) -> bool {
-        self.high.is_none()
+        self.high.is_none() || self.bounded
     }
 }
 
@@ -65,7 +67,13 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         overload: reverse::overload(search),
         saturated: saturated::found(search),
         step,
+        bounded: lower_bounds(fed).next().is_some(),
     })
+}
+
+/// What makes a step's run a `LOWER_BOUND`.
+pub(super) fn lower_bounds(fed: &Fed) -> impl Iterator<Item = &Reason> {
+    fed.judged.reasons.iter().filter(|reason| reason.consequence == Verdict::LowerBound)
 }
 
 /// See [`Search::limiting_step`].

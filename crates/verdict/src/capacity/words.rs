@@ -3,8 +3,9 @@
 use model::capacity::{Judged, Margin, Outcome, Settings, Step, Unit};
 use model::quote::grouped;
 use model::units::{exact_duration, show_duration};
-use model::{Arrivals, LevelKind, LoadLine, Ruling, Verdict};
+use model::{Arrivals, LevelKind, LoadLine, Ruling};
 
+use super::answer::lower_bounds;
 use super::{Answer, Ending, Search};
 use crate::figures::{level, part, rate};
 
@@ -56,13 +57,11 @@ fn validity(search: &Search, answer: Option<&Answer>) -> Option<String> {
 
 /// `at 380/s the run is LOWER_BOUND (late_sends): the server carries at least this, and ...`, where it is.
 fn bound(search: &Search, answer: &Answer) -> Option<String> {
-    let fed = search.fed.get(answer.step)?;
-    let bounds =
-        fed.judged.reasons.iter().filter(|reason| reason.consequence == Verdict::LowerBound);
+    let bounds = lower_bounds(search.fed.get(answer.step)?);
     let codes: Vec<&str> = bounds.map(|reason| reason.code.name()).collect();
     (!codes.is_empty()).then(|| {
         format!(
-            "the run at {} is LOWER_BOUND ({}): the server carries this rate, with latencies no higher than these",
+            "the run at {} is LOWER_BOUND ({}): the server carries this, with latencies no higher than these, and perhaps more",
             level_of(search.settings().kind, answer.level),
             codes.join(", ")
         )
@@ -151,7 +150,7 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
     }
 }
 
-/// `12,400 requests/s (12,100-12,700), limited by p99<500ms; confirmed over 60 s`.
+/// `12,400 requests/s (12,100-12,700), limited by p99<500ms; confirmed over 60 s`, or `at least` so many.
 pub fn found(settings: &Settings, answer: &Answer) -> String {
     let value = level(rounded(settings, answer.level));
     let unit = match settings.kind {
@@ -160,10 +159,9 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
         LevelKind::Concurrency => "connections",
     };
     let low = level(rounded(settings, answer.low));
-    let mut text = match answer.high {
-        Some(high) => format!("{value} {unit} ({low}-{})", level(rounded(settings, high))),
-        None => format!("at least {value} {unit}"),
-    };
+    let least = if answer.at_least() { "at least " } else { "" };
+    let interval = answer.high.map(|high| format!(" ({low}-{})", level(rounded(settings, high))));
+    let mut text = format!("{least}{value} {unit}{}", interval.unwrap_or_default());
     text += spacing(settings);
     if let Some(limit) = &answer.limited_by {
         text += &format!(", limited by {}", limit.objective);

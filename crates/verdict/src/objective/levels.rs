@@ -121,6 +121,7 @@ mod tests {
             objective_mean_ns: 500_000_000,
             ended: None,
             levels: rulings.iter().enumerate().map(level).collect(),
+            again: None,
         }
     }
 

@@ -34,6 +34,7 @@ fn curve(points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,
+        change: None,
     }
 }
 

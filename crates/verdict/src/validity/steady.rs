@@ -33,7 +33,7 @@ pub(super) const MOVED: f64 = 1.2;
 /// Points that a level must hold for, before and after it became worse for good.
 const FEWEST_APART: usize = 3;
 /// The shortest window that is looked at, and the shortest beginning that is warm-up.
-pub(super) const SHORTEST_NS: Nanos = 2 * SECOND;
+pub(crate) const SHORTEST_NS: Nanos = 2 * SECOND;
 const WARMS_NS: Nanos = SECOND / 2;
 /// Responses of a part of a second from which on they tell of its level.
 const ENOUGH_EACH: f64 = 30.0;
@@ -97,7 +97,24 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
     Some((Verdict::Valid, evidence))
 }
 
+/// A window that is not of one level.
+#[derive(Debug, Clone, PartialEq)]
+struct Departure {
+    finding: Finding,
+    /// Whether the server became slower; else it became faster, as in a warm-up.
+    slower: bool,
+}
+
+/// Whether the server became slower within the window: a longer warm-up does not help.
+pub(super) fn slowed_down(run: &Run) -> bool {
+    departure(run).is_some_and(|departure| departure.slower)
+}
+
 pub(super) fn not_steady(run: &Run) -> Option<Finding> {
+    departure(run).map(|departure| departure.finding)
+}
+
+fn departure(run: &Run) -> Option<Departure> {
     let closed = run.plan.rate_per_s.is_none();
     // With another load, another throughput and latency are what was asked for.
     if !run.plan.stages.is_empty() || run.plan.recorded.is_some() {
@@ -284,7 +301,7 @@ fn window(run: &Run) -> &[Point] {
 }
 
 /// The run begins worse than its second half went on.
-fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
     let half = points.len() / 2;
     let slow = qps.map_or(0, |qps| {
         let settled = Settled::of(&qps[half..]);
@@ -319,11 +336,11 @@ fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
             consequence = Verdict::LowerBound;
         }
     }
-    Some((consequence, evidence))
+    Some(Departure { finding: (consequence, evidence), slower: false })
 }
 
 /// A figure that moves the same way from third to third, by more than it wavers.
-fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
     let moved = |values: &[f64]| {
         let third = values.len() / 3;
         let thirds = [&values[..third], &values[third..2 * third], &values[2 * third..]];
@@ -335,19 +352,22 @@ fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
         (same_way && far.is_finite() && far >= MOVED.max(1.0 + BEYOND_NOISE * noise))
             .then_some((a.level, c.level))
     };
-    let words = |what: &str, from: String, to: String| {
-        format!("{what} never settled: {from} in the first third of the window, {to} in the last")
+    let told = |what: &str, from: String, to: String, slower: bool| {
+        let evidence = format!(
+            "{what} never settled: {from} in the first third of the window, {to} in the last"
+        );
+        Some(Departure { finding: (Verdict::Valid, evidence), slower })
     };
     if let Some((from, to)) = qps.and_then(|qps| moved(qps)) {
-        return Some((Verdict::Valid, words("QPS", rate(from), rate(to))));
+        return told("QPS", rate(from), rate(to), to < from);
     }
     let (from, to) = moved(p50)?;
-    let (from, to) = (show_duration(from as u64), show_duration(to as u64));
-    Some((Verdict::Valid, words("the median response time", from, to)))
+    let shown = |ns: f64| show_duration(ns as u64);
+    told("the median response time", shown(from), shown(to), to > from)
 }
 
 /// The level became worse at some instant, and stayed so to the end.
-fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Finding> {
+fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
     let split = |values: &[f64], at: usize| {
         let [before, since] = [&values[..at], &values[at..]].map(Settled::of);
         let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
@@ -360,7 +380,7 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Fin
             "{what} became worse {} into the window and stayed so to its end: {from} before, {to} since",
             since(at)
         );
-        Some((Verdict::Valid, evidence))
+        Some(Departure { finding: (Verdict::Valid, evidence), slower: true })
     };
     let slower = splits().map(|at| (at, split(p50, at))).filter(|(_, (before, since, beyond))| {
         *before > 0.0 && since / before >= WARMING_SLOWER.max(*beyond)

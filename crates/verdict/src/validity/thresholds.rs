@@ -122,6 +122,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("MOST_CAME", share(steady::MOST_CAME)),
             ("WAITED", share(steady::WAITED)),
             ("TURNED", steady::turn::TURNED.to_string()),
+            ("CHANGED", steady::turn::CHANGED.to_string()),
         ],
         ReasonCode::SingleSource => {
             vec![("LIMITED", share(way::LIMITED)), ("PORTS", share(way::PORTS))]

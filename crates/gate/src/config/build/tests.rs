@@ -143,15 +143,21 @@ fn responses_are_rewritten_unless_that_is_switched_off() {
 }
 
 #[test]
-fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
+fn tiers_routes_addresses_and_all_have_quotas() {
     let with = |from: &str, to: &str| built(&WHOLE.replace(from, to));
     let policy = with("burst = 5", "per_day = 7").unwrap().policy;
     assert_eq!(policy.routes[0].quotas, Quotas { day: Some(7), month: None });
     let policy = with("rate = \"1k/s\"", "per_month = 9").unwrap().policy;
     assert_eq!((policy.all, policy.all_quotas.month), (Limits::default(), Some(9)));
+    let policy = with("concurrency = 20", "per_day = 7").unwrap().policy;
+    assert_eq!((policy.address, policy.address_quotas.day), (Limits::default(), Some(7)));
+    let policy = with("per_day = 1000", "together = { per_month = 7 }").unwrap().policy;
+    assert_eq!(policy.body_max_bytes, u64::MAX);
+    let free = &policy.tiers[0];
+    assert_eq!((free.day_quota, free.together_quotas.month), (None, Some(7)));
     for (from, to) in [
-        ("concurrency = 20", "per_day = 7"),
-        ("per_day = 1000", "together = { per_month = 7 }"),
+        ("concurrency = 20", "per_day = 0"),
+        ("per_day = 1000", "together = { per_month = 0 }"),
         ("burst = 5", "per_day = 0"),
         ("per_day = 1000", "per_day = 0"),
         ("priority = 5", "per_month = 0"),
@@ -159,6 +165,12 @@ fn routes_and_all_have_quotas_and_nothing_else_does_but_keys() {
         let error = with(from, to).unwrap_err();
         assert!(error.place.is_some() && error.what.starts_with("a quota is "), "{error}");
     }
+}
+
+#[test]
+fn a_longest_body_is_that_of_all_requests() {
+    let text = WHOLE.replace("[limits]", "[limits]\nbody = \"2MiB\"");
+    assert_eq!(built(&text).unwrap().policy.body_max_bytes, 2 << 20);
 }
 
 #[test]

@@ -168,6 +168,7 @@ fn curves() -> impl Strategy<Value = Curve> {
         success_means: SuccessMeaning::Unstated,
         environment: None,
         commonest_response: None,
+        change: None,
     })
 }
 

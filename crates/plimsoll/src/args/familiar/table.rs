@@ -133,7 +133,10 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--no-connection-reuse", "--no-vu-connection-reuse", "--disableKeepAlives"],
         "use --no-keepalive",
     ),
-    (&["--keepalive-time", "--keepalive-cnt"], "leave it out: connections are kept for the whole run"),
+    (
+        &["--keepalive-time", "--keepalive-cnt"],
+        "leave it out: connections are kept for the whole run",
+    ),
     (
         &["--keepalive", "--keep-alive", "-K"],
         "leave it out: connections are kept; --no-keepalive closes them",
@@ -236,7 +239,10 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--body-path-lines"], "several bodies are a pool of a workload file: see `plimsoll init`"),
     (&["--haproxy-protocol"], "the PROXY protocol is not supported"),
-    (&["--console-output", "--log-output", "--log-format", "--traces-output", "--db-url"], "--out DIR takes all results"),
+    (
+        &["--console-output", "--log-output", "--log-format", "--traces-output", "--db-url"],
+        "--out DIR takes all results",
+    ),
     (
         &["--fail-with-body", "--fail-early"],
         "leave it out: failures are counted, and the run goes on",

@@ -9,7 +9,10 @@ use model::{LevelKind, Nanos, Sweep};
 use observe::Source;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
-use verdict::{Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good, mark_turned};
+use verdict::{
+    Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good, mark_changed, mark_turned,
+    same_server, to_measure_again,
+};
 
 use crate::args::TakeArgs;
 use crate::failure::Failure;
@@ -92,16 +95,16 @@ impl SweepRunner {
         files: &SweepFiles,
     ) -> Result<End, Failure> {
         sweep.levels.iter().for_each(|held| ladder.feed(held.level, Outcome::of(&held.run)));
-        let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
-        let mut series = Series::new(live, self.stop.clone());
-        series.abort_on = self.abort_on.clone();
-        series.profiles = ProfileInto::of(&self.take, files.dir())?;
-        series.sources.clone_from(&self.sources);
+        let mut series = self.series(files)?;
         let levels = ladder.most_left();
         if levels > 1 {
             let each = exact_duration(self.duration_ns);
             let most = if ladder.left().is_none() { "at most " } else { "" };
             series.live.announce(&format!("{most}{levels} levels of {each}"), self.takes(levels));
+        }
+        // Further levels ask anew whether the server is still the same, unless it is not.
+        if matches!(ladder.next(), Step::Run(_)) && same_server(sweep) != Some(false) {
+            sweep.again = None;
         }
         let mut rested = true;
         let mut seen = Seen::default();
@@ -111,6 +114,9 @@ impl SweepRunner {
         loop {
             let level = match ladder.next() {
                 Step::Run(level) => level,
+                Step::Done(_) if !self.measure_again(&mut series, sweep) => {
+                    return Ok(interrupted(sweep, files));
+                }
                 Step::Done(reason) => return Ok(end(sweep, files, reason)),
             };
             if series.stopped() || !(rested || series.rest(self.rest_ns)) {
@@ -154,6 +160,52 @@ impl SweepRunner {
             }
             files.write(sweep);
         }
+    }
+
+    /// What makes the runs of the levels.
+    fn series(&self, files: &SweepFiles) -> Result<Series, Failure> {
+        let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
+        let mut series = Series::new(live, self.stop.clone());
+        series.abort_on = self.abort_on.clone();
+        series.profiles = ProfileInto::of(&self.take, files.dir())?;
+        series.sources.clone_from(&self.sources);
+        Ok(series)
+    }
+
+    /// Measures the first usable level again, to see whether the server is still the same, unless that is known; whether
+    /// Ctrl-C stayed away. What keeps it from being measured, such as a pool that ran out, takes nothing from the levels.
+    fn measure_again(&self, series: &mut Series, sweep: &mut Sweep) -> bool {
+        let Some((level, windows_ns)) = to_measure_again(sweep).filter(|_| sweep.again.is_none())
+        else {
+            return true;
+        };
+        (series.abort_on, series.profiles) = (AbortWatch::default(), None);
+        let prefix = match self.kind {
+            LevelKind::Concurrency => format!("[c={level} again] "),
+            LevelKind::Rate => format!("[{level}/s again] "),
+        };
+        for duration_ns in windows_ns {
+            if !series.rest(self.rest_ns) {
+                return false;
+            }
+            let shape = Shape { duration_ns: Some(duration_ns), ..self.shape(level) };
+            let made = series.run(prefix.clone(), &self.prepared, shape, |launch| launch);
+            match made {
+                Ok(run) if !run.interrupted => sweep.again = Some(Level { level, run }),
+                _ if series.stopped() => {
+                    sweep.again = None;
+                    return false;
+                }
+                _ => break,
+            }
+            if same_server(sweep) == Some(true) {
+                break;
+            }
+        }
+        if mark_changed(sweep) {
+            sweep.levels.iter_mut().for_each(|held| self.objectives.judge(&mut held.run));
+        }
+        true
     }
 
     /// How long so many levels take.

@@ -164,6 +164,24 @@ fn holds_in_which_the_generator_was_late_stay_near_the_level() {
     assert!(holds.iter().all(|level| level > &(0.4 * holds[0])), "{holds:?}");
 }
 
+/// A level that held is a bound where its run is: text and load line say so, although a level above broke.
+#[test]
+fn a_capacity_of_a_lower_bound_is_at_least_that() {
+    let mut serve = exact(12_400.0);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let served = serve(step);
+        let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
+        let reasons = vec![Reason { code, consequence, text: "late".into() }];
+        if served.outcome == Outcome::Held { Judged { reasons, ..served } } else { served }
+    });
+    let answer = search.answer().expect("a capacity");
+    assert!(answer.high.is_some() && answer.at_least(), "{answer:?}");
+    let text = words::sentence(&search, ending);
+    assert!(text.starts_with("at least 1"), "{text}");
+    let validity = words::read(&search, Some(ending)).validity.expect("why");
+    assert!(validity.contains("is LOWER_BOUND (late_sends)"), "{validity}");
+}
+
 #[test]
 fn what_limits_is_told_of_a_level_above_the_capacity() {
     // Once by chance, at a level that holds.

@@ -6,7 +6,7 @@ use model::slices::Slice;
 use model::units::{Nanos, show_duration};
 use model::{Run, Verdict};
 
-use super::{Finding, SHORTEST_NS, WARMS_NS, inside};
+use super::{Departure, SHORTEST_NS, WARMS_NS, inside};
 
 /// Responses before and since an instant from which on their times are told apart, and how many times the p90 of the
 /// one the p10 of the other must be.
@@ -15,7 +15,7 @@ pub(crate) const APART: f64 = 2.0;
 
 /// Latencies before and since some instant that hardly overlap, in a window of few seconds. It needs no parts with
 /// enough responses each, which there are not where these are few.
-pub(super) fn apart(run: &Run) -> Option<Finding> {
+pub(super) fn apart(run: &Run) -> Option<Departure> {
     let slices = inside(run);
     let (first, last) = (slices.first()?, slices.last()?);
     let length_ns = last.start_ns.saturating_add(last.duration_ns).saturating_sub(first.start_ns);
@@ -31,15 +31,16 @@ pub(super) fn apart(run: &Run) -> Option<Finding> {
     };
     let splits = (1..slices.len()).filter_map(split);
     let (_, at, before_ns, since_ns) = splits.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let slower = since_ns > before_ns;
     let evidence = format!(
         "responses became {} {} into the window and stayed so to its end: median {} before, {} since; the mean and the \
          percentiles of the whole window are of neither",
-        if since_ns > before_ns { "slower" } else { "faster" },
+        if slower { "slower" } else { "faster" },
         show_duration(slices[at].start_ns.saturating_sub(first.start_ns)),
         show_duration(before_ns),
         show_duration(since_ns)
     );
-    Some((Verdict::Valid, evidence))
+    Some(Departure { finding: (Verdict::Valid, evidence), slower })
 }
 
 /// How many times what one spread ends with the other begins with, whichever is above.

@@ -1,13 +1,19 @@
-//! A server that becomes another one within a window: what levels of a sweep must not have.
+//! A server that becomes another one within a window, or between two: what levels of a sweep must not have.
 
 use model::Run;
-use model::units::{Nanos, show_duration};
+use model::units::{MICROSECOND, Nanos, show_duration};
 
-use super::{FEWEST, FEWEST_APART, Level, Settled, inside, window};
+use super::{BEYOND_NOISE, FEWEST, FEWEST_APART, Level, Settled, inside, window};
 use crate::gone::gone;
 
 /// How many times as long, or as short, latencies of another server are.
 pub(crate) const TURNED: f64 = 3.0;
+/// The same of a level that is measured again, and the responses that tell what latency it settled at. Its two runs had a
+/// machine that may have been busier in one of them.
+pub(crate) const CHANGED: f64 = 2.0;
+const FEWEST_SETTLED: f64 = 5.0;
+/// How far apart they are at least: waking an idle processor takes up to about as long, and how idle they are differs.
+const CHANGED_NS: f64 = 100.0 * MICROSECOND as f64;
 /// How much a latency on either side may waver, and how many parts may be on the wrong one.
 const FLAT: f64 = 0.25;
 const MOST_STRAYS: usize = 1;
@@ -33,8 +39,7 @@ fn answered_parts(run: &Run) -> Vec<Level> {
 /// wait for once is a stall.
 pub(crate) fn turned(run: &Run) -> Option<Turn> {
     let plan = &run.plan;
-    let constant = plan.stages.is_empty() && plan.recorded.is_none() && run.flows.is_empty();
-    if !constant || gone(run).is_some() {
+    if !is_constant(run) || gone(run).is_some() {
         return None;
     }
     let parts = answered_parts(run);
@@ -44,6 +49,40 @@ pub(crate) fn turned(run: &Run) -> Option<Turn> {
     let found = splits.filter_map(|at| Turn::at(&parts, at, enough));
     let clearest = found.min_by(|a, b| a.0.cmp(&b.0).then(b.1.times().total_cmp(&a.1.times())));
     clearest.map(|(_, turn)| Turn { at_ns: turn.at_ns.saturating_sub(plan.warmup_ns), ..turn })
+}
+
+/// Whether all parts of the window have the same load, of the same requests.
+pub(crate) fn is_constant(run: &Run) -> bool {
+    run.plan.stages.is_empty() && run.plan.recorded.is_none() && run.flows.is_empty()
+}
+
+/// The median response times of two runs of one level, once settled, and whether they are too far apart to be of one server;
+/// none where either run tells too little.
+pub(crate) fn between(before: &Run, since: &Run) -> Option<([Nanos; 2], bool)> {
+    let (before, since) = (settled(before)?, settled(since)?);
+    let times = (before.level / since.level).max(since.level / before.level);
+    let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
+    let far = (before.level - since.level).abs() >= CHANGED_NS;
+    Some(([before.level as Nanos, since.level as Nanos], far && times >= CHANGED.max(beyond)))
+}
+
+/// The latency of the window's second half: what a first level begins with may be warm-up.
+fn settled(run: &Run) -> Option<Settled> {
+    if !is_constant(run) || gone(run).is_some() {
+        return None;
+    }
+    let parts = answered_parts(run);
+    let later = &parts[parts.len() / 2..];
+    let enough = later.len() >= FEWEST_APART && responses(later) >= FEWEST_SETTLED;
+    enough.then(|| latency(later))
+}
+
+fn latency(parts: &[Level]) -> Settled {
+    Settled::of(&parts.iter().map(|part| part.p50_ns).collect::<Vec<_>>())
+}
+
+fn responses(parts: &[Level]) -> f64 {
+    parts.iter().map(Level::responses).sum()
 }
 
 /// From one level of latency to another.
@@ -63,8 +102,7 @@ impl Turn {
     fn at(parts: &[Level], at: usize, enough: f64) -> Option<(usize, Self)> {
         let (first, last, at_ns) = (parts.first()?, parts.last()?, parts[at - 1].end_ns());
         let sides = [&parts[..at], &parts[at..]];
-        let [before, since] =
-            sides.map(|side| Settled::of(&side.iter().map(|part| part.p50_ns).collect::<Vec<_>>()));
+        let [before, since] = sides.map(latency);
         let turn = Self { at_ns, before_ns: before.level as Nanos, since_ns: since.level as Nanos };
         let between = (before.level * since.level).sqrt();
         let strays = |side: &[Level], level: f64| {
@@ -77,7 +115,7 @@ impl Turn {
             && strays <= MOST_STRAYS
             && before.noise.max(since.noise) <= FLAT
             && lasts.iter().all(|&ns| ns as f64 >= least_ns)
-            && sides.iter().all(|side| side.iter().map(Level::responses).sum::<f64>() >= enough);
+            && sides.iter().all(|side| responses(side) >= enough);
         found.then_some((strays, turn))
     }
 

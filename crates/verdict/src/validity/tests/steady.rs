@@ -190,6 +190,36 @@ fn a_change_for_good_is_told_of_few_responses_too() {
 }
 
 #[test]
+fn what_to_do_is_said_by_what_happened() {
+    let noise = |at: usize| 1.0 + 0.03 * (at * 7 % 5) as f64;
+    let step = |from: (f64, f64), to: (f64, f64)| {
+        sliced(move |at| {
+            let (per_s, p50_ms) = if at < 9 { from } else { to };
+            (per_s * noise(at), p50_ms * noise(at))
+        })
+    };
+    let (fast, slow) = ((4000.0, 5.0), (360.0, 55.0));
+    let queue = |at: usize| (1000.0, 2.0 + 0.1 * at as f64);
+    let [mut grows, mut settles] = [open(), open()];
+    went(&mut grows, queue);
+    went(&mut settles, |at| queue(29 - at));
+    for (run, slower) in [
+        (step(fast, slow), true),
+        (step(slow, fast), false),
+        (few_in_slices(|at, _| if at < 12 { 21 } else { 400 }), true),
+        (few_in_slices(|at, _| if at < 12 { 400 } else { 21 }), false),
+        (grows, true),
+        (settles, false),
+    ] {
+        let (_, text) = not_steady(&run).expect("it was not");
+        assert_eq!(text.contains("Find out what made the server slower"), slower, "{text}");
+        assert_eq!(text.contains("Exclude warm-up"), !slower, "{text}");
+        let brief = brief_advice(ReasonCode::NotSteady, &run).expect("a rule");
+        assert_eq!(brief.contains("--warmup"), !slower, "{brief}");
+    }
+}
+
+#[test]
 fn what_overlaps_or_lasts_for_a_moment_is_no_change_for_good() {
     let spread = few_in_slices(|at, nth| 5 + nth * 7 + at as u64);
     let mixed = few_in_slices(|_, nth| if nth % 2 == 0 { 20 } else { 400 });

@@ -1,9 +1,9 @@
-//! Quotas of routes, of all requests together, and of keys that replace each other: they are of all gateways together too.
+//! Quotas of tiers as a whole, of routes, of all requests together, and of keys that replace each other: they are of all gateways together too.
 
 use std::ops::Range;
 
 use super::*;
-use crate::policy::Route;
+use crate::policy::{Route, Tier};
 
 impl Gateway {
     /// Goes by other settings from now on.
@@ -47,25 +47,29 @@ const MOST: u32 = QUOTA + 2 * 12;
 const NEVER: Range<u64> = 9_999..9_999;
 
 #[test]
-fn quotas_of_routes_and_of_all_are_of_all_gateways_together() {
+fn quotas_of_tiers_of_routes_and_of_all_are_of_all_gateways_together() {
     let quota = u64::from(QUOTA);
     for quotas in [
         Quotas { day: Some(quota), month: None },
         Quotas { day: None, month: Some(quota) },
         Quotas { day: Some(quota), month: Some(quota) },
     ] {
-        for of_all in [false, true] {
+        for of in [QuotaOf::Tier(0), QuotaOf::Route(0), QuotaOf::All] {
             // Gone early, when a part is used.
             for gone_ms in [NEVER, 400..500] {
                 let mut all = gateways(3, &Settings::default());
                 for gateway in &mut all {
-                    gateway.go_by(|settings| match of_all {
-                        true => settings.all_quotas = quotas,
-                        false => settings.routes = vec![Route { quotas, ..Route::to(0) }],
+                    let tier = Tier { together_quotas: quotas, ..Tier::unlimited("some") };
+                    gateway.go_by(|settings| match of {
+                        QuotaOf::Tier(_) => settings.tiers = vec![tier],
+                        QuotaOf::Route(_) => {
+                            settings.routes = vec![Route { quotas, ..Route::to(0) }]
+                        }
+                        _ => settings.all_quotas = quotas,
                     });
                 }
                 let passed = passed(&mut all, &[b"k"], gone_ms);
-                assert!((QUOTA..=MOST).contains(&passed), "{quotas:?} {of_all}: {passed}");
+                assert!((QUOTA..=MOST).contains(&passed), "{quotas:?} {of:?}: {passed}");
             }
         }
     }

@@ -1,0 +1,38 @@
+//! What to do about what a rule found, where that depends on what happened.
+
+use model::{ReasonCode, Run};
+
+use super::steady::slowed_down;
+use super::window::shows_no_rate;
+use super::{RULES, Rule};
+
+/// What to do about it, in full and in one line.
+type Advice = (&'static str, &'static str);
+
+/// Of a server that became slower: to leave out more of the beginning would leave the slow part alone.
+const SLOWED_DOWN: Advice = (
+    "Find out what made the server slower (a change, data or memory that grows, a rate above what it carries), and measure \
+     again.",
+    "it became slower: find out why, and measure again",
+);
+
+impl Rule {
+    /// What to do about what this rule found in a run, in full and in one line: what the table says, unless what happened
+    /// asks for something else.
+    pub(super) fn advice_on(&self, run: &Run) -> Advice {
+        match self.code {
+            ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,
+            ReasonCode::WindowTooShort if shows_no_rate(run) => {
+                (self.advice, "so few requests show no rate: send more (-n or -d)")
+            }
+            _ if self.brief.is_empty() => (self.advice, self.advice),
+            _ => (self.advice, self.brief),
+        }
+    }
+}
+
+/// What to do about a reason of this code in a run, in one line; none of a code that no rule gives.
+pub fn brief_advice(code: ReasonCode, run: &Run) -> Option<&'static str> {
+    let rule = RULES.iter().find(|rule| rule.code == code)?;
+    Some(rule.advice_on(run).1)
+}
