@@ -100,6 +100,8 @@ pub struct Ticket {
     pub admitted_at_ns: u64,
     /// The longest body that may be forwarded.
     pub body_max_bytes: u64,
+    /// The day and the month whose quotas it was taken of.
+    periods: (u32, u32),
     /// Which numbers of requests at once it counts in.
     held: Held,
 }

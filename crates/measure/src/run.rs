@@ -8,8 +8,8 @@ use model::{Abort, Interval, Nanos, Plan, Run, RunBuilder, RunHead};
 
 use crate::machine::Watch;
 
-/// A closed loop that ends by count alone gives up when nobody has been served for the time-out and for so much longer: users
-/// that back off would go on for hours.
+/// A closed loop that ends by count alone gives up when nobody has been served for the time-out, a pause between requests and
+/// for so much longer: users that back off would go on for hours.
 const PATIENCE: Nanos = 10 * SECOND;
 /// Connections that fail for a reason that trying again does not change until a run is taken to have no others.
 const ENOUGH: u64 = 3;
@@ -109,17 +109,22 @@ impl Unserved {
     fn of(plan: &Plan) -> Self {
         let by_count_alone =
             plan.requests.is_some() && plan.duration_ns.is_none() && plan.rate_per_s.is_none();
-        let borne_ns = by_count_alone.then(|| plan.timeout_ns.saturating_add(PATIENCE));
+        // Who pauses tries again after that.
+        let pause_ns = plan.pace_ns.max(plan.think_ns).unwrap_or(0);
+        let patience_ns = PATIENCE.saturating_add(pause_ns);
+        let borne_ns = by_count_alone.then(|| plan.timeout_ns.saturating_add(patience_ns));
         Self { borne_ns, lasted_ns: 0 }
     }
 
-    /// Whether it has lasted too long with this interval. One in which nobody tried says nothing, and neither does one in
-    /// which the generator itself did not run.
+    /// Whether it has lasted too long with this interval. One in which nobody tried, and nobody was down, says nothing, and
+    /// neither does one in which the generator itself did not run.
     fn too_long(&mut self, interval: &Interval) -> bool {
         let presence = &interval.tally.presence;
         if presence.served != 0 || interval.tally.responses_done > 0 {
             self.lasted_ns = 0;
-        } else if presence.unseen == 0 && (presence.waited | presence.failed) != 0 {
+        } else if presence.unseen == 0
+            && ((presence.waited | presence.failed) != 0 || presence.down_ns > 0)
+        {
             let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
             self.lasted_ns = self.lasted_ns.saturating_add(length_ns);
         }
@@ -198,6 +203,9 @@ mod tests {
         assert_eq!(gives_up(&counted, refused, 9), None, "errors are responses");
         assert_eq!(gives_up(&counted, PresenceTally::default(), 0), None, "all think");
         assert_eq!(gives_up(&counted, PresenceTally { unseen: 1, ..waiting }, 0), None);
+        let paced = Plan { pace_ns: Some(30 * SECOND), ..counted.clone() };
+        let pausing = PresenceTally { down_ns: SECOND, ..PresenceTally::default() };
+        assert_eq!(gives_up(&paced, pausing, 0), Some(44), "a pause more, though few try");
         let timed = Plan { duration_ns: Some(90 * SECOND), ..counted.clone() };
         let at_a_rate = Plan { rate_per_s: Some(10.0), ..counted };
         assert_eq!(gives_up(&timed, refused, 0), None);

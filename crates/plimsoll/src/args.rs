@@ -462,6 +462,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn help_says_one_default_of_each_flag() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_default_value_set()) {
+                let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string);
+                let says = help.unwrap_or_default().contains("[default");
+                let defaults = arg.get_default_values();
+                let (name, command) = (arg.get_id(), command.get_name());
+                assert!(!says || defaults.is_empty(), "{command}: two defaults of {name}");
+                let empty = defaults.iter().any(|default| default.is_empty());
+                assert!(!empty, "{command}: the default of {name} is empty");
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
+
+    #[test]
     fn every_command_prints_its_version() {
         for command in Cli::command().get_subcommands() {
             for flag in ["-v", "-V", "--version"] {

@@ -145,7 +145,7 @@ impl Policy {
             limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
             let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
             let counting = state.keys.counting(entry);
-            self.give_back_quotas(quotas, &counting.day, &counting.month);
+            give_back_quotas(quotas, (&counting.day, &counting.month), ticket.periods);
         }
         let (tier, route) = (self.tier(ticket.tier).1, self.route(ticket.route));
         for (used, rate, quotas) in [
@@ -154,23 +154,27 @@ impl Policy {
             (&state.all, self.all.rate, self.all_quotas),
         ] {
             rate.into_iter().for_each(|rate| used.rate.give_back(increment_ns(rate)));
-            self.give_back_quotas(quotas, &used.day, &used.month);
+            give_back_quotas(quotas, (&used.day, &used.month), ticket.periods);
         }
         if ticket.address_slot != NONE {
             let place = state.addresses.place(ticket.address_slot);
             let rate = self.address.rate;
             rate.into_iter().for_each(|rate| place.used.give_back(increment_ns(rate)));
-            self.give_back_quotas(self.address_quotas, &place.day, &place.month);
+            give_back_quotas(self.address_quotas, (&place.day, &place.month), ticket.periods);
         }
     }
+}
 
-    fn give_back_quotas(&self, quotas: Quotas, of_day: &Quota, of_month: &Quota) {
-        let calendar = &self.state.calendar;
-        if quotas.day.is_some() {
-            of_day.give_back(calendar.day());
-        }
-        if quotas.month.is_some() {
-            of_month.give_back(calendar.month());
-        }
+/// Gives a request back to the quotas of the day and of the month that it was taken of.
+fn give_back_quotas(
+    quotas: Quotas,
+    (of_day, of_month): (&Quota, &Quota),
+    (day, month): (u32, u32),
+) {
+    if quotas.day.is_some() {
+        of_day.give_back(day);
+    }
+    if quotas.month.is_some() {
+        of_month.give_back(month);
     }
 }

@@ -123,6 +123,7 @@ impl Policy {
             cost_milli: asked.cost_milli,
             admitted_at_ns: now_ns,
             body_max_bytes,
+            periods: (state.calendar.day(), state.calendar.month()),
             held,
         })
     }

@@ -340,6 +340,34 @@ fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::QuotaUsedUp));
 }
 
+/// Else requests whose bodies come over midnight would each add one to the next day's quota.
+#[test]
+fn a_request_of_yesterday_is_not_given_back_to_the_quota_of_today() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 1.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    desk.key("k", Settings { day_quota: Some(2), ..Settings::default() });
+    let policy = desk.policy();
+    let facts = Facts {
+        method: b"POST",
+        host: b"x",
+        path: b"/",
+        cut: None,
+        key: Some(b"k"),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        body_bytes: None,
+    };
+    let mut held = ticket(policy.decide_before_body(&facts, SECOND, &mut desk.usage));
+    desk.state.calendar.set(86_400);
+    let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+    policy.take_line(&mut held, SECOND, &mut desk.usage).unwrap_err();
+    desk.finish(&policy, &first);
+    let second = ticket(desk.ask(&policy, Some("k"), "/", 2 * SECOND));
+    desk.finish(&policy, &second);
+    assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::QuotaUsedUp));
+}
+
 #[test]
 fn requests_at_once_are_given_back_at_every_place() {
     let mut desk = Desk::new();

@@ -34,10 +34,10 @@ pub struct FillArgs {
     /// How many rows a table shall have in all; may be repeated
     #[arg(long, value_name = "TABLE=N", value_parser = parse_rows)]
     pub rows: Vec<(String, u64)>,
-    /// Leave tables as they are that only refer to those of --rows
+    /// Do not fill tables that only refer to those of --rows
     #[arg(long)]
     pub only: bool,
-    /// Workload file; create the ids in its pools
+    /// Workload file whose requests need rows: add those with the ids of its pools
     #[arg(long = "for", value_name = "FILE")]
     pub workload: Option<PathBuf>,
     /// Daily users that today's rows belong to
@@ -50,11 +50,11 @@ pub struct FillArgs {
     /// members, member]
     #[arg(long, value_name = "TABLE", requires = "dau_now")]
     pub users: Option<String>,
-    /// What a pool's column is; may be repeated
+    /// The column of the database that a pool's column has the ids of; may be repeated
     #[arg(long, value_name = "POOL.COLUMN=TABLE.COLUMN", value_parser = parse_pool, requires = "workload")]
     pub pool: Vec<(String, String)>,
-    /// Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight: one without
-    /// any is asked for too; may be repeated
+    /// Fill nothing, and write the values of this key to a file for a pool, each with 1 + the number of rows that refer to it
+    /// as its weight, so that those without any are asked for too. May be repeated
     #[arg(long, value_name = "TABLE.COLUMN", conflicts_with_all = ["rows", "workload", "clean", "resume", "dry_run"])]
     pub pools: Vec<String>,
     /// Folder for the files of --pools

@@ -37,16 +37,16 @@ pub struct GateArgs {
     /// Configuration (TOML); flags override it
     #[arg(value_name = "CONFIG")]
     pub config: Option<PathBuf>,
-    /// Address for clients; may be repeated
+    /// Address and port for clients, such as 127.0.0.1:9090; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Vec<String>,
-    /// URL of a server to forward to; may be repeated for servers that answer alike
+    /// URL of a server to forward to; may be repeated for servers that give the same responses
     #[arg(long, value_name = "URL")]
     pub upstream: Vec<String>,
     /// Load line to hold all requests to: capacity.json of `plimsoll capacity`
     #[arg(long, value_name = "FILE")]
     pub loadline: Option<PathBuf>,
-    /// Address of the admin API and the usage page
+    /// Address and port of the admin API and the usage page, such as 127.0.0.1:9091 [default: neither is served]
     #[arg(long, value_name = "ADDRESS")]
     pub admin: Option<String>,
     /// File with the token of the admin API [default: a new token at each start, which is printed]
@@ -129,11 +129,11 @@ pub struct AddKeyArgs {
     /// The file of keys
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Whose it is
-    #[arg(long, value_name = "NAME", default_value = "")]
+    /// Whom the key is for, as `list`, `usage` and the usage page name them [default: nobody]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub owner: String,
-    /// Its tier, one of the configuration's [default: the first tier]
-    #[arg(long, value_name = "NAME", default_value = "")]
+    /// Tier of the configuration that the key belongs to [default: the first tier]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub tier: String,
     /// Route it is for; may be repeated [default: all]
     #[arg(long = "route", value_name = "NAME")]
@@ -141,10 +141,10 @@ pub struct AddKeyArgs {
     /// Requests per time, such as 100/s, 30/m or 1000/h [default: the tier's]
     #[arg(long, value_name = "RATE", value_parser = RateText::parse, allow_hyphen_values = true)]
     pub rate: Option<RateText>,
-    /// Requests at once after a pause [default: what comes in a second of the rate]
+    /// Requests that may come at once after a pause [default: as many as the rate lets through in a second]
     #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count, allow_hyphen_values = true)]
     pub burst: Option<u64>,
-    /// Requests in flight [default: the tier's]
+    /// Requests that may be in flight at once [default: the tier's]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub concurrency: Option<u64>,
     /// Requests in a day of UTC [default: the tier's]

@@ -29,7 +29,7 @@ pub struct LoadArgs {
         help_heading = "Request"
     )]
     pub method: Option<String>,
-    /// Body to send, or a file whose content it is
+    /// Body to send; @FILE sends what the file holds
     #[arg(
         short,
         long,
@@ -38,7 +38,7 @@ pub struct LoadArgs {
         conflicts_with = "body_file"
     )]
     pub body: Option<String>,
-    /// Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is
+    /// Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds
     #[arg(
         long,
         aliases = ["data-raw", "data-binary"],
@@ -47,7 +47,7 @@ pub struct LoadArgs {
         conflicts_with_all = ["body", "body_file"]
     )]
     pub data: Option<String>,
-    /// Body to send as application/json, which is asked for too, or a file whose content it is
+    /// Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds
     #[arg(
         long,
         value_name = "TEXT|@FILE",
@@ -119,7 +119,7 @@ pub struct LoadArgs {
     /// Kernel interface: io_uring where allowed, else epoll
     #[arg(long, value_enum, default_value = "auto", help_heading = "Connections")]
     pub io: IoArg,
-    /// Local addresses to connect from, in turn
+    /// Local addresses to connect from in turn, separated by commas [default: the kernel's choice]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Connections")]
     pub source: Vec<std::net::IpAddr>,
     /// Connect to this host:port instead of the URL's; Host and TLS name stay the URL's
@@ -134,8 +134,7 @@ pub struct LoadArgs {
         conflicts_with_all = ["connect_to", "source", "script"]
     )]
     pub unix: Vec<PathBuf>,
-    /// Keep the cookies that responses set, for each connection of its own. Flows of workload files always
-    /// do
+    /// Send the cookies that responses set; each connection has its own. Flows of workload files always do
     #[arg(long, help_heading = "Request", conflicts_with = "script")]
     pub cookies: bool,
     /// TLS settings
@@ -162,15 +161,15 @@ impl LoadArgs {
 /// How much load, for how long.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct ShapeArgs {
-    /// Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload
-    /// file says]
+    /// Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000
+    /// for a file with a rate]
     #[arg(short, long, aliases = ["vus", "concurrency"], value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]
     #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been
-    /// served for 10 s longer than the time-out
+    /// Maximum number of requests to send in the measured window [default: no limit]. Without -d the window lasts until they
+    /// are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)
     #[arg(short = 'n', long, alias = "iterations", value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub requests: Option<u64>,
     /// Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k

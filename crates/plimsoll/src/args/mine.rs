@@ -78,32 +78,32 @@ pub struct MineArgs {
     /// POST /cart=PUT /basket. May be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, help_heading = "Workload")]
     pub map: Vec<(String, String)>,
-    /// Write ways through the site as flows, with think times, instead of single requests: the commonest, and others,
-    /// so that together they send what the log has of each endpoint
+    /// Write sessions (flows of several requests, with think times) instead of single requests: the commonest of the log,
+    /// and as many others as are needed for each endpoint's share of the requests
     #[arg(long, help_heading = "Workload")]
     pub sessions: bool,
     /// The pause that ends a session
     #[arg(long, value_name = "TIME", default_value = "30m", value_parser = parse_duration, help_heading = "Workload")]
     pub session_gap: Nanos,
-    /// Repeat the arrivals of the peak as they were logged, SPEED times as fast
+    /// Repeat the arrivals of the peak as they were logged, SPEED times as fast [default SPEED: 1]
     #[arg(long, value_name = "SPEED", num_args = 0..=1, default_missing_value = "1", value_parser = parse_factor, conflicts_with_all = ["sessions", "closed", "factor"], help_heading = "Workload")]
     pub trace: Option<f64>,
     /// Write users of a closed loop that send at a pace, instead of arrivals per second
     #[arg(long, conflicts_with = "sessions", help_heading = "Workload")]
     pub closed: bool,
-    /// Interval between the requests of one such user [default: 110ms]
+    /// With --closed: time between the requests of one user [default: 110ms]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Workload")]
     pub pace: Option<Nanos>,
-    /// Parameter whose values are written although its name or their look says that they are credentials
+    /// Parameter whose values are written although they look like credentials, or its name says so. May be repeated
     #[arg(long, value_name = "NAME", help_heading = "Workload")]
     pub keep_secrets: Vec<String>,
     /// Daily users today [default: those of the log's busiest day]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Scale")]
     pub dau_now: Option<u64>,
-    /// Daily users that the load is to stand for
+    /// Daily users that the load is to stand for: it is multiplied by this over --dau-now [default: the same]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Scale")]
     pub dau_target: Option<u64>,
-    /// The factor itself, instead of the quotient of the two
+    /// Multiply the load by this, instead of by --dau-target over --dau-now
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, help_heading = "Scale")]
     pub factor: Option<f64>,
     /// Print nothing while reading
