@@ -87,13 +87,16 @@ impl Worker {
         self.forget_left(net);
     }
 
-    /// Stops counting closed connections of which nothing is left.
+    /// Forgets closed connections of which nothing is left. Others count again for their addresses: whoever does not close too
+    /// holds a socket of ours all the same.
     fn forget_left<N: Net>(&mut self, net: &N) {
         let caps = &self.shared.caps;
-        self.leaving.retain(|&(conn, address)| {
-            let lingers = net.lingers(conn);
-            if !lingers {
-                caps.remove(address);
+        self.leaving.retain_mut(|leaving| {
+            let lingers = net.lingers(leaving.conn);
+            match (lingers, leaving.counted) {
+                (false, true) => caps.remove(leaving.address),
+                (true, false) => leaving.counted = caps.add(leaving.address, u32::MAX),
+                _ => {}
             }
             lingers
         });

@@ -44,8 +44,7 @@ pub(super) struct Worker {
     /// What requests are logged with, where they are.
     pub(super) pen: Option<Pen>,
     pub(super) clients: Slab<Client>,
-    /// Connections that are closed here and not yet at their clients, with the address for which each is still counted.
-    pub(super) leaving: Vec<(ConnId, IpAddr)>,
+    pub(super) leaving: Vec<Leaving>,
     pub(super) ups: Slab<Up>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
@@ -126,11 +125,11 @@ impl Worker {
             return;
         }
         debug_assert!(client.exchange.is_none());
-        match client.counted {
-            // Whoever does not close too holds a socket of ours all the same.
-            Some(address) if net.lingers(client.id) => self.leaving.push((client.id, address)),
-            Some(address) => self.shared.caps.remove(address),
-            None => {}
+        if let Some(address) = client.counted {
+            self.shared.caps.remove(address);
+            if net.lingers(client.id) {
+                self.leaving.push(Leaving { conn: client.id, address, counted: false });
+            }
         }
         self.client_due[token as usize] = NEVER;
         self.clients.release(token);
@@ -179,6 +178,15 @@ impl Worker {
     fn limits(&self) -> Limits {
         Limits { head_bytes: self.policy.client().head_bytes as usize, headers: HEADERS }
     }
+}
+
+/// A connection that is closed here and not yet at its client.
+#[derive(Debug)]
+pub(super) struct Leaving {
+    pub conn: ConnId,
+    pub address: IpAddr,
+    /// Whether it counts among the connections of its address: as soon as the client had time to close too.
+    pub counted: bool,
 }
 
 impl<N: Net> Handler<N> for Worker {
