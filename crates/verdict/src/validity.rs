@@ -224,7 +224,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::ResponsesChanged,
         condition: "from some instant to the end, {SUBSTANTIAL} or more of an endpoint's \
                     successful responses had a status, media type or beginning that did not \
-                    occur before; or, where one request is sent again and again, all had another \
+                    occur before, or read as errors where those before do not; or, where one \
+                    request is sent again and again, all had another \
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \

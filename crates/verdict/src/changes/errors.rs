@@ -1,7 +1,7 @@
 //! Responses that read as errors beside others that do not: a tenth of `{"ok":false,"error":"overloaded"}`, with
 //! status 200, the media type of the rest and about their length.
 
-use model::kinds::{Changed, ResponseChange};
+use model::kinds::{Changed, ResponseChange, ResponseKind};
 
 use super::{Looks, NEW, Series, sum};
 use crate::error_words::{plain, reads_as_error};
@@ -10,6 +10,15 @@ use crate::error_words::{plain, reads_as_error};
 const FEWEST: u64 = 5;
 
 impl Looks {
+    /// Responses that read as errors came and stayed, with `least` of the responses since or more, after others that do
+    /// not read so: told by one body of each kind, and only where it came for good, since words may be data.
+    pub(super) fn turned_to_errors(&self, least: f64) -> Option<ResponseChange> {
+        let is_error = |kind: &ResponseKind| reads_as_error(&plain(kind.beginning.as_deref()));
+        self.changes_for_good(least)
+            .filter(|change| is_error(&change.after) && !is_error(&change.before))
+            .max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
     /// The commonest that reads as an error, with the part that all of those have. Only where bodies are of few
     /// wordings, each known by one body: of bodies that vary, one says nothing of the others.
     pub(super) fn some_read_as_errors(&self) -> Option<ResponseChange> {
