@@ -234,7 +234,7 @@ pub const RULES: &[Rule] = &[
                     and another media type, or no body. Or, from \
                     some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then; or, of one request whose bodies are of few \
-                    different words, {NEW} or more read as errors and the others do not. Bodies of the same length are told apart \
+                    different words, {NEW} or more read as errors or ask to log in. Bodies of the same length are told apart \
                     by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
                       error page with a good status. A note where only one of the last two holds, something \

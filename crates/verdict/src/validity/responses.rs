@@ -299,8 +299,11 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
             share(first.share)
         ),
     };
-    let (after, before) = (kind(&first.after), kind(&first.before));
-    Some((Verdict::Valid, format!("{what}: {after} beside {before}{more}")))
+    let beside = match first.before == first.after {
+        true => String::new(),
+        false => format!(" beside {}", kind(&first.before)),
+    };
+    Some((Verdict::Valid, format!("{what}: {}{beside}{more}", kind(&first.after))))
 }
 
 /// That responses had two media types, in words.
@@ -313,10 +316,10 @@ fn mixed(change: &ResponseChange) -> String {
     format!("{share} of the responses{of} had the same status as the others and {other}")
 }
 
-/// That responses read as errors, in words.
+/// That responses read as errors or ask to log in, in words.
 fn errors(change: &ResponseChange) -> String {
     let (share, of) = (share(change.share), of_endpoint(change));
-    format!("{share} of the responses{of} read as errors, and count as successes")
+    format!("{share} of the responses{of} read as errors or ask to log in, and count as successes")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {

@@ -174,8 +174,20 @@ fn responses_that_read_as_errors_are_a_note() {
         }];
     });
     assert_eq!((found, codes), (Verdict::Valid, vec![ReasonCode::ResponsesChanged]), "{text}");
-    assert!(text.contains("10.00 % of the responses read as errors, and count as"), "{text}");
+    assert!(text.contains("10.00 % of the responses read as errors or ask to log in, and count as"), "{text}");
     assert!(text.contains("--expect-body-like"), "{text}");
+    let (_, codes, text) = judged(closed(), |run| {
+        let kind = model::kinds::ResponseKind { responses: 1_000, ..Default::default() };
+        run.response_changes = vec![model::kinds::ResponseChange {
+            how: model::kinds::Changed::Errors,
+            share: 1.0,
+            before: kind.clone(),
+            after: kind,
+            ..Default::default()
+        }];
+    });
+    assert_eq!(codes, vec![ReasonCode::ResponsesChanged], "{text}");
+    assert!(text.contains("100.00 % of the responses") && !text.contains("beside"), "{text}");
 }
 
 #[test]
