@@ -227,6 +227,8 @@ pub enum Changed {
     Mixed,
     /// Responses read as errors or ask to log in, and count as successes, whether others came beside them or not.
     Errors,
+    /// Redirects came beside responses that are none.
+    Redirects,
 }
 
 #[cfg(test)]

@@ -68,7 +68,8 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
             .or_else(|| Looks::of(kinds, sized).turned_to_errors(SUBSTANTIAL))
             .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
             .or_else(|| Looks::of(kinds, sized).turned_to_errors(NEW))
-            .or_else(|| Looks::of(kinds, typed).are_mixed());
+            .or_else(|| Looks::of(kinds, typed).are_mixed())
+            .or_else(|| Looks::of(kinds, plain).some_redirect());
     }
     let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
     let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
@@ -80,6 +81,7 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
         worded
             .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
             .or_else(|| looks.some_read_as_errors())
+            .or_else(|| looks.some_redirect())
     })
 }
 
@@ -323,8 +325,8 @@ pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
         Changed::ForGood => change.share >= SUBSTANTIAL,
         Changed::Faster | Changed::Turns => true,
         Changed::Mixed => change.endpoint.is_none(),
-        // By their words: they may be data.
-        Changed::Errors => false,
+        // By their words, which may be data; and a redirect may be what was asked for.
+        Changed::Errors | Changed::Redirects => false,
     }
 }
 
