@@ -7,7 +7,7 @@ mod beginnings;
 mod pieces;
 
 use model::interval::tallies_needed;
-use model::interval::{BEGINNING, Counted, KindTally, Look, length_class, place};
+use model::interval::{BEGINNING, Counted, KindTally, Look, begins, length_class, place};
 use model::{Mix, Nanos};
 
 use crate::attempt_log::endpoint_number;
@@ -20,8 +20,6 @@ const COPIES: u32 = 1024;
 /// Bytes of a beginning that are copied.
 const COPIED: usize = BEGINNING;
 /// The class of a beginning of which the rest is still to come. No beginning has it: see [`begins`].
-///
-/// [`begins`]: model::interval::begins
 pub(crate) const IN_PIECES: u32 = 0x100;
 /// Names of media types kept, and characters of each.
 const TYPES: usize = 16;
@@ -32,13 +30,10 @@ pub(crate) const LOCATION: usize = 8192;
 /// A worker's counts of kinds, and what is known of them.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseKinds {
-    endpoints: Vec<Vec<Entry>>,
+    endpoints: Vec<OfEndpoint>,
     /// Responses that came one after the other and differ in nothing that is kept: counted, and not yet
     /// in their entry.
     alike: RepeatedResponse,
-    /// What the response counted last looked like, where it was not like the one before.
-    last: Look,
-    beginnings: Beginnings,
     pieces: Pieces,
     /// Responses whose beginnings are still copied.
     copies: u32,
@@ -48,6 +43,15 @@ pub(crate) struct ResponseKinds {
     types: Vec<(u32, String)>,
     /// The last media type that was named.
     named: Option<u32>,
+}
+
+/// The kinds of one endpoint's responses.
+#[derive(Debug, Default)]
+struct OfEndpoint {
+    entries: Vec<Entry>,
+    beginnings: Beginnings,
+    /// What the response counted last looked like, where it was not like the one before.
+    last: Look,
 }
 
 /// Consecutive responses that differ in nothing that is kept ([`ResponseKinds::alike`]).
@@ -88,46 +92,52 @@ impl ResponseKinds {
     /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = tallies_needed(mix.endpoints.len()).max(1);
-        let endpoints = (0..endpoints).map(|_| Vec::new()).collect();
         // Only where one request is sent again and again can a wording say that something changed.
-        let beginnings = if mix.is_empty() { Beginnings::fresh() } else { Beginnings::default() };
-        Self { endpoints, beginnings, copies: COPIES, ..Self::default() }
+        let same = |at: usize| mix.endpoints.get(at).is_none_or(|endpoint| endpoint.unchanging);
+        let of_endpoint = |at: usize| {
+            let beginnings = if same(at) { Beginnings::fresh() } else { Beginnings::default() };
+            OfEndpoint { beginnings, ..OfEndpoint::default() }
+        };
+        let endpoints = (0..endpoints).map(of_endpoint).collect();
+        Self { endpoints, copies: COPIES, ..Self::default() }
     }
 
     /// The body of the response on `conn` begins with `bytes`, all of it or as much as is looked at: completes its
     /// look.
     #[inline]
-    pub(crate) fn begins(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
-        (look.begins, look.wording) = self.beginnings.look(bytes);
+    pub(crate) fn begins(&mut self, conn: u32, endpoint: u32, bytes: &[u8], look: &mut Look) {
+        let of = self.endpoints.get_mut(usize::from(endpoint_number(endpoint)));
+        (look.begins, look.wording) =
+            of.map_or_else(|| (begins(bytes), 0), |of| of.beginnings.look(bytes));
         if self.copies > 0 {
             self.copy(conn, bytes);
         }
     }
 
     /// The body of the response on `conn` begins with `bytes`, which may be less than is looked at.
-    pub(crate) fn begins_with(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
+    pub(crate) fn begins_with(&mut self, conn: u32, endpoint: u32, bytes: &[u8], look: &mut Look) {
         if bytes.len() >= BEGINNING {
-            self.begins(conn, bytes, look);
+            self.begins(conn, endpoint, bytes, look);
         } else if self.pieces.begin(conn, bytes) {
             look.begins = IN_PIECES;
         } else {
             // Cut where the network cut it: its words are not known.
-            self.begins(conn, bytes, look);
+            self.begins(conn, endpoint, bytes, look);
             look.wording = 0;
         }
     }
 
     /// More of a body that is [`IN_PIECES`].
-    pub(crate) fn goes_on(&mut self, conn: u32, bytes: &[u8], look: &mut Look) {
+    pub(crate) fn goes_on(&mut self, conn: u32, endpoint: u32, bytes: &[u8], look: &mut Look) {
         if self.pieces.add(conn, bytes) {
-            self.ends(conn, look);
+            self.ends(conn, endpoint, look);
         }
     }
 
     /// A body that is [`IN_PIECES`] ends, or enough of it has come: completes its response's look.
-    pub(crate) fn ends(&mut self, conn: u32, look: &mut Look) {
+    pub(crate) fn ends(&mut self, conn: u32, endpoint: u32, look: &mut Look) {
         let piece = self.pieces.take(conn);
-        self.begins(conn, piece.as_ref().map_or(&[], |piece| piece.bytes()), look);
+        self.begins(conn, endpoint, piece.as_ref().map_or(&[], |piece| piece.bytes()), look);
     }
 
     fn copy(&mut self, conn: u32, bytes: &[u8]) {
@@ -167,12 +177,10 @@ impl ResponseKinds {
     /// A response that is not like the last one.
     fn record_other(&mut self, conn: u32, seen: ResponseShape) {
         self.settle();
-        let turns = u64::from(self.last != seen.look);
-        self.last = seen.look;
-        let Some(entries) = self.endpoints.get_mut(usize::from(endpoint_number(seen.endpoint)))
-        else {
-            return;
-        };
+        let of = self.endpoints.get_mut(usize::from(endpoint_number(seen.endpoint)));
+        let Some(OfEndpoint { entries, last, .. }) = of else { return };
+        let turns = u64::from(*last != seen.look);
+        *last = seen.look;
         let kind = (seen.look, length_class(seen.bytes));
         match entries.iter().position(|entry| (entry.tally.look, entry.tally.length) == kind) {
             Some(at) if entries[at].has_beginning || self.copied_from.is_none() => {
@@ -186,17 +194,17 @@ impl ResponseKinds {
     fn settle(&mut self) {
         let alike = std::mem::take(&mut self.alike);
         if alike.responses > 0 {
-            let entries = &mut self.endpoints[usize::from(endpoint_number(alike.endpoint))];
-            entries[alike.at].add(&alike);
+            let of = &mut self.endpoints[usize::from(endpoint_number(alike.endpoint))];
+            of.entries[alike.at].add(&alike);
         }
     }
 
     /// Counts a response whose kind is new or has no beginning yet.
     #[cold]
     fn record_new(&mut self, conn: u32, seen: ResponseShape, turns: u64) {
-        let Self { endpoints, beginnings, copies, copied_from, beginning, types, .. } = self;
+        let Self { endpoints, copies, copied_from, beginning, types, .. } = self;
         let endpoint = endpoint_number(seen.endpoint);
-        let entries = &mut endpoints[usize::from(endpoint)];
+        let OfEndpoint { entries, beginnings, .. } = &mut endpoints[usize::from(endpoint)];
         let length = length_class(seen.bytes);
         let Some((at, look)) = place(entries, endpoint.into(), seen.look, length) else { return };
         let seen = ResponseShape { look, ..seen };
@@ -234,7 +242,8 @@ impl ResponseKinds {
     /// Appends the counts of an interval to `into` and resets them.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
         self.settle();
-        for entry in self.endpoints.iter_mut().flatten().filter(|entry| entry.tally.responses > 0) {
+        let entries = self.endpoints.iter_mut().flat_map(|of| &mut of.entries);
+        for entry in entries.filter(|entry| entry.tally.responses > 0) {
             let KindTally { endpoint, look, length, .. } = entry.tally;
             let fresh = KindTally { endpoint, look, length, ..KindTally::default() };
             into.push(std::mem::replace(&mut entry.tally, fresh));
@@ -316,6 +325,8 @@ pub(crate) fn words(bytes: &[u8], most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::EndpointPlan;
+
     use super::*;
 
     fn seen(look: Look, bytes: u64, now: Nanos) -> ResponseShape {
@@ -324,9 +335,13 @@ mod tests {
 
     /// A response on `conn`, whole at once.
     fn come(kinds: &mut ResponseKinds, conn: u32, body: &[u8], now: Nanos) {
+        come_for(kinds, 0, conn, body, now);
+    }
+
+    fn come_for(kinds: &mut ResponseKinds, endpoint: u32, conn: u32, body: &[u8], now: Nanos) {
         let mut look = Look { status: 200, media_type: 9, ..Look::default() };
-        kinds.begins(conn, body, &mut look);
-        kinds.record(conn, seen(look, body.len() as u64, now));
+        kinds.begins(conn, endpoint, body, &mut look);
+        kinds.record(conn, ResponseShape { endpoint, ..seen(look, body.len() as u64, now) });
         kinds.over(conn);
     }
 
@@ -357,8 +372,8 @@ mod tests {
     fn a_response_between_another_ones_parts_lends_it_no_beginning() {
         let mut kinds = ResponseKinds::of(&Mix::default());
         let mut look = Look { status: 200, media_type: 9, ..Look::default() };
-        kinds.begins(1, b"alike", &mut look);
-        kinds.begins(2, b"alike", &mut look);
+        kinds.begins(1, 0, b"alike", &mut look);
+        kinds.begins(2, 0, b"alike", &mut look);
         kinds.record(1, seen(look, 5, 1));
         kinds.over(1);
         kinds.record(2, seen(look, 6, 2));
@@ -372,10 +387,10 @@ mod tests {
         for cut in 1..body.len() {
             come(&mut kinds, 1, body, 0);
             let mut look = Look { status: 200, media_type: 9, ..Look::default() };
-            kinds.begins_with(2, &body[..cut], &mut look);
+            kinds.begins_with(2, 0, &body[..cut], &mut look);
             assert_eq!(look.begins, IN_PIECES);
-            kinds.goes_on(2, &body[cut..], &mut look);
-            kinds.ends(2, &mut look);
+            kinds.goes_on(2, 0, &body[cut..], &mut look);
+            kinds.ends(2, 0, &mut look);
             kinds.record(2, seen(look, body.len() as u64, 0));
             kinds.over(2);
         }
@@ -393,6 +408,28 @@ mod tests {
         }
         let turns: Vec<_> = page(&mut kinds).iter().map(|k| (k.responses, k.turns)).collect();
         assert_eq!(turns, [(200, 2), (200, 2)]);
+    }
+
+    #[test]
+    fn each_endpoint_whose_request_never_changes_has_words_and_turns_of_its_own() {
+        let endpoint = |unchanging| EndpointPlan { unchanging, ..EndpointPlan::default() };
+        let endpoints = [true, false, true, true, true, true, true].map(endpoint).to_vec();
+        let mut kinds = ResponseKinds::of(&Mix { endpoints, ..Mix::default() });
+        // More beginnings in all than one memory of them holds.
+        for n in 0..6000 {
+            for endpoint in 0..7u32 {
+                let body = if n < 3000 { "all is well" } else { "out of luck" };
+                let body = format!("{} {body}", "x".repeat(1 + endpoint as usize));
+                come_for(&mut kinds, endpoint, 1, body.as_bytes(), n);
+            }
+        }
+        let all = page(&mut kinds);
+        for endpoint in 0..7 {
+            let own = all.iter().filter(|kind| kind.endpoint == endpoint);
+            let counts: Vec<_> = own.map(|kind| (kind.responses, kind.turns)).collect();
+            let expected = if endpoint == 1 { vec![(6000, 1)] } else { vec![(3000, 1); 2] };
+            assert_eq!(counts, expected, "{endpoint}");
+        }
     }
 
     #[test]

@@ -225,8 +225,10 @@ pub enum Changed {
     Turns,
     /// Responses of the same status had two media types.
     Mixed,
-    /// Responses came beside the usual ones that read as errors, and count as successes.
+    /// Responses read as errors or ask to log in, and count as successes, whether others came beside them or not.
     Errors,
+    /// Redirects came beside responses that are none.
+    Redirects,
 }
 
 #[cfg(test)]

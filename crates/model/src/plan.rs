@@ -314,6 +314,9 @@ pub struct EndpointPlan {
     pub checks: Vec<String>,
     /// Whether it changes anything on the server.
     pub writes: bool,
+    /// Whether the same bytes are sent again and again: nothing in them is drawn, computed or taken from a session.
+    #[serde(default)]
+    pub unchanging: bool,
     /// Its part of all requests asked for, 0..=1; absent where that is not known before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,

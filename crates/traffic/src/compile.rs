@@ -153,11 +153,11 @@ pub fn compile(workload: &Workload, inputs: &Inputs<'_>) -> Result<Compiled, Com
         return Err(findings.into_error());
     };
     let compiled = Compiled {
+        mix: mix::mix(workload, &wanted, &program.requests),
         program: Arc::new(program),
         masked,
         pools,
         target: server.url,
-        mix: mix::mix(workload, &wanted),
         write_share: wanted.write_share(workload),
         recorded: wanted.varying.recorded,
         load: wanted.load,

@@ -3,14 +3,15 @@
 //!
 //! Considers responses that count as success, per endpoint, in cells of time. They are distinguished by
 //! status, media type and how the body begins; where one request is sent again and again, by the words of
-//! the body, if it is one of few, by its length, and by whether they take turns as well (`turns`). Bodies that
+//! the body, if it is one of few, by its length, and by whether they take turns as well (`turns`); where requests
+//! differ, by whether those of a new class of length read as errors (`errors`). Bodies that
 //! differ from response to response, mixes that stay as they are and lists that grow are all usual, so a
 //! change is reported only where it cannot be one of those. Two media types of one status are none of them.
 
 mod errors;
 mod turns;
 
-use model::interval::{KindTally, Look};
+use model::interval::{KindTally, Look, MOST_ENDPOINTS};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
 use model::{Nanos, Plan};
 
@@ -40,13 +41,18 @@ const EMPTY: u32 = u32::MAX;
 /// Share of the responses from which on a faster kind is reported.
 pub(crate) const FASTER_SHARE: f64 = 0.01;
 
-/// The changes in a run's responses to report: one per endpoint at most.
+/// The changes in a run's responses to report: one per endpoint at most. An endpoint whose request never changes is
+/// judged as a load of one request is.
 pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange> {
     kinds
         .endpoints()
         .filter_map(|(endpoint, kinds)| {
-            let change = change_of(&kinds, one_request)?;
-            let name = plan.mix.endpoints.get(endpoint as usize).map(|of| of.name.clone());
+            let own = plan.mix.endpoints.get(endpoint as usize);
+            // Those beyond the limit are counted together.
+            let is_one = (endpoint as usize) < MOST_ENDPOINTS;
+            let change =
+                change_of(&kinds, one_request || is_one && own.is_some_and(|own| own.unchanging))?;
+            let name = own.map(|own| own.name.clone());
             Some(ResponseChange { endpoint: name, ..change })
         })
         .collect()
@@ -59,8 +65,11 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
     let of_looks = looks.changed_for_good(SUBSTANTIAL);
     if of_looks.is_some() || !one_request {
         return of_looks
+            .or_else(|| Looks::of(kinds, sized).turned_to_errors(SUBSTANTIAL))
             .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
-            .or_else(|| Looks::of(kinds, typed).are_mixed());
+            .or_else(|| Looks::of(kinds, sized).turned_to_errors(NEW))
+            .or_else(|| Looks::of(kinds, typed).are_mixed())
+            .or_else(|| Looks::of(kinds, plain).some_redirect());
     }
     let of_lengths = || lengths_replaced(kinds).or_else(|| lengths_changed(kinds));
     let of_lengths = if many_rounds(kinds) { of_lengths() } else { None };
@@ -72,12 +81,18 @@ fn change_of(kinds: &[&Kind], one_request: bool) -> Option<ResponseChange> {
         worded
             .or_else(|| Looks::of(kinds, plain).changed_for_good(NEW))
             .or_else(|| looks.some_read_as_errors())
+            .or_else(|| looks.some_redirect())
     })
 }
 
 /// The look of a kind, whatever its wording.
 fn plain(tally: &KindTally) -> Look {
     tally.look.plain()
+}
+
+/// The same, and the class of its length in the place of its wording.
+fn sized(tally: &KindTally) -> Look {
+    Look { wording: u32::from(tally.length), ..plain(tally) }
 }
 
 /// Its status and media type; having no body is a type of its own.
@@ -121,9 +136,12 @@ impl Looks {
 
     /// A look that was not there, came, and stays, with `least` of the responses since or more.
     fn changed_for_good(&self, least: f64) -> Option<ResponseChange> {
+        self.changes_for_good(least).max_by(|a, b| a.share.total_cmp(&b.share))
+    }
+
+    fn changes_for_good(&self, least: f64) -> impl Iterator<Item = ResponseChange> {
         let came = self.all.iter().skip(1).filter(|new| new.responses >= ENOUGH);
-        came.filter_map(|new| self.came_for_good(new, least))
-            .max_by(|a, b| a.share.total_cmp(&b.share))
+        came.filter_map(move |new| self.came_for_good(new, least))
     }
 
     fn came_for_good(&self, new: &Series, least: f64) -> Option<ResponseChange> {
@@ -307,8 +325,8 @@ pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
         Changed::ForGood => change.share >= SUBSTANTIAL,
         Changed::Faster | Changed::Turns => true,
         Changed::Mixed => change.endpoint.is_none(),
-        // By their words: they may be data.
-        Changed::Errors => false,
+        // By their words, which may be data; and a redirect may be what was asked for.
+        Changed::Errors | Changed::Redirects => false,
     }
 }
 

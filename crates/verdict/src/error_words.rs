@@ -1,7 +1,7 @@
 //! Bodies that read as errors, whatever their status: `{"ok":false}`, `Database connection failed`.
 //!
-//! By words alone, in how a body begins. One endpoint's data may hold such words too, so that a body counts as an error
-//! only beside others of the same request that do not read so.
+//! By words alone, in how a body begins. One endpoint's data may hold such words too, so that nothing but a note is
+//! said of what reads so from the start.
 
 /// Words that bodies of errors have in common.
 const ERRORS: [&str; 17] = [
@@ -27,6 +27,8 @@ const ERRORS: [&str; 17] = [
 const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
 /// Members of an object that say so by their value.
 const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
+/// What pages have that ask to log in, without white space.
+const LOGINS: [&str; 4] = ["<title>login", "<title>signin", "type=password", "type=\"password\""];
 
 /// How a body begins, line feeds and the like as blanks.
 pub fn plain(beginning: Option<&str>) -> String {
@@ -36,9 +38,8 @@ pub fn plain(beginning: Option<&str>) -> String {
 
 /// Whether a body that begins so tells of an error.
 pub fn reads_as_error(beginning: &str) -> bool {
-    let dense: String = beginning.chars().filter(|c| !c.is_whitespace()).collect();
-    let dense = dense.to_ascii_lowercase();
-    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) {
+    let dense = dense(beginning);
+    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) || is_titled_by_status(&dense) {
         return true;
     }
     let in_word = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -52,6 +53,27 @@ pub fn reads_as_error(beginning: &str) -> bool {
         rest = then;
     }
     false
+}
+
+/// Whether a body that begins so asks to log in.
+pub fn asks_to_log_in(beginning: &str) -> bool {
+    let dense = dense(beginning);
+    LOGINS.iter().any(|login| dense.contains(login))
+}
+
+/// Small letters without white space.
+fn dense(beginning: &str) -> String {
+    let dense: String = beginning.chars().filter(|c| !c.is_whitespace()).collect();
+    dense.to_ascii_lowercase()
+}
+
+/// `<title>502 Bad Gateway`: a page whose title begins with a status of failure.
+fn is_titled_by_status(dense: &str) -> bool {
+    let titles = ["<title>", "<h1>"].into_iter().flat_map(|tag| dense.split(tag).skip(1));
+    titles.map(str::as_bytes).any(|title| {
+        let digits = title.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        digits == 3 && matches!(title[0], b'4' | b'5')
+    })
 }
 
 /// `error_code`, `errorMessage`, `TypeError`, `Denied`.
@@ -80,6 +102,10 @@ mod tests {
             (r#"{"status":"error"}"#, true),
             (r#"{"success" : false}"#, true),
             ("<title>Internal Server Error</title>", true),
+            ("<html><head><title>502 Bad Gateway</title></head>", true),
+            ("<html>\n<head><title>504 Gateway Time-out</title>", true),
+            ("<title>200 OK</title>", false),
+            ("<title>5000 miles</title>", false),
             ("database connection pool exhausted", true),
             ("java.lang.NullPointerException", true),
             (r#"{"errors":[],"data":{}}"#, false),
@@ -89,6 +115,19 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(reads_as_error(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn pages_to_log_in_are_recognised_by_their_title_or_field() {
+        for (text, expected) in [
+            ("<html><head><title>Sign in</title>", true),
+            ("<title>Log in to Acme</title>", true),
+            ("<form action=/login><input type=\"password\">", true),
+            ("<title>Acme</title>", false),
+            (r#"{"login":"ada"}"#, false),
+        ] {
+            assert_eq!(asks_to_log_in(text), expected, "{text}");
         }
     }
 

@@ -8,6 +8,7 @@ use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 use crate::changes::{ENOUGH, MISSED, SUBSTANTIAL, is_substantial};
+use crate::error_words::{plain, reads_as_error};
 use crate::validity::{RULES, kind_in_words};
 
 /// Kinds kept at most, over all runs.
@@ -106,14 +107,18 @@ impl Seen {
 }
 
 /// Whether two kinds differ in their length alone, if at all, or in the first member of an object: a run
-/// keeps only some of the members that come first where their order is random, and another run others.
+/// keeps only some of the members that come first where their order is random, and another run others. Of bodies that
+/// are always of one length, one that reads as an error is not like one that does not.
 fn alike(a: &ResponseKind, b: &ResponseKind) -> bool {
     let class = |text: &String| match begins(text.as_bytes()) {
         0x80.. => b'{'.into(),
         class => class,
     };
     let look = |kind: &ResponseKind| (kind.status, kind.beginning.as_ref().map(class));
-    look(a) == look(b) && a.media_type == b.media_type
+    let is_fixed = |kind: &ResponseKind| kind.least_bytes == kind.most_bytes;
+    let is_error = |kind: &ResponseKind| reads_as_error(&plain(kind.beginning.as_deref()));
+    let same_words = !(is_fixed(a) && is_fixed(b)) || is_error(a) == is_error(b);
+    look(a) == look(b) && a.media_type == b.media_type && same_words
 }
 
 fn sum<'a>(kinds: impl Iterator<Item = &'a ResponseKind>) -> f64 {
@@ -154,6 +159,18 @@ mod tests {
         let sentence = seen.changed(&mut changed).unwrap();
         assert_eq!(changed.validity.verdict, Verdict::Invalid);
         assert!(sentence.contains("became 200, text/html of 9 bytes `Database"), "{sentence}");
+    }
+
+    #[test]
+    fn errors_with_the_first_member_of_what_came_before_are_reported() {
+        let json = |beginning| kind(0, "application/json", beginning, 1_000);
+        let mut seen = Seen::default();
+        assert_eq!(seen.changed(&mut run(&[json(r#"{"ok":true,"items":[]}"#)])), None);
+        let error = json(r#"{"ok":false,"error":"database down"}"#);
+        // Of bodies of many lengths one says nothing of the others.
+        let varied = ResponseKind { most_bytes: 90, ..error.clone() };
+        assert_eq!(seen.clone().changed(&mut run(&[varied])), None);
+        assert!(seen.changed(&mut run(&[error])).is_some());
     }
 
     #[test]

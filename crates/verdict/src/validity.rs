@@ -224,7 +224,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::ResponsesChanged,
         condition: "from some instant to the end, {SUBSTANTIAL} or more of an endpoint's \
                     successful responses had a status, media type or beginning that did not \
-                    occur before; or, where one request is sent again and again, all had another \
+                    occur before, or read as errors where those before do not; or, where one \
+                    request is sent again and again, all had another \
                     length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
@@ -233,11 +234,12 @@ pub const RULES: &[Rule] = &[
                     and another media type, or no body. Or, from \
                     some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then; or, of one request whose bodies are of few \
-                    different words, {NEW} or more read as errors and the others do not. Bodies of the same length are told apart \
+                    different words, {NEW} or more read as errors or ask to log in; or {NEW} or more of an endpoint's responses were redirects \
+                    (304 is not one) and the others were not. Bodies of the same length are told apart \
                     by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
-                      error page with a good status. A note where only one of the last two holds, something \
-                      that began to happen or words; and where different requests to one endpoint had two media types",
+                      error page with a good status. A note where only one of the last three holds, something \
+                      that began to happen, words or redirects; and where different requests to one endpoint had two media types",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
         brief: "responses of two kinds came: --details shows both",

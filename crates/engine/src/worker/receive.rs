@@ -242,7 +242,7 @@ impl Worker {
         conn.served = conn.served.saturating_add(u32::from(measured));
         conn.had_response = true;
         if conn.look.begins == IN_PIECES {
-            self.recorder.kinds.ends(j, &mut conn.look);
+            self.recorder.kinds.ends(j, flight.endpoint, &mut conn.look);
         }
         let Conn { look, first, body_bytes, troubled, .. } = *conn;
         if troubled {

@@ -120,7 +120,7 @@ impl Response<'_> {
     /// All of its body, not empty.
     #[inline(always)]
     pub(super) fn whole_body(&mut self, bytes: &[u8]) {
-        self.recorder.kinds.begins(self.j, bytes, self.look);
+        self.recorder.kinds.begins(self.j, self.endpoint, bytes, self.look);
         self.counted_body(bytes);
     }
 
@@ -128,9 +128,9 @@ impl Response<'_> {
     #[inline(always)]
     pub(super) fn body(&mut self, bytes: &[u8]) {
         if *self.body_bytes == 0 {
-            self.recorder.kinds.begins_with(self.j, bytes, self.look);
+            self.recorder.kinds.begins_with(self.j, self.endpoint, bytes, self.look);
         } else if self.look.begins == IN_PIECES {
-            self.recorder.kinds.goes_on(self.j, bytes, self.look);
+            self.recorder.kinds.goes_on(self.j, self.endpoint, bytes, self.look);
         }
         self.counted_body(bytes);
     }

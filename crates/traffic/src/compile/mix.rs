@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use model::Workload;
 use model::plan::{EndpointPlan, FlowPlan, Mix, Today};
 
-use crate::program::Split;
+use crate::program::{Form, Request, Split};
 
 use super::load::{Unit, Wanted, step_writes, writes};
 use super::request::{method, name};
 use super::{checks, flow};
 
-pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
+/// `requests` are those of the endpoints, compiled.
+pub(super) fn mix(workload: &Workload, wanted: &Wanted, requests: &[Request]) -> Mix {
     let mut mix = Mix::default();
     let sessions = wanted.units.iter().any(|unit| matches!(unit, Unit::Flow(_)));
     for (at, unit) in wanted.units.iter().enumerate() {
@@ -40,6 +41,9 @@ pub(super) fn mix(workload: &Workload, wanted: &Wanted) -> Mix {
                 });
             }
         }
+    }
+    for (endpoint, request) in mix.endpoints.iter_mut().zip(requests) {
+        endpoint.unchanging = matches!(request.form, Form::Fixed(_));
     }
     number_equal_names(&mut mix);
     mix

@@ -323,6 +323,18 @@ fn the_load_is_resolved_scaled_and_stripped_of_writes() {
 }
 
 #[test]
+fn requests_that_never_change_are_told_from_those_that_do() {
+    let compiled = compiled(serde_json::json!({
+        "target": "http://h",
+        "pools": {"p": {"values": [1, 2]}},
+        "endpoints": [{"path": "/list"}, {"path": "/item/${p}"}],
+        "flows": [{"name": "f", "steps": [{"path": "/basket"}]}]
+    }));
+    let unchanging: Vec<bool> = compiled.mix().endpoints.iter().map(|e| e.unchanging).collect();
+    assert_eq!(unchanging, [true, false, false]);
+}
+
+#[test]
 fn what_is_wrong_with_a_flow_is_reported() {
     let found = findings(serde_json::json!({
         "target": "http://h",

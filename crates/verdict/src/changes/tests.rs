@@ -193,14 +193,18 @@ fn errors_among_the_responses_are_told_by_their_words() {
     let change = of(&[drawn(GOOD, 481), page], true).expect("errors");
     assert_eq!((change.how, change.share), (Changed::Errors, 0.038));
     for (kinds, one_request) in [
-        // Too few, all of them, other words, different requests.
+        // Too few, other words, different requests.
         (vec![drawn(GOOD, 9_000), drawn(BAD, 80)], true),
         (vec![drawn(GOOD, 300), drawn(BAD, 4)], true),
-        (vec![drawn(BAD, 9_000)], true),
         (vec![drawn(GOOD, 9_000), drawn(r#"{"ok":true,"name":"Grace Hopper"}"#, 1_000)], true),
         (vec![drawn(GOOD, 9_000), drawn(BAD, 1_000)], false),
     ] {
         assert_eq!(of(&kinds, one_request), None, "{kinds:?}");
+    }
+    for all in [BAD, "<head><title>502 Bad Gateway</title>", "<head><title>Sign in</title>"] {
+        let change = of(&[drawn(all, 9_000)], true).expect("nothing but errors");
+        assert_eq!((change.how, change.share), (Changed::Errors, 1.0));
+        assert_eq!(change.before, change.after);
     }
     // Bodies that vary.
     let mut many = [drawn(GOOD, 9_000), drawn(BAD, 1_000)];
@@ -286,7 +290,53 @@ fn two_media_types_of_one_request_are_never_usual() {
     let mut draws = Draws(9);
     let moved = of(302, 2, b'<', 900, MILLISECOND);
     let kinds = run(10, 500, |_| if draws.below(3) == 0 { moved } else { JSON });
-    assert_eq!(found(&kinds), None, "another status");
+    for change in [found(&kinds), find(&kinds, &fixture::plan(), false).pop()] {
+        let change = change.expect("a third redirected");
+        assert_eq!((change.how, change.after.status), (Changed::Redirects, 302));
+        assert!((change.share - 1.0 / 3.0).abs() < 0.05 && !is_substantial(&change), "{change:?}");
+    }
+    let moved = run(10, 500, |_| moved);
+    assert_eq!(found(&moved), None, "all of them, of which another rule says so");
+}
+
+#[test]
+fn an_endpoint_that_turns_to_errors_is_named_whether_its_requests_differ_or_not() {
+    let good = |id: u64| format!(r#"{{"ok":true,"items":[{{"id":{id},"name":"ada"}}]}}"#);
+    let bad = r#"{"ok":false,"error":"no database"}"#;
+    let kind = |text: &str, (from, to): (usize, usize)| {
+        let mut kind = drawn(text, 1_000);
+        kind.cells.iter_mut().enumerate().for_each(|(at, cell)| {
+            cell.responses = if (from..to).contains(&at) { 200 } else { 0 };
+        });
+        (kind.all.first_ns, kind.all.last_ns) = (from as u64 * SECOND, to as u64 * SECOND - 1);
+        kind
+    };
+    for one_request in [true, false] {
+        let kinds = [kind(&good(7).repeat(9), (0, 5)), kind(bad, (5, 10))];
+        let kinds: Vec<&Kind> = kinds.iter().collect();
+        let change = change_of(&kinds, one_request).expect("a change");
+        assert_eq!((change.how, change.since_ns), (Changed::ForGood, 5 * SECOND));
+        assert_eq!(change.after.beginning.as_deref(), Some(bad));
+        assert!(is_substantial(&change));
+    }
+    // Longer bodies that read as those before.
+    let kinds = [kind(&good(7), (0, 5)), kind(&good(7).repeat(9), (5, 10))];
+    assert_eq!(change_of(&kinds.iter().collect::<Vec<_>>(), false), None);
+}
+
+#[test]
+fn words_of_an_endpoint_whose_request_never_changes_are_judged_as_those_of_one_request() {
+    let kinds = run(6, 100, |at| body(if at < 3 * SECOND { OK } else { NO }, MILLISECOND));
+    for unchanging in [true, false] {
+        let mut plan = fixture::plan();
+        let name = "list".to_owned();
+        plan.mix.endpoints =
+            vec![model::EndpointPlan { name, unchanging, ..model::EndpointPlan::default() }];
+        let changes = find(&kinds, &plan, false);
+        assert_eq!(changes.len(), usize::from(unchanging), "{changes:?}");
+        let of_list = |change: &ResponseChange| change.endpoint.as_deref() == Some("list");
+        assert!(changes.iter().all(of_list), "{changes:?}");
+    }
 }
 
 const OK: &str = r#"{"status":"ok"}"#;

@@ -243,7 +243,7 @@ pub(super) fn redirected(run: &Run) -> Option<Finding> {
 pub(super) fn changed(run: &Run) -> Option<Finding> {
     let (changes, begun): (Vec<_>, Vec<_>) =
         run.response_changes.iter().partition(|change| is_substantial(change));
-    let Some((first, others)) = changes.split_first() else { return new_kind(&begun) };
+    let Some((first, others)) = changes.split_first() else { return new_kind(&begun, run) };
     let of = of_endpoint(first);
     let what = match first.how {
         Changed::ForGood if first.since_ns > 0 => {
@@ -266,6 +266,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
         ),
         Changed::Mixed => mixed(first),
         Changed::Errors => errors(first),
+        Changed::Redirects => redirects(first, run),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -274,16 +275,18 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
         Changed::ForGood => evidence,
-        Changed::Faster | Changed::Turns | Changed::Mixed | Changed::Errors => {
-            evidence.replace(" became ", " and ")
-        }
+        Changed::Faster
+        | Changed::Turns
+        | Changed::Mixed
+        | Changed::Errors
+        | Changed::Redirects => evidence.replace(" became ", " and "),
     };
     Some((Verdict::Invalid, evidence))
 }
 
 /// A kind that is a small part of what came since the first of it, but came after so many others that chance is no
 /// explanation.
-fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
+fn new_kind(begun: &[&ResponseChange], run: &Run) -> Option<Finding> {
     let (first, others) = begun.split_first()?;
     let of = of_endpoint(first);
     let more = match others.len() {
@@ -293,14 +296,18 @@ fn new_kind(begun: &[&ResponseChange]) -> Option<Finding> {
     let what = match first.how {
         Changed::Mixed => mixed(first),
         Changed::Errors => errors(first),
+        Changed::Redirects => redirects(first, run),
         _ => format!(
             "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before",
             show_duration(first.since_ns),
             share(first.share)
         ),
     };
-    let (after, before) = (kind(&first.after), kind(&first.before));
-    Some((Verdict::Valid, format!("{what}: {after} beside {before}{more}")))
+    let beside = match first.before == first.after {
+        true => String::new(),
+        false => format!(" beside {}", kind(&first.before)),
+    };
+    Some((Verdict::Valid, format!("{what}: {}{beside}{more}", kind(&first.after))))
 }
 
 /// That responses had two media types, in words.
@@ -313,10 +320,18 @@ fn mixed(change: &ResponseChange) -> String {
     format!("{share} of the responses{of} had the same status as the others and {other}")
 }
 
-/// That responses read as errors, in words.
+/// That responses read as errors or ask to log in, in words.
 fn errors(change: &ResponseChange) -> String {
     let (share, of) = (share(change.share), of_endpoint(change));
-    format!("{share} of the responses{of} read as errors, and count as successes")
+    format!("{share} of the responses{of} read as errors or ask to log in, and count as successes")
+}
+
+/// That a part of the responses were redirects, in words.
+fn redirects(change: &ResponseChange, run: &Run) -> String {
+    let (share, of) = (share(change.share), of_endpoint(change));
+    let to = run.redirected_to.as_ref();
+    let to = to.map_or_else(String::new, |to| format!(", the first one of the run to {}", shown(to)));
+    format!("{share} of the responses{of} were redirects{to}, and count as successes")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {

@@ -174,8 +174,37 @@ fn responses_that_read_as_errors_are_a_note() {
         }];
     });
     assert_eq!((found, codes), (Verdict::Valid, vec![ReasonCode::ResponsesChanged]), "{text}");
-    assert!(text.contains("10.00 % of the responses read as errors, and count as"), "{text}");
+    let words = "10.00 % of the responses read as errors or ask to log in, and count as";
+    assert!(text.contains(words), "{text}");
     assert!(text.contains("--expect-body-like"), "{text}");
+    let (_, codes, text) = judged(closed(), |run| {
+        let kind = model::kinds::ResponseKind { responses: 1_000, ..Default::default() };
+        run.response_changes = vec![model::kinds::ResponseChange {
+            how: model::kinds::Changed::Errors,
+            share: 1.0,
+            before: kind.clone(),
+            after: kind,
+            ..Default::default()
+        }];
+    });
+    assert_eq!(codes, vec![ReasonCode::ResponsesChanged], "{text}");
+    assert!(text.contains("100.00 % of the responses") && !text.contains("beside"), "{text}");
+}
+
+#[test]
+fn a_part_that_is_redirected_is_a_note_with_where_to() {
+    let (found, codes, text) = judged(closed(), |run| {
+        run.redirected_to = Some("/login".to_owned());
+        run.response_changes = vec![model::kinds::ResponseChange {
+            how: model::kinds::Changed::Redirects,
+            share: 0.3,
+            after: model::kinds::ResponseKind { status: 302, ..Default::default() },
+            ..Default::default()
+        }];
+    });
+    assert_eq!((found, codes), (Verdict::Valid, vec![ReasonCode::ResponsesChanged]), "{text}");
+    assert!(text.contains("30.00 % of the responses were redirects, the first one of"), "{text}");
+    assert!(text.contains("to /login, and"), "{text}");
 }
 
 #[test]
