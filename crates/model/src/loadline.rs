@@ -47,7 +47,7 @@ pub struct LoadLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_users: Option<DailyUsers>,
     /// Whether more may be carried: the generator, or the highest level asked for, was the limit, or the run at the
-    /// capacity is a `LOWER_BOUND`.
+    /// capacity is a `LOWER_BOUND`, or its latencies are partly the generator's.
     pub at_least: bool,
     /// How long the rate was held to confirm it; absent where it was not.
     pub confirmed_for_ns: Option<Nanos>,

@@ -8,7 +8,7 @@ use model::loadline::{
 use model::plan::Today;
 use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict};
 
-use super::judge::usual_responses;
+use super::judge::{only_adds, usual_responses};
 use super::{Asked, Fed, Search, reverse, saturated, step};
 
 /// What a search knows by now.
@@ -32,7 +32,7 @@ pub struct Answer {
     pub saturated: Option<Saturated>,
     /// Index, among the steps fed, of the run at the level.
     pub step: usize,
-    /// Whether that run is a `LOWER_BOUND`: the generator made the server look no faster than it is, there and above.
+    /// Whether that run is a `LOWER_BOUND`, or its latencies are partly the generator's: it made the server look no faster than it is, there and above.
     pub bounded: bool,
 }
 
@@ -67,13 +67,19 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         overload: reverse::overload(search),
         saturated: saturated::found(search),
         step,
-        bounded: lower_bounds(fed).next().is_some(),
+        bounded: bounds(fed).next().is_some(),
     })
 }
 
-/// What makes a step's run a `LOWER_BOUND`.
-pub(super) fn lower_bounds(fed: &Fed) -> impl Iterator<Item = &Reason> {
-    fed.judged.reasons.iter().filter(|reason| reason.consequence == Verdict::LowerBound)
+/// What made the server look no faster than it is in a step that held: that its run is a `LOWER_BOUND`, or `INVALID` by
+/// a delay of the generator's alone.
+pub(super) fn bounds(fed: &Fed) -> impl Iterator<Item = &Reason> {
+    let bounds = |reason: &&Reason| match reason.consequence {
+        Verdict::Valid => false,
+        Verdict::LowerBound => true,
+        Verdict::Invalid => only_adds(reason),
+    };
+    fed.judged.reasons.iter().filter(bounds)
 }
 
 /// See [`Search::limiting_step`].
