@@ -102,7 +102,10 @@ fn invalid(search: &Search) -> Option<String> {
     let were = if invalid().count() == 1 { "was" } else { "were" };
     let held = match invalid().filter(|judged| judged.outcome == Outcome::Held).count() {
         0 => String::new(),
-        held => format!(", and {held} of them held, as the objectives are met all the same"),
+        all if all == invalid().count() => {
+            ", but held, as the objectives are met all the same".to_owned()
+        }
+        some => format!(", and {some} of them held, as the objectives are met all the same"),
     };
     Some(format!(
         "{} of {} steps {were} INVALID ({}){held}. At the last, {}",
