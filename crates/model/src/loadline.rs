@@ -12,6 +12,7 @@ use crate::response::CommonestResponse;
 use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
+use crate::validity::Reason;
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.loadline/1";
@@ -59,6 +60,9 @@ pub struct LoadLine {
     pub service_ns: Summary,
     /// Successes / attempts at the capacity, 0..=1.
     pub success_ratio: Option<f64>,
+    /// What is to be known of the responses that count as successes there: that some read as errors, say, or lead elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Reason>,
     /// The objectives that held, as `--slo` takes them.
     pub objectives: Vec<String>,
     /// Those that the capacity falls short of, or that were left undecided: throughput asked for.

@@ -6,7 +6,9 @@ use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
 use model::plan::Today;
-use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict};
+use model::{
+    Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, ReasonCode, Ruling, Run, Verdict,
+};
 
 use super::judge::{only_adds, usual_responses};
 use super::{Asked, Fed, Search, reverse, saturated, step};
@@ -194,6 +196,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         response_ns: run.response_ns,
         service_ns: run.service_ns,
         success_ratio: run.rates.success_ratio,
+        notes: of_responses(run),
         objectives: search.objectives.clone(),
         missed: Vec::new(),
         limited_by: answer.limited_by.clone(),
@@ -209,6 +212,14 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
             commonest_response: run.commonest_response.clone(),
         },
     }
+}
+
+/// What a run's reasons say of the responses that count as successes.
+fn of_responses(run: &Run) -> Vec<Reason> {
+    let of_responses = |reason: &&Reason| {
+        matches!(reason.code, ReasonCode::ResponsesChanged | ReasonCode::Redirected)
+    };
+    run.validity.reasons.iter().filter(of_responses).cloned().collect()
 }
 
 /// Requests that an arrival of the run made, mean: one, or those of a session that came to its end. Which cuts off
@@ -281,6 +292,16 @@ mod tests {
 
     use super::*;
     use fixture::sound::open;
+
+    #[test]
+    fn notes_are_those_of_responses() {
+        let mut run = open();
+        let reason = |code| Reason { code, consequence: Verdict::Valid, text: "half".into() };
+        let codes = [ReasonCode::SharedCores, ReasonCode::ResponsesChanged, ReasonCode::Redirected];
+        run.validity = model::Validity::of(codes.map(reason).into());
+        let codes: Vec<_> = of_responses(&run).iter().map(|reason| reason.code).collect();
+        assert_eq!(codes, [ReasonCode::ResponsesChanged, ReasonCode::Redirected]);
+    }
 
     #[test]
     fn requests_per_arrival_are_those_of_sessions_that_ended() {
