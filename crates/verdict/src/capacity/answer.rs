@@ -34,7 +34,8 @@ pub struct Answer {
     pub saturated: Option<Saturated>,
     /// Index, among the steps fed, of the run at the level.
     pub step: usize,
-    /// Whether that run is a `LOWER_BOUND`, or its latencies are partly the generator's: it made the server look no faster than it is, there and above.
+    /// Whether that run is a `LOWER_BOUND`, or its latencies are partly the generator's: the server was made to look no
+    /// faster than it is, there and above.
     pub bounded: bool,
 }
 
