@@ -12,6 +12,7 @@ use crate::response::CommonestResponse;
 use crate::schedule::Arrivals;
 use crate::sweep::LevelKind;
 use crate::units::Nanos;
+use crate::validity::Reason;
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "plimsoll.loadline/1";
@@ -47,7 +48,7 @@ pub struct LoadLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_users: Option<DailyUsers>,
     /// Whether more may be carried: the generator, or the highest level asked for, was the limit, or the run at the
-    /// capacity is a `LOWER_BOUND`.
+    /// capacity is a `LOWER_BOUND`, or its latencies are partly the generator's.
     pub at_least: bool,
     /// How long the rate was held to confirm it; absent where it was not.
     pub confirmed_for_ns: Option<Nanos>,
@@ -59,6 +60,9 @@ pub struct LoadLine {
     pub service_ns: Summary,
     /// Successes / attempts at the capacity, 0..=1.
     pub success_ratio: Option<f64>,
+    /// What is to be known of the responses that count as successes there: that some read as errors, say, or lead elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Reason>,
     /// The objectives that held, as `--slo` takes them.
     pub objectives: Vec<String>,
     /// Those that the capacity falls short of, or that were left undecided: throughput asked for.

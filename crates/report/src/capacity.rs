@@ -54,6 +54,8 @@ pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static
             ),
         ));
     }
+    let notes = record.load_line.iter().flat_map(|line| &line.notes);
+    facts.extend(notes.map(|note| ("Responses", note.text.clone())));
     if let Some(held) = record.load_line.as_ref().and_then(|line| line.saturated) {
         facts.push(("Saturated", saturated(held)));
     }
@@ -145,6 +147,20 @@ mod tests {
     fn a_search_closes_with_its_steps_and_its_answer() {
         let (record, reading) = sample::search();
         insta::assert_snapshot!(text(&record, &reading, Style::default()));
+    }
+
+    #[test]
+    fn what_the_successes_are_is_told() {
+        let (mut record, reading) = sample::search();
+        record.load_line.as_mut().unwrap().notes = vec![model::Reason {
+            code: model::ReasonCode::ResponsesChanged,
+            consequence: model::Verdict::Valid,
+            text: "50 % read as errors".into(),
+        }];
+        let shown = text(&record, &reading, Style::default());
+        assert!(shown.contains("Responses     50 % read as errors"), "{shown}");
+        let page = crate::html::capacity(&record, &reading, None);
+        assert!(page.contains("50 % read as errors"));
     }
 
     #[test]

@@ -325,7 +325,7 @@ fn words(run: &Run) -> String {
     }
     let errors = run.totals.errors.occurred().filter(|(class, _)| !answered(*class));
     match errors.max_by_key(|&(_, count)| count) {
-        None | Some((ErrorClass::Timeout, _)) => "no response at all".to_owned(),
+        None | Some((ErrorClass::Timeout, _)) => "no response came".to_owned(),
         Some((class, _)) => match run.totals.error_samples.get(class.name()) {
             Some(sample) => sample.clone(),
             None => format!("attempts failed by {}", class.name()),
@@ -350,6 +350,9 @@ pub(crate) fn lost_in_words(run: &Run, gone: &Gone) -> String {
         None => "of its users' time",
     };
     let ratio = run.rates.available_ratio.unwrap_or(1.0);
+    if ratio >= 1.0 {
+        return "no attempt was given up in the window, so `available` is 100 % all the same".to_owned();
+    }
     format!("it was available for {} {whose}", share(ratio))
 }
 

@@ -65,7 +65,7 @@ type Serve = Box<dyn Fn(&World, &Load) -> Vec<Served>>;
 fn a_server_that_goes_away_is_named_with_its_share_of_the_time() {
     let cases: Vec<(&str, Serve, &str, f64)> = vec![
         ("killed", Box::new(|w, l| vec![well(w, l, 0, HALF)]), "refused", 0.5),
-        ("stalled", Box::new(after(HALF, || None)), "no response at all", 0.5),
+        ("stalled", Box::new(after(HALF, || None)), "no response came", 0.5),
         (
             "resets",
             Box::new(after(HALF, || Some(Reply::bytes(b"").ending(Close::Reset)))),

@@ -53,6 +53,7 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
             }
         }
         @if let Some(run) = run {
+            p.soft { "The run at the capacity, by itself:" }
             (parts::verdict(&run.validity, bounds_latency(run), parts::early(run)))
         }
     }
@@ -151,6 +152,7 @@ mod tests {
             "plimsoll-capacity",
             "steps/05-hold-12400.json",
             "At capacity",
+            "The run at the capacity, by itself:",
         ] {
             assert!(page.contains(needle), "{needle}");
         }

@@ -6,9 +6,11 @@ use model::loadline::{
     DailyUsers, EndpointShare, LimitedBy, Overload, SCHEMA, Saturated, TargetPrint, ValueAt,
 };
 use model::plan::Today;
-use model::{Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, Ruling, Run, Verdict};
+use model::{
+    Arriving, EndpointRun, LevelKind, LoadLine, Nanos, Reason, ReasonCode, Ruling, Run, Verdict,
+};
 
-use super::judge::usual_responses;
+use super::judge::{only_adds, usual_responses};
 use super::{Asked, Fed, Search, reverse, saturated, step};
 
 /// What a search knows by now.
@@ -32,7 +34,8 @@ pub struct Answer {
     pub saturated: Option<Saturated>,
     /// Index, among the steps fed, of the run at the level.
     pub step: usize,
-    /// Whether that run is a `LOWER_BOUND`: the generator made the server look no faster than it is, there and above.
+    /// Whether that run is a `LOWER_BOUND`, or its latencies are partly the generator's: the server was made to look no
+    /// faster than it is, there and above.
     pub bounded: bool,
 }
 
@@ -67,13 +70,19 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         overload: reverse::overload(search),
         saturated: saturated::found(search),
         step,
-        bounded: lower_bounds(fed).next().is_some(),
+        bounded: bounds(fed).next().is_some(),
     })
 }
 
-/// What makes a step's run a `LOWER_BOUND`.
-pub(super) fn lower_bounds(fed: &Fed) -> impl Iterator<Item = &Reason> {
-    fed.judged.reasons.iter().filter(|reason| reason.consequence == Verdict::LowerBound)
+/// What made the server look no faster than it is in a step that held: that its run is a `LOWER_BOUND`, or `INVALID` by
+/// a delay of the generator's alone.
+pub(super) fn bounds(fed: &Fed) -> impl Iterator<Item = &Reason> {
+    let bounds = |reason: &&Reason| match reason.consequence {
+        Verdict::Valid => false,
+        Verdict::LowerBound => true,
+        Verdict::Invalid => only_adds(reason),
+    };
+    fed.judged.reasons.iter().filter(bounds)
 }
 
 /// See [`Search::limiting_step`].
@@ -188,6 +197,7 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
         response_ns: run.response_ns,
         service_ns: run.service_ns,
         success_ratio: run.rates.success_ratio,
+        notes: of_responses(run),
         objectives: search.objectives.clone(),
         missed: Vec::new(),
         limited_by: answer.limited_by.clone(),
@@ -203,6 +213,14 @@ fn line_of_levels(search: &CapacitySearch, answer: &Answer, run: &Run) -> LoadLi
             commonest_response: run.commonest_response.clone(),
         },
     }
+}
+
+/// What a run's reasons say of the responses that count as successes.
+fn of_responses(run: &Run) -> Vec<Reason> {
+    let of_responses = |reason: &&Reason| {
+        matches!(reason.code, ReasonCode::ResponsesChanged | ReasonCode::Redirected)
+    };
+    run.validity.reasons.iter().filter(of_responses).cloned().collect()
 }
 
 /// Requests that an arrival of the run made, mean: one, or those of a session that came to its end. Which cuts off
@@ -275,6 +293,16 @@ mod tests {
 
     use super::*;
     use fixture::sound::open;
+
+    #[test]
+    fn notes_are_those_of_responses() {
+        let mut run = open();
+        let reason = |code| Reason { code, consequence: Verdict::Valid, text: "half".into() };
+        let codes = [ReasonCode::SharedCores, ReasonCode::ResponsesChanged, ReasonCode::Redirected];
+        run.validity = model::Validity::of(codes.map(reason).into());
+        let codes: Vec<_> = of_responses(&run).iter().map(|reason| reason.code).collect();
+        assert_eq!(codes, [ReasonCode::ResponsesChanged, ReasonCode::Redirected]);
+    }
 
     #[test]
     fn requests_per_arrival_are_those_of_sessions_that_ended() {

@@ -79,11 +79,16 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
     }
 }
 
+/// Whether a reason is a delay of the generator's, which is part of the times that are held against the objectives.
+pub(super) fn only_adds(reason: &Reason) -> bool {
+    matches!(reason.code, ReasonCode::LateSends | ReasonCode::ObservedLate)
+}
+
 /// Whether a level holds although its run is INVALID: requests that left late were only made slower by
 /// it, and an absence of the server is borne where an objective says how much of it is.
 fn still_holds(run: &Run, reason: &Reason, weighed: &[Weighed]) -> bool {
     match reason.code {
-        ReasonCode::LateSends | ReasonCode::ObservedLate => true,
+        _ if only_adds(reason) => true,
         ReasonCode::ServerGone => {
             is_counted_by_available(run)
                 && weighed.iter().any(|weighed| weighed.of == Of::Load(Metric::Available))

@@ -3,9 +3,9 @@
 use model::capacity::{Judged, Margin, Outcome, Settings, Step, Unit};
 use model::quote::grouped;
 use model::units::{exact_duration, show_duration};
-use model::{Arrivals, LevelKind, LoadLine, Ruling};
+use model::{Arrivals, LevelKind, LoadLine, Reason, Ruling, Verdict};
 
-use super::answer::lower_bounds;
+use super::answer::bounds;
 use super::{Answer, Ending, Search};
 use crate::figures::{level, part, rate};
 
@@ -55,17 +55,21 @@ fn validity(search: &Search, answer: Option<&Answer>) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(". "))
 }
 
-/// `at 380/s the run is LOWER_BOUND (late_sends): the server carries at least this, and ...`, where it is.
+/// `the run at 380/s is LOWER_BOUND (late_sends): the server carries this, with latencies ...`, where it is, or that it
+/// holds although it is INVALID.
 fn bound(search: &Search, answer: &Answer) -> Option<String> {
-    let bounds = lower_bounds(search.fed.get(answer.step)?);
-    let codes: Vec<&str> = bounds.map(|reason| reason.code.name()).collect();
-    (!codes.is_empty()).then(|| {
-        format!(
-            "the run at {} is LOWER_BOUND ({}): the server carries this, with latencies no higher than these, and perhaps more",
-            level_of(search.settings().kind, answer.level),
-            codes.join(", ")
-        )
-    })
+    let bounds: Vec<&Reason> = bounds(search.fed.get(answer.step)?).collect();
+    let verdict = bounds.iter().map(|reason| reason.consequence).max()?;
+    let codes: Vec<&str> = bounds.iter().map(|reason| reason.code.name()).collect();
+    let at = level_of(search.settings().kind, answer.level);
+    let carries = "server carries this, with latencies no higher than these, and perhaps more";
+    let so = match verdict {
+        Verdict::Invalid => {
+            format!("its latencies are partly the generator's, and meet the objectives even so. The {carries}")
+        }
+        Verdict::LowerBound | Verdict::Valid => format!("the {carries}"),
+    };
+    Some(format!("the run at {at} is {} ({}): {so}", verdict.name(), codes.join(", ")))
 }
 
 /// How many steps broke while other programs took the processors, and what became of them.
@@ -96,8 +100,15 @@ fn invalid(search: &Search) -> Option<String> {
     codes.sort_unstable();
     codes.dedup();
     let were = if invalid().count() == 1 { "was" } else { "were" };
+    let held = match invalid().filter(|judged| judged.outcome == Outcome::Held).count() {
+        0 => String::new(),
+        all if all == invalid().count() => {
+            ", but held, as the objectives are met all the same".to_owned()
+        }
+        some => format!(", and {some} of them held, as the objectives are met all the same"),
+    };
     Some(format!(
-        "{} of {} steps {were} INVALID ({}). At the last, {}",
+        "{} of {} steps {were} INVALID ({}){held}. At the last, {}",
         invalid().count(),
         steps().count(),
         codes.join(", "),
@@ -105,11 +116,16 @@ fn invalid(search: &Search) -> Option<String> {
     ))
 }
 
-/// What a step's outcome rests on: that its run is INVALID, or the objective that is furthest from held.
+/// What a step's outcome rests on: that its run is INVALID, or the objective that is furthest from held, with what makes
+/// the run INVALID where it held all the same.
 pub fn by(judged: &Judged) -> String {
+    let furthest = judged.margins.first().map_or_else(String::new, measured);
     match (judged.invalid(), judged.outcome) {
         (Some(reason), Outcome::Unclear) => format!("INVALID: {}", reason.code.name()),
-        _ => judged.margins.first().map_or_else(String::new, measured),
+        (Some(reason), Outcome::Held) => {
+            format!("{furthest}, although INVALID ({})", reason.code.name())
+        }
+        _ => furthest,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use model::{ReasonCode, Run};
 
+use super::responses::ended_in_warmup;
 use super::steady::slowed_down;
 use super::window::shows_no_rate;
 use super::{RULES, Rule};
@@ -16,11 +17,15 @@ const SLOWED_DOWN: Advice = (
     "it became slower: find out why, and measure again",
 );
 
+/// Of a run that was ended before anything counted.
+const WAIT_LONGER: &str = "Let it run for longer than its warm-up (--warmup).";
+
 impl Rule {
     /// What to do about what this rule found in a run, in full and in one line: what the table says, unless what happened
     /// asks for something else.
     pub(super) fn advice_on(&self, run: &Run) -> Advice {
         match self.code {
+            ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,
             ReasonCode::WindowTooShort if shows_no_rate(run) => {
                 (self.advice, "so few requests show no rate: send more (-n or -d)")

@@ -1,6 +1,7 @@
 //! Rules about responses.
 
 use model::kinds::{Changed, ResponseChange, ResponseKind};
+use model::timeline::Point;
 use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
@@ -27,6 +28,10 @@ pub(super) const REFUSING: f64 = 0.1;
 pub(super) fn none(run: &Run) -> Option<Finding> {
     if run.totals.requests > 0 && run.rates.requests_per_s > 0.0 {
         return None;
+    }
+    if ended_in_warmup(run) {
+        let evidence = "the run was ended in its warm-up, before its window began".to_owned();
+        return Some((Verdict::Invalid, evidence));
     }
     let window = show_duration(run.totals.duration_ns);
     let attempts = grouped(run.totals.attempts as f64, 0);
@@ -57,6 +62,12 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
         evidence += &format!("; {made}");
     }
     Some((Verdict::Invalid, evidence))
+}
+
+/// Whether a run was ended in a warm-up that got responses: nothing is said against the URL then.
+pub(super) fn ended_in_warmup(run: &Run) -> bool {
+    let warm = |point: &Point| point.phase == "warmup" && point.requests_per_s > 0.0;
+    run.interrupted && run.totals.attempts == 0 && run.timeline.iter().any(warm)
 }
 
 pub(super) fn failing(run: &Run) -> Option<Finding> {

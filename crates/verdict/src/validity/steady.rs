@@ -320,12 +320,12 @@ fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
     }
     let after = Settled::of(&p50[half..]).level as u64;
     let before = median(p50[..warm].to_vec()) as u64;
-    let mut evidence = format!(
-        "the first {} of the window were warm-up: p50 {} there and {} later",
-        show_duration(length),
-        show_duration(before),
-        show_duration(after)
-    );
+    let (length, after) = (show_duration(length), show_duration(after));
+    let there = match before {
+        0 => format!("hardly a response came there, and p50 was {after} later"),
+        before => format!("p50 {} there and {after} later", show_duration(before)),
+    };
+    let mut evidence = format!("the first {length} of the window were warm-up: {there}");
     let mut consequence = Verdict::Valid;
     if let (Some(qps), true) = (qps, slow > 0) {
         let warmed = median(qps[half..].to_vec());

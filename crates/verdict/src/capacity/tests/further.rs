@@ -164,13 +164,20 @@ fn holds_in_which_the_generator_was_late_stay_near_the_level() {
     assert!(holds.iter().all(|level| level > &(0.4 * holds[0])), "{holds:?}");
 }
 
-/// A level that held is a bound where its run is: text and load line say so, although a level above broke.
+/// A level that held is a bound where its run is, or is INVALID by a delay of the generator's: text and load line say so,
+/// although a level above broke.
 #[test]
-fn a_capacity_of_a_lower_bound_is_at_least_that() {
+fn a_capacity_of_a_late_generator_is_at_least_that() {
+    at_least_of_a_late_run(Verdict::LowerBound, "is LOWER_BOUND (late_sends): the server");
+    let validity = at_least_of_a_late_run(Verdict::Invalid, "is INVALID (late_sends): its latencies");
+    assert!(validity.contains("INVALID (late_sends), but held, as the objectives are met all the same"), "{validity}");
+}
+
+fn at_least_of_a_late_run(consequence: Verdict, needle: &str) -> String {
     let mut serve = exact(12_400.0);
     let (search, ending) = search(settings(LevelKind::Rate), |step| {
         let served = serve(step);
-        let (code, consequence) = (ReasonCode::LateSends, Verdict::LowerBound);
+        let code = ReasonCode::LateSends;
         let reasons = vec![Reason { code, consequence, text: "late".into() }];
         if served.outcome == Outcome::Held { Judged { reasons, ..served } } else { served }
     });
@@ -179,7 +186,12 @@ fn a_capacity_of_a_lower_bound_is_at_least_that() {
     let text = words::sentence(&search, ending);
     assert!(text.starts_with("at least 1"), "{text}");
     let validity = words::read(&search, Some(ending)).validity.expect("why");
-    assert!(validity.contains("is LOWER_BOUND (late_sends)"), "{validity}");
+    assert!(validity.contains(needle), "{validity}");
+    let held = &search.fed[answer.step].judged;
+    let by = words::by(held);
+    let invalid = consequence == Verdict::Invalid;
+    assert_eq!(by.ends_with(", although INVALID (late_sends)"), invalid, "{by}");
+    validity
 }
 
 #[test]

@@ -117,6 +117,15 @@ fn spinning_workers_are_not_called_saturated() {
 }
 
 #[test]
+fn no_number_of_connections_is_advised_where_no_request_has_ended() {
+    let mut run = open();
+    held_back(&mut run);
+    assert!(connections_for(&run).contains("-c 20 or more"), "{}", connections_for(&run));
+    run.service_ns = model::Summary::default();
+    assert!(connections_for(&run).contains("unknown"), "{}", connections_for(&run));
+}
+
+#[test]
 fn arrivals_held_back_by_the_connections() {
     check(vec![
         (

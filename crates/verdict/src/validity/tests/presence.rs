@@ -45,6 +45,17 @@ fn a_server_that_went_away() {
             "it was available for 60.00 % of the arrivals",
         ),
         (
+            "nothing was given up",
+            closed(),
+            |run| {
+                dead(run, 12);
+                run.rates.available_ratio = Some(1.0);
+            },
+            Verdict::Invalid,
+            ReasonCode::ServerGone,
+            "no attempt was given up in the window, so `available` is 100 % all the same",
+        ),
+        (
             "a part of the users",
             closed(),
             |run| {

@@ -233,3 +233,22 @@ fn responses_slower_than_the_window_say_how_long_to_measure() {
     run.totals.succeeded = 0;
     assert!(!judge(&run).reasons.remove(0).text.contains("measure longer"));
 }
+
+/// Nothing is held against a URL that answered until the run was ended.
+#[test]
+fn a_run_ended_in_its_warm_up_says_so() {
+    let mut run = closed();
+    run.interrupted = true;
+    (run.totals, run.rates) = Default::default();
+    run.timeline = vec![model::timeline::Point {
+        duration_ns: SECOND,
+        phase: "warmup".into(),
+        requests_per_s: 9_000.0,
+        ..Default::default()
+    }];
+    let text = judge(&run).reasons.remove(0).text;
+    assert!(text.starts_with("the run was ended in its warm-up"), "{text}");
+    assert!(!text.contains("URL"), "{text}");
+    run.timeline[0].requests_per_s = 0.0;
+    assert!(judge(&run).reasons.remove(0).text.contains("Check that the URL answers"));
+}

@@ -37,6 +37,14 @@ fn rules_about_the_trend() {
              server answered 1,000/s, 19.05 % more than the whole window shows",
         ),
         (
+            "a warm-up in which nobody was served",
+            closed(),
+            |run| went(run, |at| if at < 8 { (0.0, 0.0) } else { (1000.0, 2.0) }),
+            Verdict::LowerBound,
+            ReasonCode::NotSteady,
+            "the first 8.00s of the window were warm-up: hardly a response came there, and p50 was 2.00ms later",
+        ),
+        (
             "warm-up under a schedule",
             open(),
             |run| went(run, |at| if at < 3 { (1000.0, 9.0) } else { (1000.0, 2.0) }),
