@@ -50,7 +50,7 @@ pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believa
 pub use explain::{explain, explain_step, explain_with};
 pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
-pub use offered::kept_up;
+pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
 pub use seen::Seen;
 pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
