@@ -42,7 +42,7 @@ pub fn summary(run: &Run, style: Style) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Sources that failed, and why.
+/// Sources that failed, and why, or that told nothing.
 fn unwatched(run: &Run, style: Style) -> Option<String> {
     let lines = super::unwatched::failures(run);
     let lines: Vec<String> =
@@ -392,7 +392,8 @@ mod tests {
     fn a_run_too_short_to_be_watched_is_as_short_on_the_screen() {
         let source = |name: &str| ObservedSource { name: name.into(), ..ObservedSource::default() };
         let sources = ["generator", "server"].map(source).to_vec();
-        let run = Run { observed: Some(Observed { sources }), ..fixture::sound::closed() };
+        let mut run = Run { observed: Some(Observed { sources }), ..fixture::sound::closed() };
+        run.totals.duration_ns = 500_000_000;
         let text = summary(&run, at(80));
         assert!(!text.contains("Not watched") && !text.contains("Limit "), "{text}");
         assert!(crate::text::details(&run, false, at(80)).contains("no sample came"));
