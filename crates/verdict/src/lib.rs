@@ -46,6 +46,7 @@ pub use audit::{Audit, audit};
 pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
+pub use error_words::seems_unwanted;
 pub use exit::{exit_code, exit_code_of_audit, exit_code_of_sweep, search_believable};
 pub use explain::{explain, explain_step, explain_with};
 pub use gone::{Gone, gone_for_good};

@@ -62,6 +62,37 @@ fn the_first_response_is_one_of_a_server_without_load() {
 }
 
 #[test]
+fn a_first_response_that_should_be_none_is_told_before_the_load() {
+    let redirect = b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n";
+    let error = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"ok\":false}";
+    for (response, told) in [
+        (OK, None),
+        (&redirect[..], Some("others must be like is a redirect.")),
+        (&error[..], Some("others must be like reads as an error.")),
+    ] {
+        let peer = responding(&[response]);
+        let printed = load(&url(&peer), "-c 1 -n 5 --expect-body-like FIRST").ended.stderr;
+        let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(printed.contains("the response that others must"), told.is_some(), "{printed}");
+        assert!(told.is_none_or(|told| printed.contains(told)), "{printed}");
+    }
+}
+
+#[test]
+fn the_first_responses_of_a_workload_are_printed() {
+    let peer = responding(&[OK]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("w.yaml");
+    let text = format!("target: {}\nendpoints: [{{path: /a}}, {{path: /b}}]\n", url(&peer));
+    std::fs::write(&file, text).expect("a file");
+    let flags = "-c 2 -n 10 --expect-body-like FIRST";
+    let printed = load(&file.display().to_string(), flags).ended.stderr;
+    for path in ["/a", "/b"] {
+        assert!(printed.contains(&format!("{path}: 200 of 15 bytes")), "{printed}");
+    }
+}
+
+#[test]
 fn nothing_is_compared_with_a_response_that_failed() {
     let peer = responding(&[b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"]);
     let line = format!("run {} -c 1 -n 5 -q --expect-body-like FIRST", url(&peer));
