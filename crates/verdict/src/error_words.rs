@@ -1,7 +1,7 @@
 //! Bodies that read as errors, whatever their status: `{"ok":false}`, `Database connection failed`.
 //!
 //! By words alone, in how a body begins. One endpoint's data may hold such words too, so that a body counts as an error
-//! only beside others of the same request that do not read so, or gives cause to ask whoever wants all to be like it.
+//! only beside others of the same request that do not read so. Of one that all others are to be like it is only asked.
 
 use model::ResponseKind;
 

@@ -111,7 +111,8 @@ fn of_endpoints(run: &Run, firsts: &BTreeMap<u32, &ResponseKind>) -> Option<Stri
     firsts.sort_by_key(|kind| verdict::seems_unwanted(kind).is_none());
     let each = firsts.into_iter().filter_map(|kind| {
         let endpoint = run.plan.mix.endpoints.get(kind.endpoint as usize)?;
-        Some(format!("{}: {}", endpoint.name, words(kind)))
+        let seems = verdict::seems_unwanted(kind).map(|seems| format!(", which {seems}"));
+        Some(format!("{}: {}{}", endpoint.name, words(kind), seems.unwrap_or_default()))
     });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| listed(&each, "; "))
@@ -127,6 +128,7 @@ fn listed<S: AsRef<str>>(all: &[S], between: &str) -> String {
     shown.join(between) + &more
 }
 
+/// A response, nothing secret in it.
 fn words(kind: &ResponseKind) -> String {
     mask_text(&verdict::validity::kind_in_words(kind))
 }
