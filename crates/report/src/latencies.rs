@@ -4,7 +4,7 @@ use model::percentile::{PERCENTILES, Summary};
 use model::run::Run;
 use model::units::show_duration;
 
-use crate::figure::count;
+use crate::figure::{count, share};
 
 /// The columns of a latency table after its first.
 pub(crate) fn latency_columns() -> impl Iterator<Item = &'static str> {
@@ -46,6 +46,12 @@ pub(crate) fn response_is_service(run: &Run) -> bool {
 /// Said where one line stands for two.
 pub(crate) const SAME: &str =
     "In a closed loop a request is due when it is sent: response time = service time.";
+
+/// The share of an open loop's arrivals that the distributions lack; nothing where they lack none.
+pub(crate) fn untimed(run: &Run) -> Option<String> {
+    let lacking = share(verdict::untimed_share(run)?);
+    Some(format!("{lacking} of the arrivals were not sent and are in no percentile."))
+}
 
 /// How many TLS handshakes were full and how many went on with an earlier session; nothing without
 /// any, or where it was not counted.

@@ -94,6 +94,25 @@ impl Decoder {
         Ok(&self.out)
     }
 
+    /// As much of the body as can be decoded, at most `most` bytes; none of a whole body that does not match its coding,
+    /// nor of one that says nothing. A body that was `cut` ends too early.
+    pub(crate) fn beginning(
+        &mut self,
+        coding: Coding,
+        body: &[u8],
+        most: usize,
+        cut: bool,
+    ) -> Option<&[u8]> {
+        match self.decode(coding, body, most).map(<[u8]>::len) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(Undecoded::TooLong) => self.out.truncate(most),
+            Err(Undecoded::Damaged) if cut => {}
+            Err(Undecoded::Damaged | Undecoded::Unknown) => return None,
+        }
+        Some(&self.out)
+    }
+
     /// One gzip member after another.
     fn members(&mut self, mut body: &[u8], most: usize) -> Result<(), Undecoded> {
         while !body.is_empty() {

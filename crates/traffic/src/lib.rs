@@ -8,6 +8,7 @@
 mod always;
 mod body_budget;
 mod check;
+mod coded_bodies;
 mod compile;
 mod content_coding;
 mod draw;
@@ -23,6 +24,7 @@ mod source;
 mod value;
 
 pub use always::Always;
+pub use coded_bodies::CodedBodies;
 pub use compile::{Compiled, Inputs, Pools, Sample, compile};
 pub use expect::{BodyLike, Expect, Expecting};
 pub use finding::{CompileError, Finding};

@@ -1,7 +1,9 @@
 //! Bodies that read as errors, whatever their status: `{"ok":false}`, `Database connection failed`.
 //!
 //! By words alone, in how a body begins. One endpoint's data may hold such words too, so that nothing but a note is
-//! said of what reads so from the start.
+//! said of what reads so from the start, and of a body that all others are to be like it is only asked.
+
+use model::ResponseKind;
 
 /// Words that bodies of errors have in common.
 const ERRORS: [&str; 17] = [
@@ -28,7 +30,26 @@ const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
 /// Members of an object that say so by their value.
 const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
 /// What pages have that ask to log in, without white space.
-const LOGINS: [&str; 4] = ["<title>login", "<title>signin", "type=password", "type=\"password\""];
+const LOGINS: [&str; 6] = [
+    "<title>login",
+    "<title>signin",
+    "<h1>login",
+    "<h1>signin",
+    "type=password",
+    "type=\"password\"",
+];
+
+/// What a response seems to be, as the end of a sentence about it, where it seems to be none that was asked for.
+pub fn seems_unwanted(kind: &ResponseKind) -> Option<&'static str> {
+    let beginning = plain(kind.beginning.as_deref());
+    match kind.status {
+        304 => None,
+        300..400 => Some("is a redirect"),
+        _ if reads_as_error(&beginning) => Some("reads as an error"),
+        _ if asks_to_log_in(&beginning) => Some("reads as a login page"),
+        _ => None,
+    }
+}
 
 /// How a body begins, line feeds and the like as blanks.
 pub fn plain(beginning: Option<&str>) -> String {
@@ -93,6 +114,24 @@ fn says_nothing(then: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_should_not_be_like_is_recognised() {
+        for (status, beginning, expected) in [
+            (200, r#"{"items":[]}"#, None),
+            (200, r#"{"ok":false}"#, Some("reads as an error")),
+            (200, "<!doctype html>\\n<title>Log in</title>", Some("reads as a login page")),
+            (200, "<html><h1>Sign in to Example</h1>", Some("reads as a login page")),
+            (200, "<title>Design Inc</title>", None),
+            (200, "login", None),
+            (302, "", Some("is a redirect")),
+            (304, "", None),
+        ] {
+            let beginning = Some(beginning.to_owned());
+            let kind = ResponseKind { status, beginning, ..ResponseKind::default() };
+            assert_eq!(seems_unwanted(&kind), expected, "{kind:?}");
+        }
+    }
 
     #[test]
     fn errors_are_recognised_by_their_words() {

@@ -1,6 +1,6 @@
 //! Whether what was offered was sent: arrivals that were left out, connections that were all in use.
 
-use model::Run;
+use model::{ErrorClass, ErrorCounts, Run};
 
 /// Share of arrivals that may go unsent.
 pub(crate) const SHORTFALL: f64 = 0.001;
@@ -36,8 +36,28 @@ pub(crate) fn arrivals(run: &Run) -> f64 {
 pub(crate) fn shortfall(run: &Run) -> Option<f64> {
     let (offered, attempts) = (run.rates.offered_per_s, run.totals.attempts as f64);
     let unsent = (1.0 - run.rates.achieved_per_s / offered) * attempts;
-    let allowed = (SHORTFALL * arrivals(run)).max(f64::from(run.plan.threads));
-    (open_loop(run) && offered > 0.0 && unsent > allowed).then_some(unsent)
+    (open_loop(run) && offered > 0.0 && unsent > in_hands(run)).then_some(unsent)
+}
+
+/// As many arrivals as may be in the workers' hands as the window ends.
+fn in_hands(run: &Run) -> f64 {
+    (SHORTFALL * arrivals(run)).max(f64::from(run.plan.threads))
+}
+
+/// The share of an open loop's arrivals that were dropped unsent and are in no percentile, when they are more than can be
+/// in the workers' hands as the window ends.
+pub fn untimed_share(run: &Run) -> Option<f64> {
+    let totals = &run.totals;
+    let untimed = untimed(totals.unsent, run.response_ns.count, totals.requests, totals.errors);
+    let untimed = untimed as f64;
+    (open_loop(run) && untimed > in_hands(run)).then(|| untimed / arrivals(run))
+}
+
+/// Of the arrivals that were not sent, those without a response time: it is kept of what was answered, timed out, or had
+/// waited for longer than the time-out when it was dropped.
+pub(crate) fn untimed(unsent: u64, timed: u64, answered: u64, errors: ErrorCounts) -> u64 {
+    let sent = answered.saturating_add(errors.of(ErrorClass::Timeout));
+    unsent.saturating_sub(timed.saturating_sub(sent))
 }
 
 /// Whether as many requests were in flight at once as may be, or sessions held all connections.

@@ -1,5 +1,6 @@
 //! Receives responses.
 
+use model::interval::Look;
 use model::{ErrorClass, Nanos};
 use net::{Close, Net};
 use traffic::Wants;
@@ -244,16 +245,16 @@ impl Worker {
         if conn.look.begins == IN_PIECES {
             self.recorder.kinds.ends(j, flight.endpoint, &mut conn.look);
         }
-        let Conn { look, first, body_bytes, troubled, .. } = *conn;
+        let Conn { first, body_bytes, troubled, .. } = *conn;
         if troubled {
             self.up(j, flight.sent);
         }
+        let (look, bytes) = self.look_decoded(j, flight.endpoint);
         let status = look.status;
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
-        let seen =
-            ResponseShape { endpoint: flight.endpoint, look, bytes: body_bytes, service_ns, now };
-        if self.incoming.expects_first && failure.is_none() && !self.is_like_first(seen) {
+        let seen = ResponseShape { endpoint: flight.endpoint, look, bytes, service_ns, now };
+        if self.incoming.coded.is_some() && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);
         }
         let mut check = None;
@@ -279,6 +280,16 @@ impl Worker {
                 self.recorder.watch.failed(now);
             }
         }
+    }
+
+    /// The look and the length of the response that is whole on `j`: those of its decoded body, where it is compared with
+    /// others and came in a coding.
+    fn look_decoded(&mut self, j: u32, endpoint: u32) -> (Look, u64) {
+        let Conn { mut look, body_bytes, .. } = self.conns[j];
+        let decoded = self.incoming.coded.as_mut().and_then(|coded| coded.end(j));
+        let Some(decoded) = decoded else { return (look, body_bytes) };
+        self.recorder.kinds.begins(j, endpoint, decoded, &mut look);
+        (look, decoded.len() as u64)
     }
 
     /// Describes the first failed responses.

@@ -2,7 +2,7 @@
 
 use model::interval::{Look, NO_BODY};
 use model::{ErrorClass, Plan};
-use traffic::{Source, Wants};
+use traffic::{CodedBodies, Source, Wants};
 use wire::{LastHead, ResponseHead, ResponseParser};
 
 use super::{Job, Worker};
@@ -21,8 +21,8 @@ pub(super) struct Incoming {
     seen: LastHead,
     pub(super) body_hasher: BodyHasher,
     pub(super) failure_samples: FailureSamples,
-    /// Responses are compared with the first of their endpoint.
-    pub(super) expects_first: bool,
+    /// Where responses are compared with the first of their endpoint: the bodies that are decoded for that.
+    pub(super) coded: Option<CodedBodies>,
     /// Bytes decrypted at once, mostly of one record; empty otherwise.
     pub(super) plain: Vec<u8>,
 }
@@ -33,20 +33,24 @@ impl Incoming {
             seen: LastHead::new(),
             body_hasher: BodyHasher::default(),
             failure_samples: FailureSamples::of(&plan.mix),
-            expects_first: plan.expects_first(),
+            coded: plan.expects_first().then(CodedBodies::default),
             plain: Vec::new(),
         }
     }
 
     /// Whether the body of the response on connection `j` is hashed or kept.
     pub(super) fn looks_at(&self, j: u32) -> bool {
-        self.body_hasher.looks_at(j) || self.failure_samples.looks_at(j)
+        let is_coded = || self.coded.as_ref().is_some_and(|coded| coded.looks_at(j));
+        self.body_hasher.looks_at(j) || self.failure_samples.looks_at(j) || is_coded()
     }
 
     /// The response on connection `j` will never be whole.
     pub(super) fn abandon(&mut self, j: u32) {
         self.body_hasher.abandon(j);
         self.failure_samples.abandon(j);
+        if let Some(coded) = &mut self.coded {
+            coded.abandon(j);
+        }
     }
 }
 
@@ -63,6 +67,7 @@ pub(super) struct Response<'w> {
     recorder: &'w mut Recorder,
     body_hasher: &'w mut BodyHasher,
     failure_samples: &'w mut FailureSamples,
+    coded: Option<&'w mut CodedBodies>,
 }
 
 /// What is needed to read a response.
@@ -77,7 +82,7 @@ impl Worker {
     #[inline]
     pub(super) fn reading(&mut self, j: u32) -> Reading<'_> {
         let Self { conns, recorder, job, incoming, .. } = self;
-        let Incoming { seen, body_hasher, failure_samples, .. } = incoming;
+        let Incoming { seen, body_hasher, failure_samples, coded, .. } = incoming;
         let Job { plan, source, .. } = job;
         let Conn { parser, look, body_bytes, wants, endpoint, .. } = &mut conns[j];
         let (wants, endpoint, source) = (*wants, *endpoint, source.as_mut());
@@ -92,6 +97,7 @@ impl Worker {
             recorder,
             body_hasher,
             failure_samples,
+            coded: coded.as_mut(),
         };
         Reading { parser, seen, response }
     }
@@ -109,6 +115,9 @@ impl Response<'_> {
             self.source.head(j, head);
         }
         self.body_hasher.begin(j);
+        if let Some(coded) = &mut self.coded {
+            coded.head(j, head);
+        }
         // Kept as its endpoint's sample, if it is a failure and the first.
         if self.failure_samples.lacks(self.endpoint)
             && failure(self.plan, self.endpoint, head.status).is_some()
@@ -145,6 +154,9 @@ impl Response<'_> {
         }
         self.body_hasher.body(j, bytes);
         self.failure_samples.body(j, bytes);
+        if let Some(coded) = &mut self.coded {
+            coded.body(j, bytes);
+        }
     }
 }
 

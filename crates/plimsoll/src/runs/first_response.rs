@@ -1,13 +1,13 @@
 //! `--expect-body-like FIRST`: the response with which all others are compared, asked for before the load, one request after
 //! another. Under load the first to come may be the page of errors that the others were to be told from.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use model::plan::EXPECT_FIRST;
 use model::quote::counted;
 use model::secret::mask_text;
 use model::units::{SECOND, exact_duration};
-use model::{Nanos, Plan, Run};
+use model::{Nanos, Plan, ResponseKind, Run};
 
 use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run};
@@ -22,7 +22,7 @@ const AN_ENDPOINT: u64 = 16;
 const MOST: u64 = 512;
 /// The time after which no further request is sent.
 const WITHIN: Nanos = 5 * SECOND;
-/// Endpoints without a first response that are listed by name.
+/// Endpoints that are listed by name, with their first response or without one.
 const MOST_NAMES: usize = 5;
 
 /// Asks for the first responses of a load, if others are to be compared with them. What was asked and what came is
@@ -54,7 +54,7 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs, quiet: bool) -> Result<(), 
             why_none(&run)
         ));
     }
-    prepared.notices.push(found(&run));
+    prepared.notices.extend(found(&run));
     Ok(())
 }
 
@@ -74,34 +74,70 @@ fn why_none(run: &Run) -> String {
     }
 }
 
-/// What came, in one line.
-fn found(run: &Run) -> String {
+/// What came, and whether others should be like it.
+fn found(run: &Run) -> Vec<String> {
     let sent = counted(run.totals.attempts, "request");
+    let mut firsts: BTreeMap<u32, &ResponseKind> = BTreeMap::new();
+    for kind in &run.response_kinds {
+        firsts.entry(kind.endpoint).or_insert(kind);
+    }
     let endpoints = &run.plan.mix.endpoints;
-    if endpoints.len() <= 1 {
-        let kind = run.response_kinds.first().map(verdict::validity::kind_in_words);
+    let mut notices = if endpoints.len() <= 1 {
+        let kind = firsts.values().next().map(|kind| words(kind));
         let kind = kind.unwrap_or_else(|| "the response".to_owned());
-        return format!(
-            "{sent} before the load: other responses must be like {}",
-            mask_text(&kind)
-        );
-    }
-    let seen: BTreeSet<u32> = run.response_kinds.iter().map(|kind| kind.endpoint).collect();
-    let missing = (0..).zip(endpoints).filter(|(nth, _)| !seen.contains(nth));
-    let missing: Vec<&str> = missing.map(|(_, endpoint)| endpoint.name.as_str()).collect();
-    if missing.is_empty() {
-        return format!(
-            "{sent} before the load: other responses must be like the first of each endpoint"
-        );
-    }
-    let more = missing.len().saturating_sub(MOST_NAMES);
-    let more = match more {
+        vec![format!("{sent} before the load: other responses must be like {kind}")]
+    } else {
+        let missing = (0..).zip(endpoints).filter(|(nth, _)| !firsts.contains_key(nth));
+        let missing: Vec<&str> = missing.map(|(_, endpoint)| endpoint.name.as_str()).collect();
+        let no_first = match missing.is_empty() {
+            true => String::new(),
+            false => {
+                let names = listed(&missing, ", ");
+                format!("; {names} had none yet, so the first under load counts there")
+            }
+        };
+        let like = "other responses must be like the first of each endpoint";
+        let mut lines = vec![format!("{sent} before the load: {like}{no_first}")];
+        lines.extend(of_endpoints(run, &firsts));
+        lines
+    };
+    notices.extend(firsts.values().find_map(|kind| doubt(kind)));
+    notices
+}
+
+/// The first response of each endpoint, those first that should not be what others are like.
+fn of_endpoints(run: &Run, firsts: &BTreeMap<u32, &ResponseKind>) -> Option<String> {
+    let mut firsts: Vec<&ResponseKind> = firsts.values().copied().collect();
+    firsts.sort_by_key(|kind| verdict::seems_unwanted(kind).is_none());
+    let each = firsts.into_iter().filter_map(|kind| {
+        let endpoint = run.plan.mix.endpoints.get(kind.endpoint as usize)?;
+        let seems = verdict::seems_unwanted(kind).map(|seems| format!(", which {seems}"));
+        Some(format!("{}: {}{}", endpoint.name, words(kind), seems.unwrap_or_default()))
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| listed(&each, "; "))
+}
+
+/// Some of these, and how many others there are.
+fn listed<S: AsRef<str>>(all: &[S], between: &str) -> String {
+    let shown: Vec<&str> = all.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
+    let more = match all.len().saturating_sub(MOST_NAMES) {
         0 => String::new(),
         more => format!(" and {}", counted(more as u64, "other")),
     };
-    let names = missing[..missing.len().min(MOST_NAMES)].join(", ");
-    format!(
-        "{sent} before the load: other responses must be like the first of each endpoint; {names}{more} had none \
-         yet, so the first under load counts there"
-    )
+    shown.join(between) + &more
+}
+
+/// A response, nothing secret in it.
+fn words(kind: &ResponseKind) -> String {
+    mask_text(&verdict::validity::kind_in_words(kind))
+}
+
+/// What to do where the response is none that others should be like.
+fn doubt(kind: &ResponseKind) -> Option<String> {
+    let seems = verdict::seems_unwanted(kind)?;
+    Some(format!(
+        "--expect-body-like {EXPECT_FIRST}: the response that others must be like {seems}. If it is no good one, good ones will \
+         fail: end this and say what they contain (--expect-body-like TEXT, `checks` in a workload file)"
+    ))
 }

@@ -9,10 +9,6 @@ use crate::harness::{Loaded, interfaces, load, loaded, plimsoll};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"status\":\"ok\"}";
 const DOWN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nDown";
-/// `{"status":"ok"}` as gzip makes it, without compressing.
-const STORED: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 38\r\n\r\n\
-\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x0f\x00\xf0\xff{\"status\":\"ok\"}";
-
 /// A peer whose every connection sends these responses in turn, for ever.
 fn responding(responses: &[&[u8]]) -> Peer {
     let each = responses
@@ -62,6 +58,39 @@ fn the_first_response_is_one_of_a_server_without_load() {
 }
 
 #[test]
+fn a_first_response_that_should_be_none_is_told_before_the_load() {
+    let redirect = b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n";
+    let error = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"ok\":false}";
+    for (response, told) in [
+        (OK, None),
+        (&redirect[..], Some("others must be like is a redirect.")),
+        (&error[..], Some("others must be like reads as an error.")),
+    ] {
+        let peer = responding(&[response]);
+        let printed = load(&url(&peer), "-c 1 -n 5 --expect-body-like FIRST").ended.stderr;
+        let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(printed.contains("the response that others must"), told.is_some(), "{printed}");
+        assert!(told.is_none_or(|told| printed.contains(told)), "{printed}");
+    }
+}
+
+#[test]
+fn the_first_responses_of_a_workload_are_printed() {
+    let peer = responding(&[OK]);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("w.yaml");
+    let address = peer.addr();
+    let text = format!("target: http://{address}\nendpoints: [{{path: /a}}, {{path: /b}}]\n");
+    std::fs::write(&file, text).expect("a file");
+    let flags = "-c 2 -n 10 --expect-body-like FIRST";
+    let printed = load(&file.display().to_string(), flags).ended.stderr;
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    for path in ["/a", "/b"] {
+        assert!(printed.contains(&format!("{path}: 200 of 15 bytes")), "{printed}");
+    }
+}
+
+#[test]
 fn nothing_is_compared_with_a_response_that_failed() {
     let peer = responding(&[b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"]);
     let line = format!("run {} -c 1 -n 5 -q --expect-body-like FIRST", url(&peer));
@@ -95,8 +124,18 @@ fn what_is_waited_for_before_the_load_is_said() {
 }
 
 #[test]
+fn compressed_bodies_are_compared_decoded() {
+    let (good, bad) = (gzipped(b"{\"status\":\"ok\"}"), gzipped(b"<h1>down!!</h1>"));
+    let peer = responding(&[&good, &bad]);
+    let Loaded { ended, run } = load(&url(&peer), "-c 1 -n 40 --expect-body-like FIRST");
+    assert_eq!((run.totals.succeeded, run.totals.errors.check), (20, 20), "{:?}", run.totals);
+    let printed = ended.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.contains("200 of 15 bytes `{\"status\":\"ok\"}`"), "{printed}");
+}
+
+#[test]
 fn compressed_bodies_are_looked_into() {
-    let gzipped = gzipped();
+    let gzipped = gzipped(b"{\"status\":\"ok\"}");
     let peer = responding(&[&gzipped]);
     let run = load(&url(&peer), "-c 1 -n 10 --expect-body-like status").run;
     assert_eq!(run.totals.succeeded, 10, "{:?}", run.totals);
@@ -108,15 +147,28 @@ fn compressed_bodies_are_looked_into() {
     assert!(sample.contains("only gzip and deflate"), "{sample}");
 }
 
-/// [`STORED`] with the CRC-32 and the length behind it.
-fn gzipped() -> Vec<u8> {
-    let text = b"{\"status\":\"ok\"}";
+/// A response whose body is this text as gzip makes it, without compressing.
+fn gzipped(text: &[u8]) -> Vec<u8> {
     let crc = !text.iter().fold(!0u32, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {
             if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 }
         })
     });
-    [STORED, &crc.to_le_bytes(), &(text.len() as u32).to_le_bytes()].concat()
+    let length = text.len() as u16;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+        text.len() + 23
+    );
+    [
+        head.as_bytes(),
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01",
+        &length.to_le_bytes(),
+        &(!length).to_le_bytes(),
+        text,
+        &crc.to_le_bytes(),
+        &u32::from(length).to_le_bytes(),
+    ]
+    .concat()
 }
 
 #[test]

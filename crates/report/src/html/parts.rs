@@ -8,7 +8,7 @@ use model::validity::{Validity, Verdict};
 use crate::chart::{Chart, Theme};
 use crate::figure::{bytes, clean, count, shell};
 use crate::latencies::{
-    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
+    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service, untimed,
 };
 use crate::text::meaning;
 
@@ -177,6 +177,7 @@ pub(super) fn latencies(run: &Run) -> Markup {
     html! {
         (rows(&headers, distributions(run).into_iter().map(row)))
         @if response_is_service(run) { p.soft { (SAME) } }
+        @if let Some(untimed) = untimed(run) { p.soft { (untimed) } }
         @if let Some(handshakes) = handshakes(run) { p.soft { (handshakes) } }
     }
 }

@@ -12,7 +12,7 @@ use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
 use crate::grid::{Grid, Lean};
 use crate::latencies::{
-    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service,
+    SAME, distributions, handshakes, latency_cells, latency_columns, response_is_service, untimed,
 };
 
 /// Width of the names on the left.
@@ -232,7 +232,7 @@ fn latencies(run: &Run, style: Style) -> Option<String> {
         grid.row([name.to_owned()].into_iter().chain(latency_cells(summary)));
     }
     let same = response_is_service(run).then(|| SAME.to_owned());
-    let notes = same.into_iter().chain(handshakes(run));
+    let notes = same.into_iter().chain(untimed(run)).chain(handshakes(run));
     let notes = notes.flat_map(|note| wrap(&note, style.columns));
     let notes: String = notes.map(|note| style.paint(Tone::Soft, &note) + "\n").collect();
     Some(grid.print_headed(style) + &notes)

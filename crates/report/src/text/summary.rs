@@ -15,9 +15,9 @@ use verdict::validity::{brief_advice, shows_no_rate};
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
 use super::{Style, Tone, mix, objectives, paragraph_in};
-use crate::figure::{clean, count, counted, rate, share};
+use crate::figure::{clean, count, counted, rate, share, wrap};
 use crate::grid::{Grid, Lean};
-use crate::latencies::{handshakes, response_is_service};
+use crate::latencies::{handshakes, response_is_service, untimed};
 
 /// Longest a reason may be.
 const LONGEST: usize = 1000;
@@ -42,7 +42,7 @@ pub fn summary(run: &Run, style: Style) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Sources that failed, and why.
+/// Sources that failed, and why, or that told nothing.
 fn unwatched(run: &Run, style: Style) -> Option<String> {
     let lines = super::unwatched::failures(run);
     let lines: Vec<String> =
@@ -190,7 +190,9 @@ fn latencies(run: &Run, style: Style) -> String {
         let figures = shown().map(|percentile| (percentile.of)(summary)).chain([summary.max]);
         grid.row([(*name).to_owned()].into_iter().chain(figures.map(show_duration)));
     }
-    grid.print_headed(style)
+    let lacking = untimed(run).map_or_else(Vec::new, |note| wrap(&note, style.columns));
+    let lacking = lacking.iter().map(|note| style.paint(Tone::Soft, note) + "\n");
+    grid.print_headed(style) + &lacking.collect::<String>()
 }
 
 /// How many responses there were, by status; of many statuses those that most had.
@@ -284,7 +286,7 @@ fn notes(run: &Run, style: Style) -> Option<String> {
         let fits = if whole { forms.first() } else { fits };
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
-        let lines = crate::figure::wrap(shown.map_or("", String::as_str), style.columns);
+        let lines = wrap(shown.map_or("", String::as_str), style.columns);
         lines.iter().map(|line| style.paint(Tone::Soft, line) + "\n").collect::<String>()
     };
     let lines: String = notes.map(line).collect();
@@ -293,7 +295,7 @@ fn notes(run: &Run, style: Style) -> Option<String> {
 
 /// A name and a text that fits, in as many lines as it takes.
 fn line(style: Style, name: &str, text: &str) -> String {
-    named(style, name, &crate::figure::wrap(text, style.columns - detail::NAME))
+    named(style, name, &wrap(text, style.columns - detail::NAME))
 }
 
 #[cfg(test)]
@@ -390,7 +392,8 @@ mod tests {
     fn a_run_too_short_to_be_watched_is_as_short_on_the_screen() {
         let source = |name: &str| ObservedSource { name: name.into(), ..ObservedSource::default() };
         let sources = ["generator", "server"].map(source).to_vec();
-        let run = Run { observed: Some(Observed { sources }), ..fixture::sound::closed() };
+        let mut run = Run { observed: Some(Observed { sources }), ..fixture::sound::closed() };
+        run.totals.duration_ns = 500_000_000;
         let text = summary(&run, at(80));
         assert!(!text.contains("Not watched") && !text.contains("Limit "), "{text}");
         assert!(crate::text::details(&run, false, at(80)).contains("no sample came"));
@@ -410,6 +413,22 @@ mod tests {
             assert!(unknown(&run), "{:?}", verdict::explain(&run));
             let text = summary(&run, at(80));
             assert_eq!(text.matches("Limit  ").count(), lines, "{text}");
+        }
+    }
+
+    #[test]
+    fn arrivals_that_are_in_no_percentile_are_told_below_the_table() {
+        let mut run = fixture::sound::open();
+        let totals = &mut run.totals;
+        (totals.attempts, totals.requests, totals.succeeded) = (10_000, 5_500, 5_500);
+        run.response_ns.count = 5_500;
+        for (unsent, told) in [(0, false), (5, false), (4_500, true)] {
+            run.totals.unsent = unsent;
+            let words = "45.00 % of the arrivals were not sent and are in no percentile.";
+            let texts = [summary(&run, at(80)), crate::text::details(&run, false, at(80))];
+            for text in texts.iter().chain([&crate::html::run(&run)]) {
+                assert_eq!(text.contains(words), told, "{unsent}: {text}");
+            }
         }
     }
 

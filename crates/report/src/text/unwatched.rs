@@ -1,22 +1,25 @@
-//! Sources that failed while a run was watched, a line for each.
+//! Sources that failed while a run was watched, or told nothing, a line for each.
 
 use model::Run;
 use model::observed::ObservedSource;
-use model::units::show_duration;
+use model::units::{Nanos, SECOND, show_duration};
 
 use crate::figure::clean;
 
 /// Longest an error may be.
 const LONGEST: usize = 300;
+/// The window from which on a source had time for a sample: most have a pace of a second.
+const TIME_FOR_A_SAMPLE: Nanos = 2 * SECOND;
 
 /// What is missing, by source: for how long, and why it failed first.
 pub(super) fn lines(run: &Run) -> Vec<String> {
     sources(run).filter_map(line).collect()
 }
 
-/// The sources that failed. One that had no time for a sample did not.
+/// The same without those that had no time for a sample.
 pub(super) fn failures(run: &Run) -> Vec<String> {
-    sources(run).filter(|source| !source.gaps.is_empty()).filter_map(line).collect()
+    let had_time = run.totals.duration_ns >= TIME_FOR_A_SAMPLE;
+    sources(run).filter(|source| had_time || !source.gaps.is_empty()).filter_map(line).collect()
 }
 
 fn sources(run: &Run) -> impl Iterator<Item = &ObservedSource> {
@@ -26,7 +29,14 @@ fn sources(run: &Run) -> impl Iterator<Item = &ObservedSource> {
 fn line(source: &ObservedSource) -> Option<String> {
     let name = clean(&source.name, LONGEST);
     let Some(first) = source.gaps.first() else {
-        return (source.samples == 0).then(|| format!("{name}: no sample came inside the window"));
+        return match source.samples {
+            0 => Some(format!("{name}: no sample came inside the window")),
+            // Of a counter the first sample tells nothing.
+            samples @ 2.. if source.figures.is_empty() => Some(format!(
+                "{name}: {samples} samples, and no figure in them that could be used (a counter that falls counts as reset)"
+            )),
+            _ => None,
+        };
     };
     let error = clean(&first.error, LONGEST);
     if source.samples == 0 {
@@ -43,10 +53,36 @@ fn line(source: &ObservedSource) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::observed::{Gap, Observed};
-    use model::units::SECOND;
+    use std::collections::BTreeMap;
+
+    use model::observed::{Figure, Gap, Observed};
 
     use super::*;
+
+    fn watched(source: ObservedSource) -> Run {
+        let observed = Some(Observed { sources: vec![source] });
+        Run { observed, ..fixture::sound::closed() }
+    }
+
+    #[test]
+    fn a_source_that_told_nothing_is_named_where_it_had_time() {
+        let figures = BTreeMap::from([("cpu.cores".to_owned(), Figure::default())]);
+        let nothing = ObservedSource { name: "app".into(), ..ObservedSource::default() };
+        let unusable = ObservedSource { samples: 9, ..nothing.clone() };
+        let good = ObservedSource { figures, ..unusable.clone() };
+        for (source, window_ns, told) in [
+            (&nothing, SECOND, None),
+            (&nothing, 3 * SECOND, Some("app: no sample came inside the window")),
+            (&unusable, 3 * SECOND, Some("app: 9 samples, and no figure in them")),
+            (&good, 3 * SECOND, None),
+        ] {
+            let mut run = watched(source.clone());
+            run.totals.duration_ns = window_ns;
+            let failures = failures(&run);
+            assert_eq!(failures.len(), usize::from(told.is_some()), "{failures:?}");
+            assert!(failures.iter().all(|line| line.starts_with(told.unwrap())), "{failures:?}");
+        }
+    }
 
     #[test]
     fn a_source_that_failed_is_named_with_its_error() {
@@ -55,6 +91,7 @@ mod tests {
         let source = |samples, gaps: &[Gap]| ObservedSource {
             name: "db".into(),
             samples,
+            figures: BTreeMap::from([("db.waits".to_owned(), Figure::default())]),
             gaps: gaps.to_vec(),
             ..ObservedSource::default()
         };
@@ -68,9 +105,7 @@ mod tests {
                 Some("db: no samples from 1.00s to 2.00s (and once more): gone"),
             ),
         ] {
-            let observed = Some(Observed { sources: vec![source] });
-            let run = Run { observed, ..fixture::sound::closed() };
-            assert_eq!(lines(&run).first().map(String::as_str), wanted);
+            assert_eq!(lines(&watched(source)).first().map(String::as_str), wanted);
         }
     }
 }

@@ -6,6 +6,7 @@ use statistics::{Estimate, NoInterval};
 
 use super::{Limit, Metric, Statistic};
 use crate::blocks::{self, BlockFigures, Figure, Time, interval};
+use crate::offered::untimed;
 
 /// How often an interval of confidence holds the true figure.
 pub const CONFIDENCE: f64 = 0.95;
@@ -262,13 +263,6 @@ impl Figures {
         }
         blocks
     }
-}
-
-/// Of the arrivals that were not sent, those without a response time: it is kept of what was answered, timed out, or had
-/// waited for longer than the time-out when it was dropped.
-fn untimed(unsent: u64, timed: u64, answered: u64, errors: ErrorCounts) -> u64 {
-    let sent = answered.saturating_add(errors.of(ErrorClass::Timeout));
-    unsent.saturating_sub(timed.saturating_sub(sent))
 }
 
 /// The share of the others.
