@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::Environment;
 use model::quote::{counted, plain};
 
-use crate::admission::Line;
+use crate::admission::{Line, Short};
 use crate::keys::NamedByKeys;
 use crate::limits::date;
 use crate::policy::{PolicySettings, Route, Tier, Upstream};
@@ -144,6 +144,16 @@ pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> 
     ))
 }
 
+/// Why a load line does not fit an API that carries less than the ceiling lets through.
+pub(super) fn carries_less(short: &Short) -> String {
+    let Short { forwarded_per_s, ceiling_per_s, at_once } = short;
+    format!(
+        "the load line no longer fits: {forwarded_per_s:.0} requests/s are forwarded of the {ceiling_per_s:.0} that it lets \
+         through, and others are refused, since as many are in flight as it allows ({at_once:.0}): the API carries less than \
+         was measured; find out why it is slower, or measure again"
+    )
+}
+
 /// Why a load line is of something else than what requests are sent to, if it is. `machine` is the gateway's.
 fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) -> Option<String> {
     let measured: Vec<std::net::SocketAddr> =
@@ -230,6 +240,14 @@ mod tests {
         assert_eq!(mostly_errors(&line(Some(404)), Some(404)), None);
         let why = mostly_errors(&line(Some(200)), Some(404)).unwrap();
         assert!(why.contains("such as 404, and 200 was measured"), "{why}");
+    }
+
+    #[test]
+    fn a_line_of_an_api_that_carries_less_says_how_much_less() {
+        let short = Short { forwarded_per_s: 251.6, ceiling_per_s: 868.0, at_once: 4.0 };
+        let why = carries_less(&short);
+        assert!(why.contains("252 requests/s are forwarded of the 868"), "{why}");
+        assert!(why.contains("as it allows (4): the API carries less"), "{why}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
 use super::reaching::Reaching;
-use crate::admission::{Answers, Asking, Carried, Governor, Line};
+use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;
 
@@ -82,6 +82,7 @@ fn collect(control: &Control, collector: &mut Collector) {
 struct Governed {
     line: Option<(Arc<Line>, Governor)>,
     carried: Carried,
+    shortfall: Shortfall,
     answers: Answers,
 }
 
@@ -100,14 +101,16 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
         *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
     let Some((_, governor)) = &mut governed.line else { return };
-    governed.carried.learn(&seen, seconds, ceiling.own_per_s(), ceiling.at_once());
+    let (own_per_s, at_once) = (ceiling.own_per_s(), ceiling.at_once());
+    governed.carried.learn(&seen, seconds, own_per_s, at_once);
+    let short = governed.shortfall.learn(&seen, seconds, own_per_s, at_once);
     // The factor is of the whole line, of which all gateways complete as much as this one.
     let own = policy.part(net::clock::now()).own();
     seen.completed_milli = (seen.completed_milli as f64 / own) as u64;
     let verdict = governor.step(&seen, seconds);
     let mostly = governed.answers.learn(&seen);
     let misfit = if verdict.fits {
-        notes::mostly_errors(line, mostly)
+        notes::mostly_errors(line, mostly).or_else(|| short.map(|short| notes::carries_less(&short)))
     } else {
         Some(format!(
             "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \
