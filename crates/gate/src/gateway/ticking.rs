@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::checked::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
@@ -29,7 +30,7 @@ pub(super) fn run(
 ) {
     let mut governed = Governed::default();
     let mut asking = Asking::default();
-    let mut failing = Failing::default();
+    let (mut failing, mut checked) = (Failing::default(), Checked::default());
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -61,8 +62,10 @@ pub(super) fn run(
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
             let servers = control.health().view(net::clock::now());
+            control.troubles().set("active checks", all_out(&servers));
             let said = failing.look(&servers, now.duration_since(begun).as_secs());
-            said.into_iter().for_each(|sentence| control.troubles().say(sentence));
+            let said = said.into_iter().chain(checked.look(&servers));
+            said.for_each(|sentence| control.troubles().say(sentence));
         }
     }
     collect(control, collector);
