@@ -312,6 +312,18 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
 }
 
 #[test]
+fn a_method_is_any_token_in_capitals() {
+    let text = WHOLE.replace("\"GET\", ", "\"VERSION-CONTROL\", \"M-SEARCH\", ");
+    let methods = built(&text).unwrap().policy.routes[0].methods.0.clone();
+    assert_eq!(methods, ["VERSION-CONTROL", "M-SEARCH", "POST"]);
+    for wrong in ["M-Search", "A B", "A:B", ""] {
+        let text = WHOLE.replace("\"GET\", ", &format!("\"{wrong}\", "));
+        let error = built(&text).unwrap_err();
+        assert!(error.what.contains("a method is written in capitals"), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn values_that_cannot_be_are_said_with_what_they_may_be() {
     let cases = [
         (
