@@ -15,7 +15,7 @@ use serde_json::error::Category;
 use serde_json::json;
 
 use super::{metrics, views};
-use crate::config::{LONGEST, RateText};
+use crate::config::{LONGEST, RateText, in_words};
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
 use crate::path::bearer;
@@ -199,7 +199,7 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
         ));
     }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string())),
         _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
     })
 }
