@@ -90,7 +90,7 @@ mod tests {
 
     /// Looks below a ceiling of 868 a second and 4 at once.
     fn learn(shortfall: &mut Shortfall, seen: &Seen, looks: usize) -> Option<Short> {
-        (0..looks).map(|_| shortfall.learn(seen, 0.5, 868.0, 4.0)).last().flatten()
+        (0..looks).fold(None, |_, _| shortfall.learn(seen, 0.5, 868.0, 4.0))
     }
 
     #[test]
