@@ -233,15 +233,14 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
 /// The number of a key, of the path.
 fn key_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
-        format!("`{}` is no number of a key: GET /v1/keys lists keys with their `id`", plain(text, SHOWN))
+        format!(
+            "`{}` is no number of a key: GET /v1/keys lists keys with their `id`",
+            plain(text, SHOWN)
+        )
     })
 }
 
-async fn revoke_key(
-    State(control): Shared,
-    Path(id): Path<String>,
-    _: Query<Nothing>,
-) -> Response {
+async fn revoke_key(State(control): Shared, Path(id): Path<String>, _: Query<Nothing>) -> Response {
     match key_number(&id) {
         Ok(id) => done(control.revoke_key(id, BY)),
         Err(why) => problem(StatusCode::BAD_REQUEST, &why),

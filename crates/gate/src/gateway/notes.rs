@@ -239,8 +239,8 @@ mod tests {
             assert!(said[0].contains(&format!("did you mean `{meant}`?")), "{said:?}");
         }
         let others = [
-            "ACL", "BIND", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKCOL", "MOVE", "PRI", "REPORT",
-            "SEARCH", "UPDATE", "M-SEARCH", "NOTIFY", "PURGE", "BREW",
+            "ACL", "BIND", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKCOL", "MOVE", "PRI",
+            "REPORT", "SEARCH", "UPDATE", "M-SEARCH", "NOTIFY", "PURGE", "BREW",
         ];
         for method in COMMON_METHODS.into_iter().chain(others) {
             assert!(notes(method).is_empty(), "{method}");

@@ -113,7 +113,8 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let verdict = governor.step(&seen, seconds);
     let mostly = governed.answers.learn(&seen);
     let misfit = if verdict.fits {
-        notes::mostly_errors(line, mostly).or_else(|| short.map(|short| notes::carries_less(&short)))
+        notes::mostly_errors(line, mostly)
+            .or_else(|| short.map(|short| notes::carries_less(&short)))
     } else {
         Some(format!(
             "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \
