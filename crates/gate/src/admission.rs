@@ -3,7 +3,8 @@
 //! [`Line`] is what a load line says in the terms of decisions: a rate, a number at once, what each endpoint costs, and
 //! the latency it was certified with. [`Ceiling`] is the state that decisions ask. [`Governor`] moves the ceiling below
 //! the line while live latency is outside of its envelope, and back; never above the line, and it never probes. [`shares`] divides it among
-//! keys while they ask for more, or what the API carries of it ([`Carried`]). One of several gateways holds its [`Part`].
+//! keys while they ask for more, or what the API carries of it ([`Carried`]). [`Shortfall`] tells where that is far less than was
+//! measured. One of several gateways holds its [`Part`].
 //!
 //! Pure: what was seen and how long it took is handed in.
 
@@ -16,6 +17,7 @@ mod line;
 #[cfg(test)]
 mod overload;
 mod part;
+mod shortfall;
 
 pub use answers::Answers;
 pub use carried::Carried;
@@ -24,6 +26,7 @@ pub use fair::{Asked, Asking, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};
 pub use part::Part;
+pub use shortfall::{Short, Shortfall};
 
 #[cfg(test)]
 pub(crate) use overload::queue;

@@ -19,6 +19,5 @@ pub use file::{
 };
 pub use flags::Flags;
 pub use place::ConfigError;
-pub(crate) use place::nearest;
-pub(crate) use place::place_of;
+pub(crate) use place::{in_words, nearest, place_of};
 pub use values::{Bytes, Duration, RateText};

@@ -4,6 +4,7 @@
 //! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
 
 mod changes;
+mod checked;
 mod control;
 mod error;
 mod failing;

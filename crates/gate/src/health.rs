@@ -64,6 +64,8 @@ pub struct ServerView {
     pub socket: SocketAddr,
     /// Requests may be sent to it.
     pub well: bool,
+    /// Its active checks took it out.
+    pub down: bool,
     /// Requests in flight.
     pub in_flight: u32,
     /// Requests that it did not answer, so far.
@@ -100,6 +102,7 @@ impl Health {
             upstream: known.upstream.clone(),
             socket: known.socket,
             well: known.state.is_well(now_ns),
+            down: known.state.down.load(Relaxed),
             in_flight: known.state.in_flight(),
             failed: known.state.failed.load(Relaxed),
             checks: known.state.checks.load(Relaxed),

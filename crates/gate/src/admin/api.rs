@@ -10,12 +10,13 @@ use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
+use model::quote::plain;
 use serde::Deserialize;
 use serde_json::error::Category;
 use serde_json::json;
 
 use super::{metrics, views};
-use crate::config::{LONGEST, RateText};
+use crate::config::{LONGEST, RateText, in_words};
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
 use crate::path::bearer;
@@ -26,6 +27,8 @@ const BY: &str = "admin API";
 const ROWS: u32 = 1000;
 /// Longest text of an error that the framework writes.
 const WORDS_MAX: usize = 64 * 1024;
+/// Characters of a path's number that are repeated.
+const SHOWN: usize = 40;
 
 const PAGE: &str = include_str!("../../assets/usage.html");
 /// The page's own script and style run, and it talks to its own address alone.
@@ -199,7 +202,7 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
         ));
     }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string())),
         _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
     })
 }
@@ -227,8 +230,21 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
     made(control.add_key(&new, BY))
 }
 
-async fn revoke_key(State(control): Shared, Path(id): Path<u64>, _: Query<Nothing>) -> Response {
-    done(control.revoke_key(id, BY))
+/// The number of a key, of the path.
+fn key_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "`{}` is no number of a key: GET /v1/keys lists keys with their `id`",
+            plain(text, SHOWN)
+        )
+    })
+}
+
+async fn revoke_key(State(control): Shared, Path(id): Path<String>, _: Query<Nothing>) -> Response {
+    match key_number(&id) {
+        Ok(id) => done(control.revoke_key(id, BY)),
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
 }
 
 /// How a key is rotated.
@@ -242,10 +258,13 @@ struct Rotation {
 
 async fn rotate_key(
     State(control): Shared,
-    Path(id): Path<u64>,
+    Path(id): Path<String>,
     Query(rotation): Query<Rotation>,
 ) -> Response {
-    made(control.rotate_key(id, rotation.grace_s, BY))
+    match key_number(&id) {
+        Ok(id) => made(control.rotate_key(id, rotation.grace_s, BY)),
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
 }
 
 fn made(made: Result<(String, u64), GatewayError>) -> Response {

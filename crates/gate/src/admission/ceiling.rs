@@ -33,6 +33,8 @@ pub struct Seen {
     pub given_up: u64,
     /// Requests that the ceiling refused.
     pub refused: u64,
+    /// Those of them that found as many in flight as may be.
+    pub crowded: u64,
     /// For how long in all, in nanoseconds, nothing was answered while something was in flight, and how often that was.
     pub stalled_ns: u64,
     /// See [`Self::stalled_ns`].
@@ -82,6 +84,7 @@ pub struct Ceiling {
     completed_milli: AtomicU64,
     given_up: AtomicU64,
     refused: AtomicU64,
+    crowded: AtomicU64,
     /// From how long on nothing answered is a stall, when the last answer was, and what stalls there were since the last look.
     stall_from_ns: AtomicU64,
     answered_at_ns: AtomicU64,
@@ -108,6 +111,7 @@ impl Default for Ceiling {
             completed_milli: AtomicU64::new(0),
             given_up: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            crowded: AtomicU64::new(0),
             stall_from_ns: AtomicU64::new(STALL_LEAST_NS as u64),
             answered_at_ns: AtomicU64::new(0),
             stalled_ns: AtomicU64::new(0),
@@ -176,6 +180,7 @@ impl Ceiling {
         self.count_arrival(cost_milli, now_ns);
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
+            self.crowded.fetch_add(1, Ordering::Relaxed);
             return Err(self.ahead_ns.load(Ordering::Relaxed));
         }
         let ahead = part(self.ahead_ns.load(Ordering::Relaxed));
@@ -249,6 +254,7 @@ impl Ceiling {
             completed_milli: self.completed_milli.swap(0, Ordering::Relaxed),
             given_up: self.given_up.swap(0, Ordering::Relaxed),
             refused: self.refused.swap(0, Ordering::Relaxed),
+            crowded: self.crowded.swap(0, Ordering::Relaxed),
             stalled_ns: self.stalled_ns.swap(0, Ordering::Relaxed),
             stalls: self.stalls.swap(0, Ordering::Relaxed),
             errors: self.errors.swap(0, Ordering::Relaxed),

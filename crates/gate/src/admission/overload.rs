@@ -33,7 +33,7 @@ use model::loadline::{WITHIN, busy_next, seldom_exceeded};
 use self::gradient::{Gradient, PINNED, UNPINNED};
 use self::queue::{Limiter, SECOND, Second, Server, Takes, play};
 use super::line::AHEAD_NS;
-use super::{Ceiling, Envelope, Governor, Line, Part, Verdict};
+use super::{Ceiling, Envelope, Governor, Line, Part, Short, Shortfall, Verdict};
 
 const MS: u64 = 1_000_000;
 /// What both are judged by, for 99 % of requests.
@@ -63,6 +63,9 @@ struct Held {
     ceiling: Ceiling,
     governor: Governor,
     verdict: Verdict,
+    shortfall: Shortfall,
+    /// Of the last look that was told to be short.
+    short: Option<Short>,
     looks: u32,
 }
 
@@ -83,7 +86,8 @@ impl Held {
         ceiling.set(&line, 1.0, Part::WHOLE);
         let verdict = Verdict { factor: 1.0, latency_ns: None, fits: true };
         let governor = Governor::new(&line);
-        Self { line, ceiling, governor, verdict, looks: 0 }
+        let shortfall = Shortfall::default();
+        Self { line, ceiling, governor, verdict, shortfall, short: None, looks: 0 }
     }
 }
 
@@ -100,7 +104,10 @@ impl Limiter for Held {
     fn look(&mut self, now_ns: u64) {
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
-            self.verdict = self.governor.step(&self.ceiling.look(now_ns), 0.5);
+            let seen = self.ceiling.look(now_ns);
+            let (per_s, at_once) = (self.ceiling.own_per_s(), self.ceiling.at_once());
+            self.short = self.shortfall.learn(&seen, 0.5, per_s, at_once).or(self.short);
+            self.verdict = self.governor.step(&seen, 0.5);
             self.ceiling.set(&self.line, self.verdict.factor, Part::WHOLE);
         }
     }
@@ -271,6 +278,21 @@ fn the_line_is_given_without_probing() {
     assert!(drifting.p99_ms * MS as f64 > OBJECTIVE_NS as f64, "it drifts: {}", drifting.p99_ms);
 }
 
+/// With four in flight a server that takes four times as long stays inside of the objective, so that the ceiling stays at the
+/// line.
+#[test]
+fn a_slower_server_inside_of_the_objective_is_told() {
+    let found =
+        Found { arrivals_per_s: 868.0, arrivals_at_once: 15.0, rate_per_s: 868.0, at_once: 4.0 };
+    for (takes_ns, is_short) in [(4 * MS, false), (16 * MS, true)] {
+        let mut held = found.held();
+        let server = Server { at_a_time: 4, takes: Takes::Fixed(takes_ns) };
+        play(&mut held, server, 868.0, 20, SEED);
+        assert_eq!((held.verdict.factor, held.verdict.fits), (1.0, true), "{takes_ns}");
+        assert_eq!(held.short.is_some(), is_short, "{takes_ns}: {:?}", held.short);
+    }
+}
+
 /// At parts and multiples of the line that random arrivals may come at, the least goodput of several seeds, with the longest
 /// p99 and the most that is refused.
 #[test]
@@ -281,7 +303,9 @@ fn the_line_itself_is_hardly_refused() {
             let (mut least, mut p99_ms, mut refused) = (f64::INFINITY, 0.0f64, 0.0f64);
             for seed in 21..26 {
                 let rate_per_s = factor * found.arrivals_per_s;
-                let played = play(&mut found.held(), server, rate_per_s, 30, seed);
+                let mut held = found.held();
+                let played = play(&mut held, server, rate_per_s, 30, seed);
+                assert_eq!(held.short, None, "{name}, {factor} x: it carries its line");
                 let arrived: u32 = played[SETTLING..].iter().map(|second| second.arrived).sum();
                 // What came, up to the line: more or less than that comes by chance.
                 let came_per_s = f64::from(arrived) / (played.len() - SETTLING) as f64;

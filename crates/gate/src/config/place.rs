@@ -6,6 +6,9 @@ use std::ops::Range;
 /// A name is suggested if at most so many letters differ.
 const NEAR: usize = 3;
 
+/// What comes before the kind of value that was expected.
+const EXPECTED: &str = ", expected ";
+
 /// Settings of the whole: TOML takes them for one of a table where they stand below its name.
 const OF_THE_WHOLE: [&str; 4] = ["loadline", "gateways", "authorities", "workers"];
 
@@ -34,7 +37,7 @@ impl ConfigError {
     /// Of the TOML parser. An unknown name is met with the nearest.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         let message = error.message();
-        let mut what = message.trim().replace('\n', ": ");
+        let mut what = in_words(message.trim()).replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         if message.starts_with("unknown field")
             && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
@@ -67,6 +70,25 @@ fn is_name(message: &str) -> bool {
     ["unknown field", "unknown variant"].iter().any(|begin| message.starts_with(begin))
 }
 
+/// What serde says of a value, with words for the types of numbers.
+pub(crate) fn in_words(message: &str) -> String {
+    let numbers = [
+        ("u32", "a whole number from 0 to 4294967295"),
+        ("u64", "a whole number of 0 or more"),
+        ("usize", "a whole number of 0 or more"),
+        ("i64", "a whole number"),
+        ("f64", "a number"),
+    ];
+    let worded = message.rsplit_once(EXPECTED).and_then(|(before, expected)| {
+        numbers.into_iter().find_map(|(kind, words)| {
+            let rest = expected.strip_prefix(kind)?;
+            let ends = !rest.starts_with(|next: char| next.is_alphanumeric());
+            ends.then(|| format!("{before}{EXPECTED}{words}{rest}"))
+        })
+    });
+    worded.unwrap_or_else(|| message.to_owned())
+}
+
 /// The name nearest to a wrong one, if any is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
@@ -91,4 +113,32 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     let line = before.matches('\n').count() + 1;
     let begin = before.rfind('\n').map_or(0, |at| at + 1);
     (line, before[begin..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_numbers_are_said_in_words() {
+        for (message, words) in [
+            (
+                "invalid type: string \"x\", expected u64",
+                "invalid type: string \"x\", expected a whole number of 0 or more",
+            ),
+            (
+                "invalid value: integer `-1`, expected u32 at line 1 column 12",
+                "invalid value: integer `-1`, expected a whole number from 0 to 4294967295 at line 1 column 12",
+            ),
+            (
+                "invalid type: boolean `true`, expected f64",
+                "invalid type: boolean `true`, expected a number",
+            ),
+        ] {
+            assert_eq!(in_words(message), words);
+        }
+        for message in ["invalid type: map, expected u64s", "expected `=`", ""] {
+            assert_eq!(in_words(message), message);
+        }
+    }
 }

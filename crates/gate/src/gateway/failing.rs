@@ -93,6 +93,7 @@ mod tests {
             upstream: "api".into(),
             socket: "127.0.0.1:80".parse().unwrap(),
             well: true,
+            down: false,
             in_flight: 0,
             failed: 0,
             checks: 0,

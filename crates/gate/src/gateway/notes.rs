@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::Environment;
 use model::quote::{counted, plain};
 
-use crate::admission::Line;
+use crate::admission::{Line, Short};
 use crate::keys::NamedByKeys;
 use crate::limits::date;
 use crate::policy::{PolicySettings, Route, Tier, Upstream};
@@ -16,6 +16,11 @@ use crate::policy::{PolicySettings, Route, Tier, Upstream};
 const NAME: usize = 100;
 /// Where the interval of a load line's rate is wider than this part of it, the rate is hardly known.
 const WIDE: f64 = 0.5;
+/// In a method of so many letters, one slip makes another; in a longer one, two.
+const SHORT_METHOD: usize = 4;
+/// Methods that somebody who mistyped one may have meant.
+const COMMON_METHODS: [&str; 8] =
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"];
 /// How far two clocks may be apart.
 const CLOCKS_APART_S: i64 = 3600;
 
@@ -28,6 +33,7 @@ pub(super) fn all(
 ) -> Vec<String> {
     let mut all = of_tiers(&named.tiers, &settings.tiers);
     all.extend(of_routes(&named.routes, &settings.routes));
+    all.extend(of_methods(&settings.routes));
     if let Some(line) = &settings.line {
         all.extend(of_line(line));
         all.extend(of_time(&line.measured_at, now_s));
@@ -61,6 +67,24 @@ fn of_routes(keys: &BTreeMap<String, u64>, routes: &[Route]) -> Vec<String> {
         )
     };
     missing.map(note).collect()
+}
+
+/// Methods of routes that differ from a common one by a slip: no other that is registered (RFC 9110 section 16.1) does. They
+/// hold all the same.
+fn of_methods(routes: &[Route]) -> Vec<String> {
+    let methods = routes.iter().flat_map(|route| route.methods.0.iter().map(move |m| (route, m)));
+    let note = |(route, method): (&Route, &String)| {
+        let slips = if method.len() > SHORT_METHOD { 2 } else { 1 };
+        let near = |common: &&str| strsim::damerau_levenshtein(method, common) <= slips;
+        let known = COMMON_METHODS.contains(&method.as_str());
+        let meant = COMMON_METHODS.iter().copied().find(near).filter(|_| !known)?;
+        Some(format!(
+            "the route `{}` takes the method `{}`, which is none that is known: did you mean `{meant}`?",
+            plain(&route.name, NAME),
+            plain(method, NAME)
+        ))
+    };
+    methods.filter_map(note).collect()
 }
 
 /// What a load line leaves open. It holds all the same.
@@ -144,6 +168,16 @@ pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> 
     ))
 }
 
+/// Why a load line does not fit an API that carries less than the ceiling lets through.
+pub(super) fn carries_less(short: &Short) -> String {
+    let Short { forwarded_per_s, ceiling_per_s, at_once } = short;
+    format!(
+        "the load line no longer fits: {forwarded_per_s:.0} requests/s are forwarded of the {ceiling_per_s:.0} that it lets \
+         through, and others are refused, since as many are in flight as it allows ({at_once:.0}): the API carries less than \
+         was measured; find out why it is slower, or measure again"
+    )
+}
+
 /// Why a load line is of something else than what requests are sent to, if it is. `machine` is the gateway's.
 fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) -> Option<String> {
     let measured: Vec<std::net::SocketAddr> =
@@ -176,6 +210,7 @@ fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Methods;
 
     #[test]
     fn keys_of_tiers_that_are_gone_are_told() {
@@ -188,6 +223,28 @@ mod tests {
         assert_eq!(notes.len(), 1);
         assert!(notes[0].starts_with("2 keys are of the tier `silver`"), "{notes:?}");
         assert!(notes[0].contains("`free`, holds"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_method_that_looks_mistyped_is_told() {
+        let notes = |method: &str| {
+            let methods = Methods(vec![method.to_owned()]);
+            of_methods(&[Route { methods, ..Route::to(0) }])
+        };
+        for (wrong, meant) in
+            [("GTE", "GET"), ("PSOT", "POST"), ("DELTE", "DELETE"), ("OPTOINS", "OPTIONS")]
+        {
+            let said = notes(wrong);
+            assert!(said[0].contains(&format!("`{wrong}`, which")), "{said:?}");
+            assert!(said[0].contains(&format!("did you mean `{meant}`?")), "{said:?}");
+        }
+        let others = [
+            "ACL", "BIND", "COPY", "LABEL", "LINK", "LOCK", "MERGE", "MKCOL", "MOVE", "PRI",
+            "REPORT", "SEARCH", "UPDATE", "M-SEARCH", "NOTIFY", "PURGE", "BREW",
+        ];
+        for method in COMMON_METHODS.into_iter().chain(others) {
+            assert!(notes(method).is_empty(), "{method}");
+        }
     }
 
     #[test]
@@ -230,6 +287,14 @@ mod tests {
         assert_eq!(mostly_errors(&line(Some(404)), Some(404)), None);
         let why = mostly_errors(&line(Some(200)), Some(404)).unwrap();
         assert!(why.contains("such as 404, and 200 was measured"), "{why}");
+    }
+
+    #[test]
+    fn a_line_of_an_api_that_carries_less_says_how_much_less() {
+        let short = Short { forwarded_per_s: 251.6, ceiling_per_s: 868.0, at_once: 4.0 };
+        let why = carries_less(&short);
+        assert!(why.contains("252 requests/s are forwarded of the 868"), "{why}");
+        assert!(why.contains("as it allows (4): the API carries less"), "{why}");
     }
 
     #[test]

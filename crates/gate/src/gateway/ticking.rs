@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::checked::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
 use super::reaching::Reaching;
-use crate::admission::{Answers, Asking, Carried, Governor, Line};
+use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;
 
@@ -29,7 +30,7 @@ pub(super) fn run(
 ) {
     let mut governed = Governed::default();
     let mut asking = Asking::default();
-    let mut failing = Failing::default();
+    let (mut failing, mut checked) = (Failing::default(), Checked::default());
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -61,8 +62,10 @@ pub(super) fn run(
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
             let servers = control.health().view(net::clock::now());
+            control.troubles().set("active checks", all_out(&servers));
             let said = failing.look(&servers, now.duration_since(begun).as_secs());
-            said.into_iter().for_each(|sentence| control.troubles().say(sentence));
+            let said = said.into_iter().chain(checked.look(&servers));
+            said.for_each(|sentence| control.troubles().say(sentence));
         }
     }
     collect(control, collector);
@@ -82,6 +85,7 @@ fn collect(control: &Control, collector: &mut Collector) {
 struct Governed {
     line: Option<(Arc<Line>, Governor)>,
     carried: Carried,
+    shortfall: Shortfall,
     answers: Answers,
 }
 
@@ -100,7 +104,9 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
         *governed = Governed { line: Some((Arc::clone(line), governor)), ..Governed::default() };
     }
     let Some((_, governor)) = &mut governed.line else { return };
-    governed.carried.learn(&seen, seconds, ceiling.own_per_s(), ceiling.at_once());
+    let (own_per_s, at_once) = (ceiling.own_per_s(), ceiling.at_once());
+    governed.carried.learn(&seen, seconds, own_per_s, at_once);
+    let short = governed.shortfall.learn(&seen, seconds, own_per_s, at_once);
     // The factor is of the whole line, of which all gateways complete as much as this one.
     let own = policy.part(net::clock::now()).own();
     seen.completed_milli = (seen.completed_milli as f64 / own) as u64;
@@ -108,6 +114,7 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let mostly = governed.answers.learn(&seen);
     let misfit = if verdict.fits {
         notes::mostly_errors(line, mostly)
+            .or_else(|| short.map(|short| notes::carries_less(&short)))
     } else {
         Some(format!(
             "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \

@@ -163,10 +163,9 @@ impl Builder<'_> {
     }
 
     fn methods(&self, written: &[Spanned<String>]) -> Result<Methods, ConfigError> {
+        let fits = |byte: u8| is_token(byte) && !byte.is_ascii_lowercase();
         let method = |method: &Spanned<String>| match method.get_ref() {
-            text if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-                Ok(text.clone())
-            }
+            text if !text.is_empty() && text.bytes().all(fits) => Ok(text.clone()),
             _ => Err(self.wrong(method, "a method is written in capitals, such as GET")),
         };
         written.iter().map(method).collect::<Result<_, _>>().map(Methods)

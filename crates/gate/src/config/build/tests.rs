@@ -281,6 +281,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
             "line 29, column 20: no path that the route takes (/users/{}) begins with `/b`",
         ),
         ("\"16KiB\"", "\"10\"", "a head has 1KiB to 1MiB"),
+        ("retries = 0", "retries = \"x\"", "expected a whole number from 0 to 4294967295"),
         ("retries = 0", "retry_budget = 1.5", "line 16, column 16: retry_budget is from 0 to 1"),
         (
             "proxy_protocol = true",
@@ -309,6 +310,18 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         ),
     ];
     cases.into_iter().for_each(is_said);
+}
+
+#[test]
+fn a_method_is_any_token_in_capitals() {
+    let text = WHOLE.replace("\"GET\", ", "\"VERSION-CONTROL\", \"M-SEARCH\", ");
+    let methods = built(&text).unwrap().policy.routes[0].methods.0.clone();
+    assert_eq!(methods, ["VERSION-CONTROL", "M-SEARCH", "POST"]);
+    for wrong in ["M-Search", "A B", "A:B", ""] {
+        let text = WHOLE.replace("\"GET\", ", &format!("\"{wrong}\", "));
+        let error = built(&text).unwrap_err();
+        assert!(error.what.contains("a method is written in capitals"), "{wrong}: {error}");
+    }
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! Servers that fail their active check: said once when one goes out and once when it comes back, and a trouble while all of
+//! an upstream are out.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+
+use crate::health::ServerView;
+
+/// The servers that are out, by their upstreams' names and their addresses.
+#[derive(Debug, Default)]
+pub(super) struct Checked(BTreeSet<(String, SocketAddr)>);
+
+impl Checked {
+    /// Takes in how all servers are; what is to be said of it.
+    pub(super) fn look(&mut self, servers: &[ServerView]) -> Vec<String> {
+        let of = |server: &ServerView| (server.upstream.clone(), server.socket);
+        self.0.retain(|known| servers.iter().any(|server| of(server) == *known));
+        let mut say = Vec::new();
+        for server in servers {
+            let changed = match server.down {
+                true => self.0.insert(of(server)),
+                false => self.0.remove(&of(server)),
+            };
+            if changed {
+                let is = match server.down {
+                    true => "fails its check: no requests go to it while another is well",
+                    false => "takes requests again",
+                };
+                say.push(format!("upstream `{}`, server {}: {is}", server.upstream, server.socket));
+            }
+        }
+        say
+    }
+}
+
+/// Which upstreams have no server that passes its check, if any.
+pub(super) fn all_out(servers: &[ServerView]) -> Option<String> {
+    let names: BTreeSet<&str> = servers.iter().map(|server| &*server.upstream).collect();
+    let out = |name: &&str| servers.iter().all(|server| server.upstream != *name || server.down);
+    let out: Vec<String> = names.into_iter().filter(out).map(|name| format!("`{name}`")).collect();
+    (!out.is_empty()).then(|| {
+        format!(
+            "all servers fail their check of {}: requests go to all of them, as if all were well",
+            out.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Failure;
+
+    fn server(upstream: &str, port: u16, down: bool) -> ServerView {
+        ServerView {
+            upstream: upstream.into(),
+            socket: SocketAddr::from(([127, 0, 0, 1], port)),
+            well: !down,
+            down,
+            in_flight: 0,
+            failed: 0,
+            checks: 0,
+            checks_failed: 0,
+            failed_by: [0; Failure::COUNT],
+        }
+    }
+
+    #[test]
+    fn a_server_is_said_once_when_it_goes_out_and_once_when_it_is_back() {
+        let mut checked = Checked::default();
+        let servers = |down| [server("api", 1, down), server("api", 2, false)];
+        assert!(checked.look(&servers(false)).is_empty());
+        let said = checked.look(&servers(true));
+        let out = "upstream `api`, server 127.0.0.1:1: fails its check: no requests go to it while another is well";
+        assert_eq!(said, [out]);
+        assert!(checked.look(&servers(true)).is_empty());
+        let said = checked.look(&servers(false));
+        assert_eq!(said, ["upstream `api`, server 127.0.0.1:1: takes requests again"]);
+        checked.look(&servers(true));
+        assert!(checked.look(&[]).is_empty() && checked.0.is_empty(), "it is configured no more");
+    }
+
+    #[test]
+    fn an_upstream_without_a_server_that_is_well_is_a_trouble() {
+        let servers = |first, second| {
+            [server("api", 1, first), server("api", 2, second), server("files", 3, false)]
+        };
+        assert_eq!(all_out(&[]), None);
+        assert_eq!(all_out(&servers(true, false)), None);
+        let why = all_out(&servers(true, true)).unwrap();
+        assert!(why.contains("`api`") && !why.contains("`files`"), "{why}");
+    }
+}
