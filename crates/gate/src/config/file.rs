@@ -111,7 +111,8 @@ pub struct UpstreamConfig {
     pub rest: Option<Duration>,
     /// Attempts of one request beside the first, where nothing of it was sent or its method is idempotent (default 1).
     pub retries: Option<u32>,
-    /// Retries / requests at most (default 0.1).
+    /// Retries for each request at most (default 0.1), over about the last ten seconds, beside a reserve of 10 retries. Each
+    /// thread counts by itself for each upstream.
     #[schemars(with = "Option<f64>")]
     pub retry_budget: Option<Spanned<f64>>,
 }

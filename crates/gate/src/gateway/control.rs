@@ -12,7 +12,7 @@ use super::neighbours::Neighbours;
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
-use super::tried::{Tried, Unsaid};
+use super::tried::{Tried, Unsaid, refusal};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
@@ -236,7 +236,7 @@ impl Control {
     /// What is wrong with it; nothing has changed then.
     pub fn reload(&self, by: &str) -> Result<Reloaded, GatewayError> {
         let outcome = read(&self.setup).and_then(|(_, text)| self.change_to(&text, by));
-        self.unsaid.note(by, "read again", &outcome);
+        self.note(by, "read again", &outcome);
         outcome
     }
 
@@ -246,13 +246,23 @@ impl Control {
     /// As [`Self::reload`].
     pub fn replace(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
         let outcome = self.change_to(text, by);
-        self.unsaid.note(by, "replaced", &outcome);
+        self.note(by, "replaced", &outcome);
         outcome
     }
 
     /// What [`Self::reload`] and [`Self::replace`] were asked for since this was last called, oldest first.
     pub fn take_tried(&self) -> VecDeque<Tried> {
         self.unsaid.take()
+    }
+
+    /// Notes what came of a change, to be said; in the audit log too where it was refused.
+    fn note(&self, by: &str, what: &'static str, outcome: &Result<Reloaded, GatewayError>) {
+        if let Err(error) = outcome {
+            let stamp = Stamp { at_s: unix_s(), by };
+            // A store that cannot be written is told as a trouble of its own; the refusal is said in any case.
+            let _ = self.changing().store.note(&refusal(error), &stamp);
+        }
+        self.unsaid.note(by, what, outcome);
     }
 
     fn change_to(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {

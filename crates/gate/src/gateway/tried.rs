@@ -46,9 +46,29 @@ impl Unsaid {
     }
 }
 
+/// What the audit log says of a change that was refused. Values that the parser of TOML quotes are left out: they may be
+/// secrets.
+pub(super) fn refusal(error: &GatewayError) -> String {
+    let text = error.to_string();
+    match (text.find('"'), text.rfind('"')) {
+        (Some(from), Some(to)) if from < to => {
+            format!("configuration refused: {}\"...\"{}", &text[..from], &text[to + 1..])
+        }
+        _ => format!("configuration refused: {text}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_audit_log_has_no_values_of_a_refused_configuration() {
+        let said = |text: &str| refusal(&GatewayError::File(text.to_owned()));
+        assert_eq!(said("no file"), "configuration refused: no file");
+        let quoted = r#"line 1: string "a\"b", expected u32"#;
+        assert_eq!(said(quoted), "configuration refused: line 1: string \"...\", expected u32");
+    }
 
     #[test]
     fn each_is_taken_once_and_the_oldest_are_left_out() {

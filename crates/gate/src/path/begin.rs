@@ -200,6 +200,10 @@ impl Worker {
             key_parameter: source.query.as_deref(),
             key_header: source.header.as_deref(),
             drop_authorization: holds_key(head, &checked.key, route.public),
+            key_id: match ticket.key {
+                crate::policy::NONE => 0,
+                slot => self.policy.state().keys.entry(slot).id(),
+            },
             client: client.address.text(),
             tls: client.tls.is_some(),
             via: &self.policy.state().via,

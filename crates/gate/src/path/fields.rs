@@ -15,6 +15,25 @@ pub(super) fn passed(headers: &Headers<'_>, name: &str) -> bool {
     headers.all("via").flat_map(options).any(|part| by(&part))
 }
 
+/// Beginnings of names by which proxies tell an API who asks, and which end here whatever follows. All begin with `x`.
+const FAMILIES_X: [&str; 13] = [
+    "x-forwarded-",
+    "x-plimsoll-",
+    "x-remote-",
+    "x-auth-request-",
+    "x-authenticated-",
+    "x-consumer-",
+    "x-credential-",
+    "x-webauth-",
+    "x-ssl-client-",
+    "x-client-cert-",
+    "x-amzn-oidc-",
+    "x-ms-client-principal-",
+    "x-appengine-",
+];
+/// The same of those that begin with another letter.
+const FAMILIES: [&str; 3] = ["remote-", "ssl-client-", "wl-proxy-"];
+
 /// How many times a request may be forwarded yet (RFC 9110 section 7.6.2); `None` where it does not say.
 ///
 /// # Errors
@@ -59,21 +78,23 @@ pub(super) fn of_request(name: &str) -> Field {
         2 => is("te"),
         3 if is("via") => return Field::Via,
         4 => is("host"),
-        6 => is("expect") || is("x-host"),
+        5 => is("proxy"),
+        6 => is("expect") || is("x-host") || is("x-user"),
         7 if is("upgrade") => return Field::Upgrade,
         7 if is("referer") => return Field::Referer,
-        9 => is("forwarded") || is("x-real-ip") || is("client-ip"),
+        9 => is("forwarded") || is("x-real-ip") || is("client-ip") || is("x-user-id"),
         10 if is("connection") => return Field::Connection,
         10 => is("keep-alive"),
-        11 => is("x-client-ip") || is("x-remote-ip"),
-        13 => is("x-rewrite-url") || is("x-remote-addr") || is("fly-client-ip"),
+        11 => is("x-client-ip") || is("x-forwarded") || is("client-cert"),
+        13 => is("x-rewrite-url") || is("x-client-cert") || is("fly-client-ip"),
         14 => {
             is("content-length")
                 || is("true-client-ip")
                 || is("http2-settings")
                 || is("x-original-url")
+                || is("x-proxyuser-ip")
         }
-        15 => is("x-original-host"),
+        15 => is("x-original-host") || is("front-end-https"),
         16 => {
             is("proxy-connection")
                 || is("cf-connecting-ip")
@@ -81,14 +102,18 @@ pub(super) fn of_request(name: &str) -> Field {
                 || is("fastly-client-ip")
                 || is("x-azure-clientip")
         }
-        17 => is("transfer-encoding"),
+        17 => is("transfer-encoding") || is("client-cert-chain"),
         19 => is("proxy-authorization") || is("x-cluster-client-ip"),
-        24 => is("x-original-forwarded-for"),
+        21 => is("x-ms-client-principal"),
+        24 => is("x-original-forwarded-for") || is("x-envoy-external-address"),
         _ => false,
     };
-    let family = || matches!(name.first(), Some(b'x' | b'X'));
-    let drop = drop || family() && (begins("x-forwarded-") || begins("x-plimsoll-"));
-    if drop { Field::Drop } else { Field::Pass }
+    let families: &[&str] = match name.first() {
+        Some(b'x' | b'X') => &FAMILIES_X[..],
+        Some(b'r' | b'R' | b's' | b'S' | b'w' | b'W') => &FAMILIES[..],
+        _ => &[],
+    };
+    if drop || families.iter().any(|&family| begins(family)) { Field::Drop } else { Field::Pass }
 }
 
 /// Whether a header of an answer ends here: hop-by-hop, or framing that is said anew.
@@ -226,6 +251,34 @@ mod tests {
             "HTTP2-Settings",
             "X-Plimsoll-Owner",
             "X_Plimsoll_Key",
+            "Remote-User",
+            "Remote_Groups",
+            "X-Remote-User",
+            "X-User",
+            "X-User-Id",
+            "X-Authenticated-User",
+            "X-Authenticated-Userid",
+            "X-Auth-Request-User",
+            "X-WEBAUTH-USER",
+            "X-Consumer-ID",
+            "X_Consumer_Username",
+            "X-Credential-Identifier",
+            "X-SSL-Client-Verify",
+            "SSL-Client-Cert",
+            "Client-Cert",
+            "Client-Cert-Chain",
+            "X-Client-Cert",
+            "X-Client-Cert-Chain",
+            "X-MS-Client-Principal",
+            "X-MS-Client-Principal-Name",
+            "X-Amzn-Oidc-Identity",
+            "X-Forwarded",
+            "Front-End-Https",
+            "X-Envoy-External-Address",
+            "Wl-Proxy-Client-Ip",
+            "X-ProxyUser-Ip",
+            "X-Appengine-User-IP",
+            "Proxy",
         ];
         for name in dropped {
             assert_eq!(of_request(name), Field::Drop, "{name}");
@@ -235,7 +288,10 @@ mod tests {
             "User-Agent",
             "Cookie",
             "Authorization",
-            "X-Forwarded",
+            "X-HTTP-Method-Override",
+            "X-Client-Version",
+            "X-User-Agent",
+            "X-Auth-Token",
             "Trailer",
             "Content-Type",
             "X-Plimsoll",

@@ -23,6 +23,8 @@ pub(super) struct Forward<'a> {
     pub(super) key_parameter: Option<&'a str>,
     pub(super) key_header: Option<&'a str>,
     pub(super) drop_authorization: bool,
+    /// The number of its key in the store; 0 without one.
+    pub(super) key_id: u64,
     /// The client's address, as text.
     pub(super) client: &'a str,
     pub(super) tls: bool,
@@ -140,6 +142,11 @@ fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
         if !value.is_empty() {
             write_field(out, name, value);
         }
+    }
+    if forward.key_id != 0 {
+        out.extend_from_slice(b"X-Plimsoll-Key: ");
+        push_decimal(out, forward.key_id);
+        out.extend_from_slice(b"\r\n");
     }
 }
 

@@ -31,6 +31,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         key_parameter: source.query.as_deref(),
         key_header: source.header.as_deref(),
         drop_authorization: checked.key.by_bearer,
+        key_id: 0,
         client: "192.0.2.1",
         tls: false,
         via: "plimsoll",

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gate::health::Health;
+use gate::keys::Settings;
 use gate::path::{Gate, Listener, Options, StartError};
 use gate::policy::{ClientBounds, Current, Policy, PolicySettings, Upstream};
 use gate::usage::Collector;
 use testkit::peer::{End, Peer, Step};
 
-use crate::harness::{all, api, front, front_of, front_with, interfaces, upstream};
+use crate::harness::{
+    all, api, front, front_of, front_with, interfaces, upstream, with_keys,
+};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -145,6 +148,22 @@ fn a_client_that_closes_too_is_not_counted_for_it() {
             client.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
             assert!(all(&mut client).0.starts_with("HTTP/1.1 200 "), "{io:?}: {nth}");
         }
+    }
+}
+
+#[test]
+fn the_api_is_told_the_number_of_the_key() {
+    for io in interfaces() {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+        let peer =
+            Peer::start(vec![Step::Expect(b"\r\nX-Plimsoll-Key: 7\r\n"), Step::Send(answer)]);
+        let (digester, settings) = with_keys(upstream(&[peer.addr()]));
+        let front = front_with(settings, io);
+        let key = Settings { id: 7, ..Settings::default() };
+        front.current.get().0.state().keys.put(&digester.digest(b"one"), &key);
+        let mut client = front.client();
+        client.send(b"GET / HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nX-Plimsoll-Key: 8\r\n\r\n");
+        client.receive_until(b"ok");
     }
 }
 
