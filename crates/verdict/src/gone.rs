@@ -351,7 +351,8 @@ pub(crate) fn lost_in_words(run: &Run, gone: &Gone) -> String {
     };
     let ratio = run.rates.available_ratio.unwrap_or(1.0);
     if ratio >= 1.0 {
-        return "no attempt was given up in the window, so `available` is 100 % all the same".to_owned();
+        return "no attempt was given up in the window, so `available` is 100 % all the same"
+            .to_owned();
     }
     format!("it was available for {} {whose}", share(ratio))
 }

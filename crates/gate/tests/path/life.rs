@@ -11,9 +11,7 @@ use gate::policy::{ClientBounds, Current, Policy, PolicySettings, Upstream};
 use gate::usage::Collector;
 use testkit::peer::{End, Peer, Step};
 
-use crate::harness::{
-    all, api, front, front_of, front_with, interfaces, upstream, with_keys,
-};
+use crate::harness::{all, api, front, front_of, front_with, interfaces, upstream, with_keys};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 

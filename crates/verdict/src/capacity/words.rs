@@ -65,7 +65,9 @@ fn bound(search: &Search, answer: &Answer) -> Option<String> {
     let carries = "server carries this, with latencies no higher than these, and perhaps more";
     let so = match verdict {
         Verdict::Invalid => {
-            format!("its latencies are partly the generator's, and meet the objectives even so. The {carries}")
+            format!(
+                "its latencies are partly the generator's, and meet the objectives even so. The {carries}"
+            )
         }
         Verdict::LowerBound | Verdict::Valid => format!("the {carries}"),
     };

@@ -254,7 +254,8 @@ pub(crate) fn connections_for(run: &Run) -> String {
         return "the rate needs as many connections as sessions are under way at once".to_owned();
     }
     if run.service_ns.count == 0 {
-        return "no request has ended, so it is unknown how many connections the rate needs".to_owned();
+        return "no request has ended, so it is unknown how many connections the rate needs"
+            .to_owned();
     }
     let mean_s = run.service_ns.mean as f64 / SECOND as f64;
     let in_flight = (run.rates.offered_per_s * mean_s).ceil();

@@ -341,7 +341,8 @@ fn errors(change: &ResponseChange) -> String {
 fn redirects(change: &ResponseChange, run: &Run) -> String {
     let (share, of) = (share(change.share), of_endpoint(change));
     let to = run.redirected_to.as_ref();
-    let to = to.map_or_else(String::new, |to| format!(", the first one of the run to {}", shown(to)));
+    let to =
+        to.map_or_else(String::new, |to| format!(", the first one of the run to {}", shown(to)));
     format!("{share} of the responses{of} were redirects{to}, and count as successes")
 }
 

@@ -169,8 +169,12 @@ fn holds_in_which_the_generator_was_late_stay_near_the_level() {
 #[test]
 fn a_capacity_of_a_late_generator_is_at_least_that() {
     at_least_of_a_late_run(Verdict::LowerBound, "is LOWER_BOUND (late_sends): the server");
-    let validity = at_least_of_a_late_run(Verdict::Invalid, "is INVALID (late_sends): its latencies");
-    assert!(validity.contains("INVALID (late_sends), but held, as the objectives are met all the same"), "{validity}");
+    let validity =
+        at_least_of_a_late_run(Verdict::Invalid, "is INVALID (late_sends): its latencies");
+    assert!(
+        validity.contains("INVALID (late_sends), but held, as the objectives are met all the same"),
+        "{validity}"
+    );
 }
 
 fn at_least_of_a_late_run(consequence: Verdict, needle: &str) -> String {
