@@ -48,17 +48,17 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Me
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000 for a file with a rate]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window [default: no limit]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s b -l body -d 'Body to send; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l json -d 'Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -78,7 +78,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l allow-files -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l source -d 'Local addresses to connect from in turn, separated by commas [default: the kernel\'s choice]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
@@ -104,7 +104,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l abort-on -d 'E
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l cookies -d 'Send the cookies that responses set; each connection has its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l details -d 'Print everything that was measured: wrk\'s block, all distributions, the spectrum, the generator'
@@ -124,9 +124,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s t -l threads
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s b -l body -d 'Body to send; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l json -d 'Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -146,7 +146,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l allow-files 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l source -d 'Local addresses to connect from in turn, separated by commas [default: the kernel\'s choice]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
@@ -170,24 +170,24 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l abort-on -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l cookies -d 'Send the cookies that responses set; each connection has its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -d 'Print nothing while running'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Number of requests to show, as they would be sent' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10, or what a workload file says]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000 for a file with a rate]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window [default: no limit]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s t -l threads -d 'Worker threads [default: one per allowed processor, at most one per connection]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s b -l body -d 'Body to send; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l json -d 'Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -207,7 +207,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l allow-files -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l source -d 'Local addresses to connect from in turn, separated by commas [default: the kernel\'s choice]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
@@ -223,7 +223,7 @@ json\t'JSON'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l cookies -d 'Send the cookies that responses set; each connection has its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
@@ -241,9 +241,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s t -l thre
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s b -l body -d 'Body to send; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l json -d 'Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -263,7 +263,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l allow-fil
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l source -d 'Local addresses to connect from in turn, separated by commas [default: the kernel\'s choice]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
@@ -285,7 +285,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l closed -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l cookies -d 'Send the cookies that responses set; each connection has its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -s q -l quiet -d 'Print nothing while searching'
@@ -315,23 +315,23 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l top -d 'Endpo
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l target -d 'The server that the workload is for; nothing is sent to it now' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l map -d 'Replace the beginning of paths, for endpoints that are about to retire: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l session-gap -d 'The pause that ends a session' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l trace -d 'Repeat the arrivals of the peak as they were logged, SPEED times as fast' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l pace -d 'Interval between the requests of one such user [default: 110ms]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l keep-secrets -d 'Parameter whose values are written although its name or their look says that they are credentials' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l trace -d 'Repeat the arrivals of the peak as they were logged, SPEED times as fast [default SPEED: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l pace -d 'With --closed: time between the requests of one user [default: 110ms]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l keep-secrets -d 'Parameter whose values are written although they look like credentials, or its name says so. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l dau-now -d 'Daily users today [default: those of the log\'s busiest day]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l dau-target -d 'Daily users that the load is to stand for' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l factor -d 'The factor itself, instead of the quotient of the two' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l dau-target -d 'Daily users that the load is to stand for: it is multiplied by this over --dau-now [default: the same]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l factor -d 'Multiply the load by this, instead of by --dau-target over --dau-now' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l with-bots -d 'Count the requests of bots too'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l with-static -d 'Count the requests of static files too'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l sessions -d 'Write ways through the site as flows, with think times, instead of single requests: the commonest, and others, so that together they send what the log has of each endpoint'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l sessions -d 'Write sessions (flows of several requests, with think times) instead of single requests: the commonest of the log, and as many others as are needed for each endpoint\'s share of the requests'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -l closed -d 'Write users of a closed loop that send at a pace, instead of arrivals per second'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s q -l quiet -d 'Print nothing while reading'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand mine" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l listen -d 'Address for clients; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l upstream -d 'URL of a server to forward to; may be repeated for servers that answer alike' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l listen -d 'Address and port for clients, such as 127.0.0.1:9090; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l upstream -d 'URL of a server to forward to; may be repeated for servers that give the same responses' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l loadline -d 'Load line to hold all requests to: capacity.json of `plimsoll capacity`' -r -F
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin -d 'Address of the admin API and the usage page' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin -d 'Address and port of the admin API and the usage page, such as 127.0.0.1:9091 [default: neither is served]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l admin-token -d 'File with the token of the admin API [default: a new token at each start, which is printed]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l store -d 'File of keys and usage [default: plimsoll-gate.db]' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l usage-lines -d 'Append usage to this file as JSON lines, instead of counting it in the store' -r -F
@@ -373,12 +373,12 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "export" -d 'Write the measured limits as configuration of another proxy'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l rows -d 'How many rows a table shall have in all; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l for -d 'Workload file; create the ids in its pools' -r -F
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l for -d 'Workload file whose requests need rows: add those with the ids of its pools' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-now -d 'Daily users that today\'s rows belong to' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dau-target -d 'Daily users that there shall be rows for' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l users -d 'The table of the users [default: the first there is of users, user, accounts, account, customers, customer, members, member]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pool -d 'What a pool\'s column is; may be repeated' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pools -d 'Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight: one without any is asked for too; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pool -d 'The column of the database that a pool\'s column has the ids of; may be repeated' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l pools -d 'Fill nothing, and write the values of this key to a file for a pool, each with 1 + the number of rows that refer to it as its weight, so that those without any are asked for too. May be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l out -d 'Folder for the files of --pools' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l locale -d 'Language of texts: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l seed -d 'Seed: the same seed, --until and database make the same rows' -r
@@ -386,7 +386,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l until -d 'The
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l batch -d 'Rows in a transaction at most; fewer where they would take longer than about a second' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l yes-to -d 'Write to the database of this name though it looks like production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l production-marks -d 'Words in the name of a database or host that mark production' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l only -d 'Leave tables as they are that only refer to those of --rows'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l only -d 'Do not fill tables that only refer to those of --rows'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dry-run -d 'Print the plan and ten rows of each table; write nothing'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l resume -d 'Continue the fill that was interrupted'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Remove all rows that fills added'
@@ -515,9 +515,9 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s t -l threa
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s T -l timeout -d 'Time-out: an attempt fails without a complete response after this time [default: 30s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s H -l header -d 'Header field to send, such as \'Accept: text/html\'; may be repeated' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s m -s X -l method -d 'Method [default: GET, or POST with a body]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, which is asked for too, or a file whose content it is' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s b -l body -d 'Body to send; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l data -d 'Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l json -d 'Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s u -l user -d 'User name and password to send in an Authorization field (Basic)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l body-file -d 'File whose content is the body to send, 1 GiB at most' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l success -d 'Statuses that count as success [default: 200-399]' -r
@@ -537,7 +537,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l allow-file
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
 uring\t'io_uring'
 epoll\t'epoll'"
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l source -d 'Local addresses to connect from, in turn' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l source -d 'Local addresses to connect from in turn, separated by commas [default: the kernel\'s choice]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l connect-to -d 'Connect to this host:port instead of the URL\'s; Host and TLS name stay the URL\'s' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l unix -d 'Connect to this Unix socket; Host, path and TLS name stay the URL\'s. `compare` takes one for each URL' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cacert -d 'Certificates to trust instead of the system\'s, in PEM form' -r -F
@@ -555,7 +555,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l anyway -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l no-keepalive -d 'Open a new connection for each request'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l spin -d 'Send exactly on time: the workers never sleep and use their cores fully'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l reads-only -d 'Workload files: leave out requests that change anything on the server'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cookies -d 'Keep the cookies that responses set, for each connection of its own. Flows of workload files always do'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l cookies -d 'Send the cookies that responses set; each connection has its own. Flows of workload files always do'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s k -l insecure -d 'Do not check the server\'s certificate'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s q -l quiet -d 'Print nothing while running'

@@ -31,12 +31,12 @@ _plimsoll() {
         case $line[1] in
             (run)
 _arguments "${_arguments_options[@]}" : \
-'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
+'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
-'--requests=[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -48,10 +48,10 @@ _arguments "${_arguments_options[@]}" : \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)-b+[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -73,7 +73,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'*--source=[Local addresses to connect from in turn, separated by commas \[default\: the kernel'\''s choice\]]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
 '(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
@@ -99,7 +99,7 @@ json\:"The result as JSON, in its own schema\: a run is plimsoll.run/1"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
-'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
+'(-s --script)--cookies[Send the cookies that responses set; each connection has its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -138,10 +138,10 @@ _arguments "${_arguments_options[@]}" : \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)-b+[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -163,7 +163,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'*--source=[Local addresses to connect from in turn, separated by commas \[default\: the kernel'\''s choice\]]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
 '(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
@@ -187,7 +187,7 @@ epoll\:"epoll"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
-'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
+'(-s --script)--cookies[Send the cookies that responses set; each connection has its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -205,12 +205,12 @@ epoll\:"epoll"))' \
 (plan)
 _arguments "${_arguments_options[@]}" : \
 '--samples=[Number of requests to show, as they would be sent]:N:_default' \
-'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10, or what a workload file says\]]:N:_default' \
+'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
-'-n+[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
-'--requests=[Maximum number of requests to send in the measured window; without -d, a closed loop gives up when nobody has been served for 10 s longer than the time-out]:N:_default' \
+'-n+[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
+'--requests=[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
 '-R+[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '--rate=[Open loop\: this many arrivals per second whatever the server does, such as 1000 or 20k]:RATE:_default' \
 '-t+[Worker threads \[default\: one per allowed processor, at most one per connection\]]:N:_default' \
@@ -222,10 +222,10 @@ _arguments "${_arguments_options[@]}" : \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)-b+[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -247,7 +247,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'*--source=[Local addresses to connect from in turn, separated by commas \[default\: the kernel'\''s choice\]]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
 '(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
@@ -263,7 +263,7 @@ json\:"JSON"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
-'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
+'(-s --script)--cookies[Send the cookies that responses set; each connection has its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -297,10 +297,10 @@ _arguments "${_arguments_options[@]}" : \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)-b+[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -322,7 +322,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'*--source=[Local addresses to connect from in turn, separated by commas \[default\: the kernel'\''s choice\]]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
 '(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
@@ -344,7 +344,7 @@ json\:"The search as JSON (plimsoll.capacity/1)"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
-'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
+'(-s --script)--cookies[Send the cookies that responses set; each connection has its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
@@ -408,15 +408,15 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 '--target=[The server that the workload is for; nothing is sent to it now]:URL:_default' \
 '*--map=[Replace the beginning of paths, for endpoints that are about to retire\: /v1/users=/v2/users, or, with the method, POST /cart=PUT /basket. May be repeated]:OLD=NEW:_default' \
 '--session-gap=[The pause that ends a session]:TIME:_default' \
-'(--sessions --closed --factor)--trace=[Repeat the arrivals of the peak as they were logged, SPEED times as fast]::SPEED:_default' \
-'--pace=[Interval between the requests of one such user \[default\: 110ms\]]:TIME:_default' \
-'*--keep-secrets=[Parameter whose values are written although its name or their look says that they are credentials]:NAME:_default' \
+'(--sessions --closed --factor)--trace=[Repeat the arrivals of the peak as they were logged, SPEED times as fast \[default SPEED\: 1\]]::SPEED:_default' \
+'--pace=[With --closed\: time between the requests of one user \[default\: 110ms\]]:TIME:_default' \
+'*--keep-secrets=[Parameter whose values are written although they look like credentials, or its name says so. May be repeated]:NAME:_default' \
 '--dau-now=[Daily users today \[default\: those of the log'\''s busiest day\]]:N:_default' \
-'--dau-target=[Daily users that the load is to stand for]:N:_default' \
-'--factor=[The factor itself, instead of the quotient of the two]:FACTOR:_default' \
+'--dau-target=[Daily users that the load is to stand for\: it is multiplied by this over --dau-now \[default\: the same\]]:N:_default' \
+'--factor=[Multiply the load by this, instead of by --dau-target over --dau-now]:FACTOR:_default' \
 '--with-bots[Count the requests of bots too]' \
 '--with-static[Count the requests of static files too]' \
-'--sessions[Write ways through the site as flows, with think times, instead of single requests\: the commonest, and others, so that together they send what the log has of each endpoint]' \
+'--sessions[Write sessions (flows of several requests, with think times) instead of single requests\: the commonest of the log, and as many others as are needed for each endpoint'\''s share of the requests]' \
 '(--sessions)--closed[Write users of a closed loop that send at a pace, instead of arrivals per second]' \
 '-q[Print nothing while reading]' \
 '--quiet[Print nothing while reading]' \
@@ -430,10 +430,10 @@ json\:"All figures as JSON (plimsoll.mine/1)"))' \
 ;;
 (gate)
 _arguments "${_arguments_options[@]}" : \
-'*--listen=[Address for clients; may be repeated]:ADDRESS:_default' \
-'*--upstream=[URL of a server to forward to; may be repeated for servers that answer alike]:URL:_default' \
+'*--listen=[Address and port for clients, such as 127.0.0.1\:9090; may be repeated]:ADDRESS:_default' \
+'*--upstream=[URL of a server to forward to; may be repeated for servers that give the same responses]:URL:_default' \
 '--loadline=[Load line to hold all requests to\: capacity.json of \`plimsoll capacity\`]:FILE:_files' \
-'--admin=[Address of the admin API and the usage page]:ADDRESS:_default' \
+'--admin=[Address and port of the admin API and the usage page, such as 127.0.0.1\:9091 \[default\: neither is served\]]:ADDRESS:_default' \
 '--admin-token=[File with the token of the admin API \[default\: a new token at each start, which is printed\]]:FILE:_files' \
 '--store=[File of keys and usage \[default\: plimsoll-gate.db\]]:FILE:_files' \
 '--usage-lines=[Append usage to this file as JSON lines, instead of counting it in the store]:FILE:_files' \
@@ -482,12 +482,12 @@ _arguments "${_arguments_options[@]}" : \
             (add)
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
-'--owner=[Whose it is]:NAME:_default' \
-'--tier=[Its tier, one of the configuration'\''s \[default\: the first tier\]]:NAME:_default' \
+'--owner=[Whom the key is for, as \`list\`, \`usage\` and the usage page name them \[default\: nobody\]]:NAME:_default' \
+'--tier=[Tier of the configuration that the key belongs to \[default\: the first tier\]]:NAME:_default' \
 '*--route=[Route it is for; may be repeated \[default\: all\]]:NAME:_default' \
 '--rate=[Requests per time, such as 100/s, 30/m or 1000/h \[default\: the tier'\''s\]]:RATE:_default' \
-'--burst=[Requests at once after a pause \[default\: what comes in a second of the rate\]]:N:_default' \
-'--concurrency=[Requests in flight \[default\: the tier'\''s\]]:N:_default' \
+'--burst=[Requests that may come at once after a pause \[default\: as many as the rate lets through in a second\]]:N:_default' \
+'--concurrency=[Requests that may be in flight at once \[default\: the tier'\''s\]]:N:_default' \
 '--per-day=[Requests in a day of UTC \[default\: the tier'\''s\]]:N:_default' \
 '--per-month=[Requests in a month of UTC \[default\: the tier'\''s\]]:N:_default' \
 '--expires-in=[Time until it expires, such as 720h \[default\: never\]]:TIME:_default' \
@@ -667,12 +667,12 @@ esac
 (fill)
 _arguments "${_arguments_options[@]}" : \
 '*--rows=[How many rows a table shall have in all; may be repeated]:TABLE=N:_default' \
-'--for=[Workload file; create the ids in its pools]:FILE:_files' \
+'--for=[Workload file whose requests need rows\: add those with the ids of its pools]:FILE:_files' \
 '--dau-now=[Daily users that today'\''s rows belong to]:N:_default' \
 '--dau-target=[Daily users that there shall be rows for]:N:_default' \
 '--users=[The table of the users \[default\: the first there is of users, user, accounts, account, customers, customer, members, member\]]:TABLE:_default' \
-'*--pool=[What a pool'\''s column is; may be repeated]:POOL.COLUMN=TABLE.COLUMN:_default' \
-'(--rows --for --clean --resume --dry-run)*--pools=[Instead of filling, write a pool of this key, with 1 + the number of rows that refer to it as weight\: one without any is asked for too; may be repeated]:TABLE.COLUMN:_default' \
+'*--pool=[The column of the database that a pool'\''s column has the ids of; may be repeated]:POOL.COLUMN=TABLE.COLUMN:_default' \
+'(--rows --for --clean --resume --dry-run)*--pools=[Fill nothing, and write the values of this key to a file for a pool, each with 1 + the number of rows that refer to it as its weight, so that those without any are asked for too. May be repeated]:TABLE.COLUMN:_default' \
 '--out=[Folder for the files of --pools]:DIR:_files' \
 '--locale=[Language of texts\: en, zh_CN, zh_TW, ja_JP, de_DE, fr_FR, it_IT, pt_BR, ar_SA]:LOCALE:_default' \
 '--seed=[Seed\: the same seed, --until and database make the same rows]:N:_default' \
@@ -680,7 +680,7 @@ _arguments "${_arguments_options[@]}" : \
 '--batch=[Rows in a transaction at most; fewer where they would take longer than about a second]:N:_default' \
 '--yes-to=[Write to the database of this name though it looks like production]:NAME:_default' \
 '*--production-marks=[Words in the name of a database or host that mark production]:LIST:_default' \
-'--only[Leave tables as they are that only refer to those of --rows]' \
+'--only[Do not fill tables that only refer to those of --rows]' \
 '(--clean --resume)--dry-run[Print the plan and ten rows of each table; write nothing]' \
 '(--rows --for --clean)--resume[Continue the fill that was interrupted]' \
 '(--rows --for)--clean[Remove all rows that fills added]' \
@@ -990,10 +990,10 @@ _arguments "${_arguments_options[@]}" : \
 '-m+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '-X+[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
 '--method=[Method \[default\: GET, or POST with a body\]]:METHOD:_default' \
-'(--body-file)-b+[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(--body-file)--body=[Body to send, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does, or a file whose content it is]:TEXT|@FILE:_default' \
-'(-b --body --data --body-file)--json=[Body to send as application/json, which is asked for too, or a file whose content it is]:TEXT|@FILE:_default' \
+'(--body-file)-b+[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(--body-file)--body=[Body to send; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --body-file)--data=[Body to send as application/x-www-form-urlencoded, as curl does; @FILE sends what the file holds]:TEXT|@FILE:_default' \
+'(-b --body --data --body-file)--json=[Body to send as application/json, with an Accept field for the same; @FILE sends what the file holds]:TEXT|@FILE:_default' \
 '-u+[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--user=[User name and password to send in an Authorization field (Basic)]:USER:PASSWORD:_default' \
 '--body-file=[File whose content is the body to send, 1 GiB at most]:FILE:_files' \
@@ -1015,7 +1015,7 @@ _arguments "${_arguments_options[@]}" : \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
 uring\:"io_uring"
 epoll\:"epoll"))' \
-'*--source=[Local addresses to connect from, in turn]:LIST:_default' \
+'*--source=[Local addresses to connect from in turn, separated by commas \[default\: the kernel'\''s choice\]]:LIST:_default' \
 '--connect-to=[Connect to this host\:port instead of the URL'\''s; Host and TLS name stay the URL'\''s]:HOST:PORT:_default' \
 '(--connect-to --source -s --script)*--unix=[Connect to this Unix socket; Host, path and TLS name stay the URL'\''s. \`compare\` takes one for each URL]:PATH:_files' \
 '--cacert=[Certificates to trust instead of the system'\''s, in PEM form]:FILE:_files' \
@@ -1033,7 +1033,7 @@ json\:"JSON (plimsoll.compare/1)"))' \
 '--no-keepalive[Open a new connection for each request]' \
 '--spin[Send exactly on time\: the workers never sleep and use their cores fully]' \
 '--reads-only[Workload files\: leave out requests that change anything on the server]' \
-'(-s --script)--cookies[Keep the cookies that responses set, for each connection of its own. Flows of workload files always do]' \
+'(-s --script)--cookies[Send the cookies that responses set; each connection has its own. Flows of workload files always do]' \
 '-k[Do not check the server'\''s certificate]' \
 '--insecure[Do not check the server'\''s certificate]' \
 '--tls-resume[Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client]' \
