@@ -68,7 +68,7 @@ fn headers_methods_and_files() {
     let server = server();
     let url = url(&server, "/healthz");
     for (args, needle) in [
-        (["-H", "no colon here"], "no colon"),
+        (["-H", "no colon here"], "without a colon"),
         (["-H", "X-A: b\r\nX-C: d"], "cannot be sent"),
         (["-H", "X-A: b\nc"], "cannot be sent"),
         (["-H", "bad name: x"], "cannot be sent"),
