@@ -242,7 +242,7 @@ pub const RULES: &[Rule] = &[
                       that began to happen, words or redirects; and where different requests to one endpoint had two media types",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
-        brief: "other responses than meant may have come: --details shows them",
+        brief: "unexpected responses may have come: see --details",
         check: responses::changed,
     },
     Rule {

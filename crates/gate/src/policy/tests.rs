@@ -94,6 +94,19 @@ fn ticket(decision: Decision) -> Ticket {
     }
 }
 
+/// A request of the key `k` whose body is yet to come.
+fn upload() -> Facts<'static> {
+    Facts {
+        method: b"POST",
+        host: b"x",
+        path: b"/",
+        cut: None,
+        key: Some(b"k"),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        body_bytes: None,
+    }
+}
+
 #[test]
 fn keys_are_asked_for_before_anything_is_said_of_routes() {
     let mut desk = Desk::new();
@@ -320,15 +333,7 @@ fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     desk.key("k", Settings::default());
     let policy = desk.policy();
     let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
-    let facts = Facts {
-        method: b"POST",
-        host: b"x",
-        path: b"/",
-        cut: None,
-        key: Some(b"k"),
-        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        body_bytes: None,
-    };
+    let facts = upload();
     for _ in 0..3 {
         let mut held = ticket(policy.decide_before_body(&facts, SECOND, &mut desk.usage));
         let refusal = policy.take_line(&mut held, SECOND, &mut desk.usage).unwrap_err();
@@ -349,15 +354,7 @@ fn a_request_of_yesterday_is_not_given_back_to_the_quota_of_today() {
     desk.settings.line = Some(Arc::new(line));
     desk.key("k", Settings { day_quota: Some(2), ..Settings::default() });
     let policy = desk.policy();
-    let facts = Facts {
-        method: b"POST",
-        host: b"x",
-        path: b"/",
-        cut: None,
-        key: Some(b"k"),
-        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        body_bytes: None,
-    };
+    let facts = upload();
     let mut held = ticket(policy.decide_before_body(&facts, SECOND, &mut desk.usage));
     desk.state.calendar.set(86_400);
     let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
