@@ -179,6 +179,9 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
         "--script" if value.is_empty() && has_all(command, "-q") => {
             Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
         }
+        "--json" if value.is_empty() && has_all(command, "--format") => {
+            Some(": it takes a body in JSON; results as JSON are --format json".to_owned())
+        }
         _ => None,
     }
 }
@@ -360,6 +363,7 @@ mod tests {
             ("run http://h/ --threshold p99<9ms", "use --slo 'p99<100ms'"),
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
+            ("run --json --out d http://h/", "results as JSON are --format json"),
             ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
