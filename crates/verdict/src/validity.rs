@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod advice;
+mod endpoints;
 mod generator;
 mod idle;
 mod machine;
@@ -119,11 +120,12 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::FastErrors,
         condition: "more than {FAILING} of the responses failed by status or check; or the server was \
                     not gone, and more than {FAILING} of the attempts had no response for another \
-                    reason than the time-out, or {HALF_FAILING} for any reason",
+                    reason than the time-out, or {HALF_FAILING} for any reason; or an endpoint of several \
+                    failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts and stayed, and responses did not slow down first: something \
-                      broke. Else a note: a server that sheds load is a valid result, but its QPS \
+                      broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
                  carried. If you want others to count as successes, name them with --success.",

@@ -5,7 +5,7 @@ use model::timeline::Point;
 use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
-use super::{Finding, idle};
+use super::{Finding, endpoints, idle};
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
 use crate::gone::{count_not_made, gone};
@@ -18,8 +18,8 @@ pub(super) const FAILING: f64 = 0.1;
 pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Share of the attempts without a response, time-outs among them, from which on they are named.
 pub(super) const HALF_FAILING: f64 = 0.5;
-/// Attempts from which on a block says how many fail.
-const ENOUGH: u64 = 20;
+/// Attempts from which on a block says how many fail, and an endpoint that all of its do.
+pub(super) const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
 const SLOWER: f64 = 1.5;
 /// Connections closed per response that count as refusing keep-alive.
@@ -71,6 +71,14 @@ pub(super) fn ended_in_warmup(run: &Run) -> bool {
 }
 
 pub(super) fn failing(run: &Run) -> Option<Finding> {
+    match (failing_in_all(run), endpoints::dead(run)) {
+        (in_all, None) => in_all,
+        (None, Some(dead)) => Some((Verdict::Invalid, dead)),
+        (Some((_, in_all)), Some(dead)) => Some((Verdict::Invalid, format!("{in_all}; {dead}"))),
+    }
+}
+
+fn failing_in_all(run: &Run) -> Option<Finding> {
     let errors = &run.totals.errors;
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;

@@ -28,6 +28,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("FAILING", share(responses::FAILING)),
             ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
+            ("ENOUGH", responses::ENOUGH.to_string()),
         ],
         ReasonCode::WorkersSaturated => {
             vec![("BUSY", share(generator::BUSY)), ("CROWDED", share(generator::CROWDED))]
