@@ -224,8 +224,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ResponsesChanged,
-        condition: "from some instant to the end, {SUBSTANTIAL} or more of an endpoint's \
-                    successful responses had a status, media type or beginning that did not \
+        condition: "from some instant to the end, or all along after the warm-up, {SUBSTANTIAL} or more of an \
+                    endpoint's successful responses had a status, media type or beginning that did not \
                     occur before, or read as errors where those before do not; or, where one \
                     request is sent again and again, all had another \
                     length; or {FASTER_SHARE} or more had the same status, another type or \

@@ -267,7 +267,7 @@ impl Worker {
         self.recorder.landed(flight, now);
         self.recorder.watch.served |= failure.is_none();
         self.recorder.completed(flight, WholeResponse { first, status, failure, check }, now);
-        if failure.is_none() && measured {
+        if failure.is_none() && self.recorder.counts(flight.due) {
             self.recorder.kinds.record(j, seen);
         }
         self.recorder.kinds.over(j);

@@ -202,6 +202,25 @@ fn kinds_of_responses_are_kept_with_when_they_came() {
     assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
 }
 
+#[test]
+fn a_page_of_errors_since_the_warm_up_is_named() {
+    let of = |since: u64| {
+        let load = closed(4)
+            .with(|plan| (plan.warmup_ns, plan.duration_ns) = (SECOND, Some(3 * SECOND)));
+        driven(&load, move |request| {
+            let bytes = if request.at < since { OK } else { PAGE };
+            Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
+        })
+    };
+    let run = of(SECOND);
+    assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::ForGood));
+    let [page] = &run.response_kinds[..] else { panic!("{:?}", run.response_kinds) };
+    assert_eq!(page.beginning.as_deref(), Some("<h1>Sorry.</h1>"));
+    assert_eq!(page.media_type.as_deref(), Some("text/html"));
+    assert_eq!(page.responses, run.totals.succeeded);
+    assert_eq!(of(u64::MAX).response_changes, []);
+}
+
 /// `{"status":"ok"}`, or `"no"`: bodies of one length and type.
 fn status(ok: bool) -> Vec<u8> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n";
