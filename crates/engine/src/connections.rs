@@ -22,6 +22,8 @@ pub(crate) struct Connections {
     slots: u16,
     /// When the last response on each was whole; empty where one request at most is in flight on each.
     answered: Vec<Nanos>,
+    /// How long the fastest response of the window on each took.
+    fastest: Vec<Nanos>,
     /// The most requests that a source sends at once.
     burst: u16,
     /// Connections being opened: connecting, or in a TLS handshake.
@@ -47,6 +49,7 @@ impl Connections {
             in_flight: vec![InFlight::default(); count * usize::from(slots)],
             slots,
             answered: if slots > 1 { vec![0; count] } else { Vec::new() },
+            fastest: vec![Nanos::MAX; count],
             burst,
             opening: 0,
             next_to_open: 0,
@@ -132,6 +135,18 @@ impl Connections {
     #[inline]
     pub(crate) fn answered(&mut self, j: u32, now: Nanos) -> Nanos {
         self.answered.get_mut(j as usize).map_or(0, |last| std::mem::replace(last, now))
+    }
+
+    /// A response of the window on connection `j` took so long.
+    #[inline]
+    pub(crate) fn took(&mut self, j: u32, service_ns: Nanos) {
+        let fastest = &mut self.fastest[j as usize];
+        *fastest = service_ns.min(*fastest);
+    }
+
+    /// How long the fastest response of the window on connection `j` took.
+    pub(crate) fn fastest(&self, j: u32) -> Nanos {
+        self.fastest[j as usize]
     }
 
     /// Prepares connection `j` to read the response to its oldest request, if it has one.

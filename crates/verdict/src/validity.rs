@@ -212,11 +212,12 @@ pub const RULES: &[Rule] = &[
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
                     send at the same pace, {UNEVEN_FROM} or more, one tenth of them (of few, one) had \
-                    {UNEVEN} times as many responses as another tenth",
+                    {UNEVEN} times as many responses as another tenth; or, without flows, of many responses \
+                    none within {UNEVEN} times the median service time and {SLOWER} of it",
         consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
                       from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
-        advice: "Look at how the server shares connections among its threads and processes \
+        advice: "Look at how the server shares connections among its threads, processes and instances \
                  (backlog, accept, SO_REUSEPORT, one thread per connection). `--slo \
                  'served>=100%'` tests for it.",
         brief: "users were served unevenly: look at accept",

@@ -253,6 +253,9 @@ impl Worker {
         let status = look.status;
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
+        if measured {
+            self.conns.took(j, service_ns);
+        }
         let seen = ResponseShape { endpoint: flight.endpoint, look, bytes, service_ns, now };
         if self.incoming.coded.is_some() && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);

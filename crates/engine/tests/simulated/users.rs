@@ -168,6 +168,24 @@ fn healthy_servers_and_loads_starve_no_user() {
 }
 
 #[test]
+fn users_of_a_slow_instance_are_named_where_each_keeps_a_pace() {
+    let load = closed(10).with(|plan| {
+        (plan.duration_ns, plan.pace_ns) = (Some(15 * SECOND), Some(600 * MILLISECOND));
+    });
+    let of = |is_slow: fn(NthRequest) -> bool| {
+        driven(&load, move |request| {
+            let after = if is_slow(request) { 500 * MILLISECOND } else { MILLISECOND };
+            Some(Reply::ok_after(after))
+        })
+    };
+    let run = of(|request| request.conn.is_multiple_of(5));
+    assert_eq!(starved(&run), Some(Verdict::Valid), "{:?}", run.users);
+    // As often slow, for each of them.
+    let run = of(|request| (request.nth_on_conn + u64::from(request.conn)).is_multiple_of(5));
+    assert_eq!(starved(&run), None, "{:?}", run.users);
+}
+
+#[test]
 fn a_server_that_fails_often_is_not_one_that_starves() {
     for seed in 0..20 {
         let load = Load { seed, ..closed(50) }.with(|plan| {

@@ -79,6 +79,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("HELD_TIMES", users::HELD_TIMES.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
             ("UNEVEN_FROM", users::UNEVEN_FROM.to_string()),
+            ("SLOWER", time(users::SLOWER_NS)),
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
         ],
