@@ -219,11 +219,12 @@ pub struct ResponseChange {
     pub endpoint: Option<String>,
     /// When the first of the others came, since the run's start.
     pub since_ns: Nanos,
-    /// What came first, or what most responses are.
+    /// What came first, in the warm-up perhaps, or what most responses are.
     pub before: ResponseKind,
     /// What came then, or beside them.
     pub after: ResponseKind,
-    /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came.
+    /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came; of a kind that came in
+    /// the warm-up alone, its part of the warm-up's.
     pub share: f64,
 }
 
@@ -244,6 +245,8 @@ pub enum Changed {
     Errors,
     /// Redirects came beside responses that are none.
     Redirects,
+    /// Responses of the warm-up were of a kind that did not come in the window.
+    Warmup,
 }
 
 #[cfg(test)]

@@ -59,8 +59,9 @@ pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange
             if within.as_ref().is_some_and(is_substantial) {
                 return within;
             }
-            let since = warmup::came_after(kinds.in_warmup(endpoint), &of_endpoint).map(named);
-            since.or(within)
+            let before = kinds.in_warmup(endpoint);
+            let since = warmup::came_after(before, &of_endpoint).map(named);
+            since.or(within).or_else(|| warmup::came_alone(before, &of_endpoint).map(named))
         })
         .collect()
 }
@@ -332,8 +333,9 @@ pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
         Changed::ForGood => change.share >= SUBSTANTIAL,
         Changed::Faster | Changed::Turns => true,
         Changed::Mixed => change.endpoint.is_none(),
-        // By their words, which may be data; and a redirect may be what was asked for.
-        Changed::Errors | Changed::Redirects => false,
+        // By their words, which may be data; a redirect may be what was asked for; and a warm-up is there for what is
+        // different at first.
+        Changed::Errors | Changed::Redirects | Changed::Warmup => false,
     }
 }
 

@@ -238,11 +238,12 @@ pub const RULES: &[Rule] = &[
                     some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then; or, of one request whose bodies are of few \
                     different words, {NEW} or more read as errors or ask to log in; or {NEW} or more of an endpoint's responses were redirects \
-                    (304 is not one) and the others were not. Bodies of the same length are told apart \
+                    (304 is not one) and the others were not; or {SUBSTANTIAL} or more of the warm-up's were of a kind \
+                    that did not come in the window. Bodies of the same length are told apart \
                     by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
-                      error page with a good status. A note where only one of the last three holds, something \
-                      that began to happen, words or redirects; and where different requests to one endpoint had two media types",
+                      error page with a good status. A note where only one of the last four holds, something \
+                      that began to happen, words, redirects or a warm-up; and where different requests to one endpoint had two media types",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
         brief: "unexpected responses may have come: see --details",

@@ -143,13 +143,28 @@ fn what_the_warm_up_had_as_well_is_no_change() {
     let mut draws = Draws(11);
     let mut mixed = |_: u64| if draws.below(4) == 0 { created } else { JSON };
     assert_eq!(find(&warmed_up(2, 6, 100, &mut mixed), &fixture::plan(), false), []);
-    // It settled before the window began; and of a warm-up with few responses little is known.
-    let settled = |at: u64| if at < SECOND { created } else { JSON };
-    assert_eq!(found(&warmed_up(2, 6, 100, settled)), None);
-    assert_eq!(found(&warmed_up(1, 6, 10, settled)), None);
+    // Of a warm-up with few responses little is known.
+    let at_first = |at: u64| if at < SECOND { created } else { JSON };
+    assert_eq!(found(&warmed_up(1, 6, 10, at_first)), None);
     // Lists that grow.
     let grown = |at: u64| of(200, 1, b'[', if at < SECOND { 10 } else { 900 }, MILLISECOND);
     assert_eq!(find(&warmed_up(1, 6, 100, grown), &fixture::plan(), false), []);
+}
+
+/// It settled, or broke, before the window began.
+#[test]
+fn what_the_warm_up_alone_had_is_a_note() {
+    let created = of(201, 1, b'{', 15, MILLISECOND);
+    let at_first = |at: u64| if at < SECOND { created } else { JSON };
+    for one_request in [true, false] {
+        let kinds = warmed_up(2, 6, 100, at_first);
+        let change = find(&kinds, &fixture::plan(), one_request).pop().expect("a note");
+        assert!(change.how == Changed::Warmup && !is_substantial(&change), "{change:?}");
+        assert_eq!((change.before.status, change.after.status, change.share), (201, 200, 0.5));
+    }
+    // A moment at its beginning.
+    let a_moment = |at: u64| if at < SECOND / 5 { created } else { JSON };
+    assert_eq!(found(&warmed_up(2, 6, 100, a_moment)), None);
 }
 
 #[test]
