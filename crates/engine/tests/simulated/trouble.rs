@@ -6,7 +6,7 @@ use target::Options;
 use testkit::sim::{Conditions, Cut, Delay, HostLimits};
 
 use crate::harness::{Load, Outcome, address, closed, drive, open};
-use crate::server::{Log, OK, Reply, built_in, scripted, scripted_early};
+use crate::server::{Log, NthRequest, OK, Reply, built_in, scripted, scripted_early};
 
 fn alone(load: &Load) -> Outcome {
     drive(load, |_| Vec::new())
@@ -44,6 +44,28 @@ fn a_response_after_the_time_out_is_none_though_no_scan_came_by() {
         assert!(totals.attempts > 100, "{totals:?}");
         assert_eq!((totals.succeeded, totals.errors.timeout), (0, totals.attempts));
     }
+}
+
+/// As of a server whose time-out for idle connections is as long as its users' pace.
+#[test]
+fn a_connection_that_ends_after_it_was_idle_is_told_with_that() {
+    let sample = |pace_ns| {
+        let load = closed(4).with(|plan| {
+            (plan.duration_ns, plan.pace_ns) = (Some(10 * SECOND), Some(pace_ns));
+        });
+        let run = drive(&load, |world| {
+            let reply = |request: NthRequest| match request.nth_on_conn {
+                0 => Reply::ok_after(MILLISECOND),
+                _ => Reply::bytes(b"").ending(Close::Flush),
+            };
+            scripted(world, &load.request, move |request| Some(reply(request))).0
+        })
+        .run;
+        run.totals.error_samples["read"].clone()
+    };
+    let idled = sample(2 * SECOND);
+    assert!(idled.contains("without a response; the connection had been idle for "), "{idled}");
+    assert!(!sample(20 * MILLISECOND).contains("idle"));
 }
 
 #[test]
