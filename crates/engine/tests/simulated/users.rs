@@ -220,22 +220,28 @@ fn kinds_of_responses_are_kept_with_when_they_came() {
     assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
 }
 
+/// Each user has one good response in the window at most.
 #[test]
 fn a_page_of_errors_since_the_warm_up_is_named() {
     let of = |since: u64| {
-        let load = closed(4)
-            .with(|plan| (plan.warmup_ns, plan.duration_ns) = (SECOND, Some(3 * SECOND)));
+        let load = closed(4).with(|plan| {
+            (plan.warmup_ns, plan.duration_ns) = (SECOND, Some(3 * SECOND));
+        });
         driven(&load, move |request| {
             let bytes = if request.at < since { OK } else { PAGE };
-            Some(Reply { after: MILLISECOND, ..Reply::bytes(bytes) })
+            Some(Reply { after: 50 * MILLISECOND, ..Reply::bytes(bytes) })
         })
     };
-    let run = of(SECOND);
+    // The run begins some milliseconds after the world.
+    let run = of(SECOND + 20 * MILLISECOND);
     assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::ForGood));
-    let [page] = &run.response_kinds[..] else { panic!("{:?}", run.response_kinds) };
+    let page = run.response_kinds.last().expect("a kind");
     assert_eq!(page.beginning.as_deref(), Some("<h1>Sorry.</h1>"));
     assert_eq!(page.media_type.as_deref(), Some("text/html"));
-    assert_eq!(page.responses, run.totals.succeeded);
+    let counted: u64 = run.response_kinds.iter().map(|kind| kind.responses).sum();
+    assert_eq!(counted, run.totals.succeeded);
+    let run = of(SECOND / 2);
+    assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::Warmup));
     assert_eq!(of(u64::MAX).response_changes, []);
 }
 
