@@ -175,10 +175,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::LateSends,
-        condition: "late p99 is above {ON_TIME} and above {LATE} of response p99",
-        consequence: "INVALID above {MOSTLY_LATE} of response p99: the percentiles are the \
-                      generator's. Else LOWER_BOUND: response times include delays of the \
-                      generator",
+        condition: "late p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above {LATE} \
+                    of the same percentile of response time",
+        consequence: "INVALID above {MOSTLY_LATE} of it: the percentiles are the generator's. Else LOWER_BOUND: \
+                      response times include delays of the generator",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for the generator, or try \
                  --spin. Service time does not include this delay.",
         brief: "",
@@ -228,14 +228,12 @@ pub const RULES: &[Rule] = &[
         condition: "from some instant to the end, or all along after the warm-up, {SUBSTANTIAL} or more of an \
                     endpoint's successful responses had a status, media type or beginning that did not \
                     occur before, or read as errors where those before do not; or, where one \
-                    request is sent again and again, all had another \
-                    length; or {FASTER_SHARE} or more had the same status, another type or \
+                    request is sent again and again, all had another length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
                     changes than in a mix; or {RARE} or more did so again and again; or, where one \
                     request is sent again and again, {NEW} or more had the same status as the rest \
-                    and another media type, or no body. Or, from \
-                    some instant to the end, {NEW} or more were of a kind that would have been met \
+                    and another media type, or no body. Or, from some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then; or, of one request whose bodies are of few \
                     different words, {NEW} or more read as errors or ask to log in; or {NEW} or more of an endpoint's responses were redirects \
                     (304 is not one) and the others were not; or {SUBSTANTIAL} or more of the warm-up's were of a kind \
