@@ -85,7 +85,7 @@ pub struct Kinds {
 
 impl Default for Kinds {
     fn default() -> Self {
-        let [endpoints, warmup] = Default::default();
+        let (endpoints, warmup) = (OfEndpoints::new(), OfEndpoints::new());
         Self { endpoints, warmup, intervals: 0, fold: 1 }
     }
 }
