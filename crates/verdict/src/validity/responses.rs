@@ -18,8 +18,8 @@ pub(super) const FAILING: f64 = 0.1;
 pub(super) const ONLY_FAILING: f64 = 0.9;
 /// Share of the attempts without a response, time-outs among them, from which on they are named.
 pub(super) const HALF_FAILING: f64 = 0.5;
-/// Attempts from which on a block says how many fail, and an endpoint that all of its do.
-pub(super) const ENOUGH: u64 = 20;
+/// Attempts from which on a block says how many fail.
+const ENOUGH: u64 = 20;
 /// Times the response time of the window's beginning from which on a server is overloaded.
 const SLOWER: f64 = 1.5;
 /// Connections closed per response that count as refusing keep-alive.

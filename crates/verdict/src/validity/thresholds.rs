@@ -6,7 +6,7 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{generator, idle, machine, observed, pauses, responses, steady, users, way, window};
+use super::{endpoints, generator, idle, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
 
@@ -28,7 +28,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("FAILING", share(responses::FAILING)),
             ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
-            ("ENOUGH", responses::ENOUGH.to_string()),
+            ("ENOUGH", endpoints::ENOUGH.to_string()),
         ],
         ReasonCode::WorkersSaturated => {
             vec![("BUSY", share(generator::BUSY)), ("CROWDED", share(generator::CROWDED))]
