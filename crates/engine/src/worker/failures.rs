@@ -19,6 +19,8 @@ const BACKOFF_DOUBLINGS: u16 = 7;
 /// How long a connection must have been idle before its last request for a server's time-out to have ended it: servers wait
 /// for seconds, and more.
 const IDLE: Nanos = SECOND;
+/// How soon after that request it must have ended: the way there and back.
+const AT_ONCE: Nanos = 100 * MILLISECOND;
 
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
@@ -151,7 +153,7 @@ impl Worker {
         sample: impl Fn() -> String,
     ) {
         let is_cut = matches!(class, ErrorClass::Read | ErrorClass::Write);
-        let idle = if is_cut { self.idle_before(j) } else { None };
+        let idle = if is_cut { self.idle_before(j, now) } else { None };
         let sample = || match idle {
             None => sample(),
             Some(idle_ns) => format!(
@@ -161,17 +163,22 @@ impl Worker {
             ),
         };
         self.end_without_response(j, now, class, |recorder, flight| {
+            let counts = idle.is_some() && recorder.measures(flight.due);
+            recorder.tally.idle_cuts += u64::from(counts);
             recorder.failed(flight.attempt(), class, &sample);
         });
     }
 
-    /// For how long nothing had been under way on `j` before the request that waits there without a byte of its response, if
-    /// that was long.
-    fn idle_before(&self, j: u32) -> Option<Nanos> {
+    /// For how long nothing had been under way on `j` before the request that was sent just now and waits there without a
+    /// byte of its response, if that was long.
+    fn idle_before(&self, j: u32, now: Nanos) -> Option<Nanos> {
         let Conn { in_flight, had_response, first, .. } = self.conns[j];
-        let waits = in_flight > 0 && had_response && first == 0;
-        let idle = || self.conns.oldest(j).sent.saturating_sub(self.conns.last_response(j));
-        waits.then(idle).filter(|&idle_ns| idle_ns >= IDLE)
+        if in_flight == 0 || !had_response || first > 0 {
+            return None;
+        }
+        let sent = self.conns.oldest(j).sent;
+        let idle_ns = sent.saturating_sub(self.conns.last_response(j));
+        (idle_ns >= IDLE && now.saturating_sub(sent) <= AT_ONCE).then_some(idle_ns)
     }
 
     /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.

@@ -1,6 +1,7 @@
 //! One kind of trouble at a time, counted in its class.
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
+use model::{ReasonCode, Run};
 use net::Close;
 use target::Options;
 use testkit::sim::{Conditions, Cut, Delay, HostLimits};
@@ -48,24 +49,37 @@ fn a_response_after_the_time_out_is_none_though_no_scan_came_by() {
 
 /// As of a server whose time-out for idle connections is as long as its users' pace.
 #[test]
-fn a_connection_that_ends_after_it_was_idle_is_told_with_that() {
-    let sample = |pace_ns| {
+fn connections_that_end_after_they_were_idle_are_told_from_others() {
+    let run = |pace_ns, ends: fn(NthRequest) -> bool| {
         let load = closed(4).with(|plan| {
             (plan.duration_ns, plan.pace_ns) = (Some(10 * SECOND), Some(pace_ns));
         });
-        let run = drive(&load, |world| {
-            let reply = |request: NthRequest| match request.nth_on_conn {
-                0 => Reply::ok_after(MILLISECOND),
-                _ => Reply::bytes(b"").ending(Close::Flush),
-            };
+        let reply = move |request| match ends(request) {
+            true => Reply::bytes(b"").ending(Close::Flush),
+            false => Reply::ok_after(MILLISECOND),
+        };
+        drive(&load, |world| {
             scripted(world, &load.request, move |request| Some(reply(request))).0
         })
-        .run;
-        run.totals.error_samples["read"].clone()
+        .run
     };
-    let idled = sample(2 * SECOND);
-    assert!(idled.contains("without a response; the connection had been idle for "), "{idled}");
-    assert!(!sample(20 * MILLISECOND).contains("idle"));
+    let is_gone = |run: &Run| {
+        let reasons = verdict::judge(run).reasons;
+        reasons.iter().any(|reason| reason.code == ReasonCode::ServerGone)
+    };
+    let idled = run(2 * SECOND, |request| request.nth_on_conn > 0);
+    let totals = &idled.totals;
+    let sample = &totals.error_samples["read"];
+    assert!(sample.contains("without a response; the connection had been idle for "), "{sample}");
+    assert!(totals.errors.read > 0 && !is_gone(&idled), "{totals:?}");
+    assert_eq!(totals.idle_cuts, Some(totals.errors.read));
+    // New ones as well, and ones that were in use.
+    let half = run(2 * SECOND, |request| request.nth % 2 == 1);
+    let busy = run(20 * MILLISECOND, |request| request.nth_on_conn > 0);
+    for run in [half, busy] {
+        assert!(run.totals.idle_cuts.is_none_or(|cuts| cuts < run.totals.errors.read / 2));
+        assert!(is_gone(&run), "{:?}", run.totals);
+    }
 }
 
 #[test]
