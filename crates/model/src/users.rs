@@ -16,7 +16,7 @@ use crate::units::{MILLISECOND, Nanos};
 /// however many users there are.
 const DIGITS: u32 = 4;
 /// Responses from which on a user's fastest says how fast it was served.
-const ENOUGH: u64 = 20;
+const ENOUGH: u64 = 15;
 /// Waits at the window's end are kept from here on, with as many binary digits: some 1,000 entries.
 const WAITING: (Nanos, u32) = (500 * MILLISECOND, 7);
 
@@ -224,7 +224,7 @@ pub struct Users {
     /// than 2 %; from half a second on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub end_waits: BTreeMap<Nanos, u64>,
-    /// Users of a closed loop with 20 responses or more by how long the fastest of them took (done - sent), in
+    /// Users of a closed loop with 15 responses or more by how long the fastest of them took (done - sent), in
     /// nanoseconds, rounded down.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fastest: BTreeMap<Nanos, u64>,
@@ -257,7 +257,7 @@ mod tests {
         b.left(2_000_000_000);
         [3_000_000_000, 3_001_000_000, 400_000_000].iter().for_each(|&waited| b.waiting(waited));
         b.idle();
-        [(19, 1_000), (20, 1_000), (300, 1_001)].iter().for_each(|&(n, took)| b.fastest(n, took));
+        [(14, 1_000), (15, 1_000), (300, 1_001)].iter().for_each(|&(n, took)| b.fastest(n, took));
         a.merge(&b);
         let users = a.finish().unwrap();
         assert_eq!((users.served, users.unserved, users.idle, users.left), (91, 1, 1, 1));

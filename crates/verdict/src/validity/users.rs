@@ -299,7 +299,7 @@ fn uneven(run: &Run, users: &Users) -> Option<Finding> {
 }
 
 /// Users of a closed loop of whom each asks for the same mix, and some never had a response that was nearly as fast as half
-/// of all: of twenty or more, by chance none of a million. A flow may have many slow steps in a row.
+/// of all: of fifteen or more, by chance none of ten thousand. A flow may have many slow steps in a row.
 fn slower(run: &Run, users: &Users) -> Option<Finding> {
     let plan = &run.plan;
     let alike = plan.rate_per_s.is_none()
