@@ -20,8 +20,8 @@ pub(crate) struct Connections {
     /// `slots` requests for each connection.
     in_flight: Vec<InFlight>,
     slots: u16,
-    /// When the last response on each was whole; empty where one request at most is in flight on each.
-    answered: Vec<Nanos>,
+    /// What is known of the responses on each.
+    responses: Vec<Responses>,
     /// The most requests that a source sends at once.
     burst: u16,
     /// Connections being opened: connecting, or in a TLS handshake.
@@ -30,6 +30,15 @@ pub(crate) struct Connections {
     next_to_open: u32,
     routes: Arc<[Route]>,
     next_route: usize,
+}
+
+/// What is known of the responses on a connection, however often it was opened.
+#[derive(Debug, Clone, Copy)]
+struct Responses {
+    /// When the last one was whole; 0 before one.
+    last: Nanos,
+    /// How long the fastest of the window took.
+    fastest: Nanos,
 }
 
 impl Connections {
@@ -46,7 +55,7 @@ impl Connections {
             list: (0..count).map(|_| Conn::new()).collect(),
             in_flight: vec![InFlight::default(); count * usize::from(slots)],
             slots,
-            answered: if slots > 1 { vec![0; count] } else { Vec::new() },
+            responses: vec![Responses { last: 0, fastest: Nanos::MAX }; count],
             burst,
             opening: 0,
             next_to_open: 0,
@@ -128,10 +137,27 @@ impl Connections {
         Some(InFlight { handed, ..*request })
     }
 
-    /// A response on connection `j` is whole at `now`; when the one before it was, or 0 where they do not overlap.
+    /// A response on connection `j` is whole at `now`; when the one before it was, or 0 where there was none.
     #[inline]
     pub(crate) fn answered(&mut self, j: u32, now: Nanos) -> Nanos {
-        self.answered.get_mut(j as usize).map_or(0, |last| std::mem::replace(last, now))
+        std::mem::replace(&mut self.responses[j as usize].last, now)
+    }
+
+    /// When the last response on connection `j` was whole; 0 before one.
+    pub(crate) fn last_response(&self, j: u32) -> Nanos {
+        self.responses[j as usize].last
+    }
+
+    /// A response of the window on connection `j` took so long.
+    #[inline]
+    pub(crate) fn took(&mut self, j: u32, service_ns: Nanos) {
+        let fastest = &mut self.responses[j as usize].fastest;
+        *fastest = service_ns.min(*fastest);
+    }
+
+    /// How long the fastest response of the window on connection `j` took.
+    pub(crate) fn fastest(&self, j: u32) -> Nanos {
+        self.responses[j as usize].fastest
     }
 
     /// Prepares connection `j` to read the response to its oldest request, if it has one.

@@ -173,7 +173,7 @@ impl Recorder {
 
     /// Whether an attempt due then counts in the interval that is open now.
     #[inline]
-    fn counts(&self, due: Nanos) -> bool {
+    pub(crate) fn counts(&self, due: Nanos) -> bool {
         due >= self.window_start || self.phase == Phase::Warmup
     }
 
@@ -429,11 +429,15 @@ impl Recorder {
         self.responses_at_step = self.responses_at_step.wrapping_sub(part.used.responses);
         self.index += 1;
         (self.start, self.spent_at_start) = (end, spent);
+        let before = self.phase;
         self.phase = match end {
             end if end < self.window_start => Phase::Warmup,
             end if end < self.window_end => Phase::Window,
             _ => Phase::Drain,
         };
+        if (before, self.phase) == (Phase::Warmup, Phase::Window) {
+            self.kinds.restart();
+        }
         self.bound(self.boundary_after(end));
         part
     }

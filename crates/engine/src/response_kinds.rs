@@ -48,6 +48,8 @@ pub(crate) struct ResponseKinds {
 /// The kinds of one endpoint's responses.
 #[derive(Debug, Default)]
 struct OfEndpoint {
+    /// Whether the same request is sent again and again: only then can a wording say that something changed.
+    unchanging: bool,
     entries: Vec<Entry>,
     beginnings: Beginnings,
     /// What the response counted last looked like, where it was not like the one before.
@@ -92,12 +94,8 @@ impl ResponseKinds {
     /// Makes room for the kinds of each endpoint of a mix.
     pub(crate) fn of(mix: &Mix) -> Self {
         let endpoints = tallies_needed(mix.endpoints.len()).max(1);
-        // Only where one request is sent again and again can a wording say that something changed.
         let same = |at: usize| mix.endpoints.get(at).is_none_or(|endpoint| endpoint.unchanging);
-        let of_endpoint = |at: usize| {
-            let beginnings = if same(at) { Beginnings::fresh() } else { Beginnings::default() };
-            OfEndpoint { beginnings, ..OfEndpoint::default() }
-        };
+        let of_endpoint = |at| OfEndpoint::fresh(same(at));
         let endpoints = (0..endpoints).map(of_endpoint).collect();
         Self { endpoints, copies: COPIES, ..Self::default() }
     }
@@ -239,6 +237,13 @@ impl ResponseKinds {
         self.pieces.take(conn);
     }
 
+    /// Begins anew, as where the window does: how a body of each kind began is handed over once more.
+    pub(crate) fn restart(&mut self) {
+        self.settle();
+        self.endpoints.iter_mut().for_each(|of| *of = OfEndpoint::fresh(of.unchanging));
+        self.copies = COPIES;
+    }
+
     /// Appends the counts of an interval to `into` and resets them.
     pub(crate) fn hand_over(&mut self, into: &mut Vec<KindTally>) {
         self.settle();
@@ -248,6 +253,14 @@ impl ResponseKinds {
             let fresh = KindTally { endpoint, look, length, ..KindTally::default() };
             into.push(std::mem::replace(&mut entry.tally, fresh));
         }
+    }
+}
+
+impl OfEndpoint {
+    /// Without a response yet.
+    fn fresh(unchanging: bool) -> Self {
+        let beginnings = if unchanging { Beginnings::fresh() } else { Beginnings::default() };
+        Self { unchanging, beginnings, ..Self::default() }
     }
 }
 
@@ -366,6 +379,22 @@ mod tests {
         assert_eq!(json.media_type.as_deref(), Some("text/plain"));
         assert_eq!(text.beginning.as_deref(), Some("down\\u{1b}[2J"));
         assert_eq!(page(&mut kinds), []);
+    }
+
+    #[test]
+    fn kinds_begin_anew_with_the_window() {
+        let mut kinds = ResponseKinds::of(&Mix::default());
+        kinds.names(9, || Some("text/plain".to_owned()));
+        let in_warm_up: [&[u8]; 6] = [b"one", b"two", b"three", b"four", b"five", b"six"];
+        in_warm_up.iter().for_each(|body| come(&mut kinds, 1, body, 0));
+        assert_eq!(page(&mut kinds)[0].look.wording, 0);
+        kinds.restart();
+        come(&mut kinds, 1, b"one", 1);
+        let all = page(&mut kinds);
+        assert_eq!((all.len(), all[0].responses, all[0].turns), (1, 1, 1));
+        assert_eq!(all[0].beginning.as_deref(), Some("one"));
+        assert_eq!(all[0].media_type.as_deref(), Some("text/plain"));
+        assert!(all[0].look.wording > 0, "{all:?}");
     }
 
     #[test]

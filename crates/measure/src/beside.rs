@@ -104,6 +104,9 @@ impl Beside {
         if let Some(file) = &mut self.file {
             file.end();
         }
+        for (source, dropped) in self.watcher.dropped().enumerate() {
+            self.builder.dropped(source, dropped);
+        }
         self.builder.end(self.end_ns);
         self.builder.finish()
     }

@@ -1,5 +1,5 @@
-//! The kinds of responses over a run's window, in at most 64 cells of time ([`Kinds`]), and what a result
-//! lists of them.
+//! The kinds of responses over a run's window, in at most 64 cells of time, and over its warm-up ([`Kinds`]);
+//! and what a result lists of those of the window.
 //!
 //! Not here: what distinguishes kinds, and a worker's counting ([`crate::interval`]); whether a mix
 //! changed (`verdict`).
@@ -70,10 +70,14 @@ impl Counted for Kind {
     }
 }
 
-/// The kinds of every endpoint over the window, in at most 64 cells of equal length.
+/// The kinds of every endpoint.
+type OfEndpoints = BTreeMap<u32, Vec<Kind>>;
+
+/// The kinds of every endpoint over the window, in at most 64 cells of equal length, and over the warm-up.
 #[derive(Debug, Clone)]
 pub struct Kinds {
-    endpoints: BTreeMap<u32, Vec<Kind>>,
+    endpoints: OfEndpoints,
+    warmup: OfEndpoints,
     /// Intervals of the window so far, and how many make a cell: a power of two.
     intervals: usize,
     fold: usize,
@@ -81,13 +85,18 @@ pub struct Kinds {
 
 impl Default for Kinds {
     fn default() -> Self {
-        Self { endpoints: BTreeMap::new(), intervals: 0, fold: 1 }
+        let (endpoints, warmup) = (OfEndpoints::new(), OfEndpoints::new());
+        Self { endpoints, warmup, intervals: 0, fold: 1 }
     }
 }
 
 impl Kinds {
     /// Adds the next interval. What ended in the drain counts in the last cell.
     pub fn add(&mut self, interval: &Interval) {
+        if interval.phase == Phase::Warmup {
+            interval.tally.kinds.iter().for_each(|kind| put(&mut self.warmup, 0, kind));
+            return;
+        }
         if interval.phase == Phase::Window {
             self.intervals += 1;
             if self.intervals > MOST_CELLS * self.fold {
@@ -98,24 +107,7 @@ impl Kinds {
             return;
         }
         let cell = (self.intervals - 1) / self.fold;
-        interval.tally.kinds.iter().for_each(|kind| self.put(cell, kind));
-    }
-
-    fn put(&mut self, cell: usize, tally: &KindTally) {
-        let kinds = self.endpoints.entry(tally.endpoint).or_default();
-        let KindTally { endpoint, look, length, .. } = *tally;
-        let Some((at, look)) = place(kinds, endpoint, look, length) else { return };
-        if at == kinds.len() {
-            let all = KindTally { endpoint, look, length, ..KindTally::default() };
-            kinds.push(Kind { all, cells: Vec::new() });
-        }
-        let kind = &mut kinds[at];
-        kind.all.add(tally);
-        if kind.cells.len() <= cell {
-            kind.cells.resize(cell + 1, Cell::default());
-        }
-        let KindTally { responses, least_bytes, most_bytes, .. } = *tally;
-        kind.cells[cell].add(Cell { responses, least_bytes, most_bytes });
+        interval.tally.kinds.iter().for_each(|kind| put(&mut self.endpoints, cell, kind));
     }
 
     fn fold_pairs(&mut self) {
@@ -139,11 +131,34 @@ impl Kinds {
         })
     }
 
-    /// The kinds as a result lists them.
+    /// An endpoint's kinds in the warm-up, each in one cell.
+    pub fn in_warmup(&self, endpoint: u32) -> &[Kind] {
+        self.warmup.get(&endpoint).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The kinds as a result lists them: those of the window.
     pub fn listed(&self) -> Vec<ResponseKind> {
         let all = self.endpoints().flat_map(|(_, kinds)| kinds);
         all.take(MOST_LISTED).map(|kind| ResponseKind::of(&kind.all)).collect()
     }
+}
+
+/// Adds to a kind what came of it in one cell of time.
+fn put(endpoints: &mut OfEndpoints, cell: usize, tally: &KindTally) {
+    let kinds = endpoints.entry(tally.endpoint).or_default();
+    let KindTally { endpoint, look, length, .. } = *tally;
+    let Some((at, look)) = place(kinds, endpoint, look, length) else { return };
+    if at == kinds.len() {
+        let all = KindTally { endpoint, look, length, ..KindTally::default() };
+        kinds.push(Kind { all, cells: Vec::new() });
+    }
+    let kind = &mut kinds[at];
+    kind.all.add(tally);
+    if kind.cells.len() <= cell {
+        kind.cells.resize(cell + 1, Cell::default());
+    }
+    let KindTally { responses, least_bytes, most_bytes, .. } = *tally;
+    kind.cells[cell].add(Cell { responses, least_bytes, most_bytes });
 }
 
 /// One kind of successful response, as a result lists it: of each endpoint first the one that came first.
@@ -164,7 +179,7 @@ pub struct ResponseKind {
     pub least_bytes: u64,
     /// Longest body.
     pub most_bytes: u64,
-    /// How many came, of the attempts that were due in the window.
+    /// How many came, of the attempts that were due in the window; of a kind that came before it, in the warm-up.
     #[serde(rename = "answers")]
     pub responses: u64,
     /// When the first was complete, since the run's start.
@@ -204,11 +219,12 @@ pub struct ResponseChange {
     pub endpoint: Option<String>,
     /// When the first of the others came, since the run's start.
     pub since_ns: Nanos,
-    /// What came first, or what most responses are.
+    /// What came first, in the warm-up perhaps, or what most responses are.
     pub before: ResponseKind,
     /// What came then, or beside them.
     pub after: ResponseKind,
-    /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came.
+    /// The part that those have of the endpoint's responses, 0..=1; of a change, since it came; of a kind that came in
+    /// the warm-up alone, its part of the warm-up's.
     pub share: f64,
 }
 
@@ -229,6 +245,8 @@ pub enum Changed {
     Errors,
     /// Redirects came beside responses that are none.
     Redirects,
+    /// Responses of the warm-up were of a kind that did not come in the window.
+    Warmup,
 }
 
 #[cfg(test)]
@@ -292,6 +310,19 @@ mod tests {
         let sum: u64 = all[0].cells.iter().map(|cell| cell.responses).sum();
         assert_eq!((all.len(), all[0].all.responses, sum), (1, 505, 505));
         assert_eq!((all[0].all.first_ns, all[0].all.last_ns), (0, 100));
+    }
+
+    #[test]
+    fn those_of_the_warm_up_are_kept_apart() {
+        let mut kinds = Kinds::default();
+        let warm_up = interval(0, vec![kind(b'{', 5, 0)]);
+        kinds.add(&Interval { phase: Phase::Warmup, ..warm_up });
+        kinds.add(&interval(1, vec![kind(b'a', 3, SECOND)]));
+        let counts = |kinds: &[Kind]| kinds.iter().map(|kind| kind.all.responses).collect::<Vec<_>>();
+        assert_eq!((counts(kinds.in_warmup(0)), counts(kinds.in_warmup(1))), (vec![5], vec![]));
+        let (_, in_window) = kinds.endpoints().next().unwrap();
+        assert_eq!((in_window.len(), in_window[0].all.responses), (1, 3));
+        assert_eq!((in_window[0].cells.len(), kinds.listed().len()), (1, 1));
     }
 
     #[test]

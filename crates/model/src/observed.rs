@@ -81,6 +81,9 @@ pub struct ObservedSource {
     pub read_from: String,
     /// Samples taken inside the window.
     pub samples: u64,
+    /// Samples that came faster than they could be taken, and were left out.
+    #[serde(skip_serializing_if = "crate::sample::is_zero")]
+    pub dropped: u64,
     /// Processor time that taking them cost, on the machine that was watched.
     pub cost_ns: Nanos,
     /// That cost as a share of one core.
@@ -185,6 +188,13 @@ impl ObservedBuilder {
     pub fn offset(&mut self, source: usize, offset_ns: i64) {
         if let Some(sums) = self.sources.get_mut(source) {
             sums.source.clock_offset_ns = Some(offset_ns);
+        }
+    }
+
+    /// So many samples of a source were left out, since they came faster than they could be taken.
+    pub fn dropped(&mut self, source: usize, samples: u64) {
+        if let Some(sums) = self.sources.get_mut(source) {
+            sums.source.dropped = samples;
         }
     }
 

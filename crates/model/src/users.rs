@@ -15,6 +15,8 @@ use crate::units::{MILLISECOND, Nanos};
 /// Counts and waits are rounded down to their first four binary digits, so that a map has few entries
 /// however many users there are.
 const DIGITS: u32 = 4;
+/// Responses from which on a user's fastest says how fast it was served.
+const ENOUGH: u64 = 15;
 /// Waits at the window's end are kept from here on, with as many binary digits: some 1,000 entries.
 const WAITING: (Nanos, u32) = (500 * MILLISECOND, 7);
 
@@ -36,6 +38,9 @@ pub struct UserTally {
     /// Users that waited when the window ended, by how long they had then, if that was long.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     waiting: BTreeMap<Nanos, u64>,
+    /// Users with enough responses by how long the fastest took, rounded down.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    fastest: BTreeMap<Nanos, u64>,
     /// Users that wanted nothing.
     idle: u64,
     /// Connections that were opened and asked, and ended without any response.
@@ -51,6 +56,13 @@ impl UserTally {
         let (users, sum) = self.served.entry(rounded_down(responses)).or_default();
         *users = users.saturating_add(1);
         *sum = sum.saturating_add(responses);
+    }
+
+    /// The fastest of a user's `responses` took so long.
+    pub fn fastest(&mut self, responses: u64, service_ns: Nanos) {
+        if responses >= ENOUGH {
+            add_count(&mut self.fastest, rounded_down(service_ns), 1);
+        }
     }
 
     /// A user that wanted a response for `waited`, in `tries` attempts, and had none.
@@ -100,6 +112,7 @@ impl UserTally {
         add_counts(&mut self.unserved, &other.unserved);
         add_counts(&mut self.left, &other.left);
         add_counts(&mut self.waiting, &other.waiting);
+        add_counts(&mut self.fastest, &other.fastest);
         self.unserved_tries = self.unserved_tries.saturating_add(other.unserved_tries);
         self.idle = self.idle.saturating_add(other.idle);
         self.mute = self.mute.saturating_add(other.mute);
@@ -127,6 +140,7 @@ impl UserTally {
             unserved_waits: self.unserved.clone(),
             left_waits: self.left.clone(),
             end_waits: self.waiting.clone(),
+            fastest: self.fastest.clone(),
         })
     }
 
@@ -210,6 +224,10 @@ pub struct Users {
     /// than 2 %; from half a second on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub end_waits: BTreeMap<Nanos, u64>,
+    /// Users of a closed loop with 15 responses or more by how long the fastest of them took (done - sent), in
+    /// nanoseconds, rounded down.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fastest: BTreeMap<Nanos, u64>,
 }
 
 impl Users {
@@ -239,6 +257,7 @@ mod tests {
         b.left(2_000_000_000);
         [3_000_000_000, 3_001_000_000, 400_000_000].iter().for_each(|&waited| b.waiting(waited));
         b.idle();
+        [(14, 1_000), (15, 1_000), (300, 1_001)].iter().for_each(|&(n, took)| b.fastest(n, took));
         a.merge(&b);
         let users = a.finish().unwrap();
         assert_eq!((users.served, users.unserved, users.idle, users.left), (91, 1, 1, 1));
@@ -250,6 +269,7 @@ mod tests {
         assert!(waited <= 6_000_000_123 && waited > 5_300_000_000 && n == 1, "{waited}");
         let (&waited, &n) = users.end_waits.first_key_value().unwrap();
         assert!(waited <= 3_000_000_000 && waited > 2_950_000_000 && n == 2, "{waited}");
+        assert_eq!(users.fastest, BTreeMap::from([(960, 2)]));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Owns the pace, the stamps and the offset of another machine's clock. Where readings go is the caller's matter.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
@@ -13,7 +14,7 @@ use net::clock;
 use crate::source::{Kind, Source};
 use crate::sources::{Reader, exec, wall};
 
-/// Readings that wait to be taken at most; later ones are dropped.
+/// Readings that wait to be taken at most; later ones are dropped and counted.
 const MOST_WAITING: usize = 4096;
 
 /// The longest that a sample is on its way: what seems to be later was stamped by a clock that was set back.
@@ -40,6 +41,8 @@ pub struct Reading {
 pub struct Watcher {
     stop: Arc<Stop>,
     readings: Receiver<Reading>,
+    /// Readings of each source that were dropped.
+    dropped: Vec<Arc<AtomicU64>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -70,11 +73,13 @@ impl Watcher {
         let (send, readings) = sync_channel(MOST_WAITING);
         let beside = sources.iter().any(|source| source.role == Role::Generator);
         let stop = Arc::new(Stop::default());
+        let mut dropped = Vec::with_capacity(sources.len());
         let threads = sources
             .iter()
             .enumerate()
             .filter_map(|(number, source)| {
                 let to = Sender::new(number, source.clone(), send.clone());
+                dropped.push(Arc::clone(&to.dropped));
                 let stop = Arc::clone(&stop);
                 // The quotas of a process that sends load are the generator's, and no server's beside it.
                 let own_groups = source.role == Role::Generator || !beside;
@@ -83,12 +88,17 @@ impl Watcher {
                 thread::Builder::new().name(format!("observe-{number}")).spawn(body).ok()
             })
             .collect();
-        Self { stop, readings, threads }
+        Self { stop, readings, dropped, threads }
     }
 
     /// The readings that have come.
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
         self.readings.try_iter()
+    }
+
+    /// How many readings of each source were dropped so far, since too many waited to be taken.
+    pub fn dropped(&self) -> impl Iterator<Item = u64> {
+        self.dropped.iter().map(|dropped| dropped.load(Ordering::Relaxed))
     }
 
     /// The next reading, if one comes within `time`.
@@ -125,11 +135,13 @@ struct Sender {
     offset: Option<i64>,
     /// When the last sample was taken, by the clock of the source's machine.
     taken: Option<i64>,
+    /// Readings that found too many waiting.
+    dropped: Arc<AtomicU64>,
 }
 
 impl Sender {
     fn new(number: usize, source: Source, send: SyncSender<Reading>) -> Self {
-        Self { number, source, send, offset: None, taken: None }
+        Self { number, source, send, offset: None, taken: None, dropped: Arc::default() }
     }
 
     fn local(&mut self, sample: Sample, at_ns: Nanos) -> bool {
@@ -158,7 +170,14 @@ impl Sender {
         sample.source.clone_from(&self.source.name);
         sample.role = self.source.role;
         let reading = Reading { source: self.number, at_ns, offset_ns: self.offset, sample };
-        !matches!(self.send.try_send(reading), Err(TrySendError::Disconnected(_)))
+        match self.send.try_send(reading) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            Err(TrySendError::Disconnected(_)) => false,
+        }
     }
 }
 
@@ -256,6 +275,16 @@ mod tests {
         let soon =
             |at_ns: &Nanos| (before_ns.saturating_sub(5_000_000_000)..=after_ns).contains(at_ns);
         assert!(taken.len() == 5 && taken.iter().all(soon), "{taken:?} since {before_ns}");
+    }
+
+    #[test]
+    fn samples_that_nobody_takes_are_counted() {
+        let (send, readings) = sync_channel(2);
+        let mut to = Sender::new(0, source(Kind::Local), send);
+        for at_ns in 0..5 {
+            assert!(to.local(Sample::new(wall()), at_ns));
+        }
+        assert_eq!((readings.try_iter().count(), to.dropped.load(Ordering::Relaxed)), (2, 3));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) use detail::{
     success, users, workers,
 };
 pub use summary::summary;
+pub(crate) use unwatched::dropped_samples;
 pub(crate) use validity::{bounds_latency, meaning};
 
 use crate::figure::wrap;

@@ -6,10 +6,12 @@
 //! the body, if it is one of few, by its length, and by whether they take turns as well (`turns`); where requests
 //! differ, by whether those of a new class of length read as errors (`errors`). Bodies that
 //! differ from response to response, mixes that stay as they are and lists that grow are all usual, so a
-//! change is reported only where it cannot be one of those. Two media types of one status are none of them.
+//! change is reported only where it cannot be one of those. Two media types of one status are none of them. What no
+//! response of the warm-up looked like changed, too (`warmup`).
 
 mod errors;
 mod turns;
+mod warmup;
 
 use model::interval::{KindTally, Look, MOST_ENDPOINTS};
 use model::kinds::{Cell, Changed, Kind, Kinds, ResponseChange, ResponseKind};
@@ -46,14 +48,20 @@ pub(crate) const FASTER_SHARE: f64 = 0.01;
 pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange> {
     kinds
         .endpoints()
-        .filter_map(|(endpoint, kinds)| {
+        .filter_map(|(endpoint, of_endpoint)| {
             let own = plan.mix.endpoints.get(endpoint as usize);
             // Those beyond the limit are counted together.
             let is_one = (endpoint as usize) < MOST_ENDPOINTS;
-            let change =
-                change_of(&kinds, one_request || is_one && own.is_some_and(|own| own.unchanging))?;
+            let unchanging = is_one && own.is_some_and(|own| own.unchanging);
             let name = own.map(|own| own.name.clone());
-            Some(ResponseChange { endpoint: name, ..change })
+            let named = |change: ResponseChange| ResponseChange { endpoint: name.clone(), ..change };
+            let within = change_of(&of_endpoint, one_request || unchanging).map(named);
+            if within.as_ref().is_some_and(is_substantial) {
+                return within;
+            }
+            let before = kinds.in_warmup(endpoint);
+            let since = warmup::came_after(before, &of_endpoint).map(named);
+            since.or(within).or_else(|| warmup::came_alone(before, &of_endpoint).map(named))
         })
         .collect()
 }
@@ -325,8 +333,9 @@ pub(crate) fn is_substantial(change: &ResponseChange) -> bool {
         Changed::ForGood => change.share >= SUBSTANTIAL,
         Changed::Faster | Changed::Turns => true,
         Changed::Mixed => change.endpoint.is_none(),
-        // By their words, which may be data; and a redirect may be what was asked for.
-        Changed::Errors | Changed::Redirects => false,
+        // By their words, which may be data; a redirect may be what was asked for; and a warm-up is there for what is
+        // different at first.
+        Changed::Errors | Changed::Redirects | Changed::Warmup => false,
     }
 }
 

@@ -79,6 +79,15 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
     }
 }
 
+/// Why the code of an `INVALID` run is 0 all the same, in a sentence; none where it is not.
+pub fn of_borne_absence(run: &Run) -> Option<String> {
+    let borne = run.validity.verdict == Verdict::Invalid && exit_code(run) == DONE;
+    borne.then(|| {
+        "Exit code 0, as the server was available for as much as the objective on it asks."
+            .to_owned()
+    })
+}
+
 /// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
 /// the kind holds where the generator was not running, or the server was not the same: levels are compared,
@@ -353,6 +362,13 @@ mod tests {
         }
         assert_eq!(exit_code(&refused), DONE);
         assert_eq!(exit_code(&errors), NOT_BELIEVABLE);
+        let words = of_borne_absence(&refused).expect("what its code is");
+        assert!(words.starts_with(&format!("Exit code {DONE}, ")), "{words}");
+        refused.objectives[0].ruling = Ruling::Fail;
+        let sound = judged(closed(), Verdict::Valid);
+        for run in [&errors, &refused, &sound] {
+            assert_eq!(of_borne_absence(run), None);
+        }
     }
 
     fn ruled(mut run: Run, rulings: &[Ruling]) -> Run {

@@ -19,6 +19,9 @@ pub const FAILING_TIMES: u64 = 2;
 pub const SILENT_TIMES: u64 = 5;
 /// The share of users' time, or of an open loop's attempts, that the server must have cut off.
 pub const CUT_OFF: f64 = 0.05;
+/// The share of what was cut off that must have been idle connections, for the server's time-out to be what ended them: one
+/// that goes away, or fails, ends those that are opened anew as well.
+const IDLE_CUTS: f64 = 0.9;
 /// The share of the window below which a server that came back was away for a moment.
 pub const MOMENT: f64 = 0.01;
 /// Slots of 17 ms in which attempts must fail in a period that ended.
@@ -164,13 +167,17 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 
 /// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
 /// attempts in an open one; without what ran out on this side, which the server never saw. Time-outs do not
-/// count, nor does an open loop whose arrivals could not all be sent: an overloaded server has the one, and
+/// count, nor do idle connections where hardly any others were cut off, nor does an open loop whose arrivals could not all be sent: an overloaded server has the one, and
 /// turns away for the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     use ErrorClass::{Connect, Protocol, Read, Tls, Write};
 
     let cut = [Connect, Tls, Read, Write, Protocol].map(|class| run.totals.errors.of(class));
     let cut = cut.into_iter().fold(0u64, u64::saturating_add) as f64;
+    let idle = run.totals.idle_cuts.unwrap_or(0) as f64;
+    if idle > 0.0 && idle >= IDLE_CUTS * cut {
+        return None;
+    }
     let own = run.totals.limits.values().fold(0u64, |sum, &n| sum.saturating_add(n)) as f64;
     let by_server = (cut - own).max(0.0);
     if run.plan.rate_per_s.is_none() {

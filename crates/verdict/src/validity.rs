@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod advice;
+mod endpoints;
 mod generator;
 mod idle;
 mod machine;
@@ -83,7 +84,7 @@ pub const RULES: &[Rule] = &[
                     end of the run; all users waited at once for {STALL} of the window and \
                     {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
                     p50); the server refused or \
-                    cut off {CUT_OFF} of the users' time (in an open loop, of the attempts); \
+                    cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, \
                     it did so to {AT_ONCE} of the connections",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
@@ -119,11 +120,12 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::FastErrors,
         condition: "more than {FAILING} of the responses failed by status or check; or the server was \
                     not gone, and more than {FAILING} of the attempts had no response for another \
-                    reason than the time-out, or {HALF_FAILING} for any reason",
+                    reason than the time-out, or {HALF_FAILING} for any reason; or an endpoint of several \
+                    failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts and stayed, and responses did not slow down first: something \
-                      broke. Else a note: a server that sheds load is a valid result, but its QPS \
+                      broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
                  carried. If you want others to count as successes, name them with --success.",
@@ -173,10 +175,10 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::LateSends,
-        condition: "late p99 is above {ON_TIME} and above {LATE} of response p99",
-        consequence: "INVALID above {MOSTLY_LATE} of response p99: the percentiles are the \
-                      generator's. Else LOWER_BOUND: response times include delays of the \
-                      generator",
+        condition: "late p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above {LATE} \
+                    of the same percentile of response time",
+        consequence: "INVALID above {MOSTLY_LATE} of it: the percentiles are the generator's. Else LOWER_BOUND: \
+                      response times include delays of the generator",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for the generator, or try \
                  --spin. Service time does not include this delay.",
         brief: "",
@@ -210,11 +212,12 @@ pub const RULES: &[Rule] = &[
                     connections never had a response, beyond what failing attempts explain, and \
                     the time-out is {TIMES_P90} times that p90; in a closed loop whose users all \
                     send at the same pace, {UNEVEN_FROM} or more, one tenth of them (of few, one) had \
-                    {UNEVEN} times as many responses as another tenth",
+                    {UNEVEN} times as many responses as another tenth; or, without flows, of many responses \
+                    none within {UNEVEN} times the median service time and {SLOWER} of it",
         consequence: "INVALID when {MANY} of the users or more had nothing, or waited to the end \
                       from the same instant, or when connections never had a response: success and percentiles count attempts, and a user \
                       who waits makes few. Else, and where service is only uneven, a note",
-        advice: "Look at how the server shares connections among its threads and processes \
+        advice: "Look at how the server shares connections among its threads, processes and instances \
                  (backlog, accept, SO_REUSEPORT, one thread per connection). `--slo \
                  'served>=100%'` tests for it.",
         brief: "users were served unevenly: look at accept",
@@ -222,24 +225,23 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::ResponsesChanged,
-        condition: "from some instant to the end, {SUBSTANTIAL} or more of an endpoint's \
-                    successful responses had a status, media type or beginning that did not \
+        condition: "from some instant to the end, or all along after the warm-up, {SUBSTANTIAL} or more of an \
+                    endpoint's successful responses had a status, media type or beginning that did not \
                     occur before, or read as errors where those before do not; or, where one \
-                    request is sent again and again, all had another \
-                    length; or {FASTER_SHARE} or more had the same status, another type or \
+                    request is sent again and again, all had another length; or {FASTER_SHARE} or more had the same status, another type or \
                     beginning, and were {FASTER} times faster than the rest; or {SUBSTANTIAL} or \
                     more were of another kind and came in turns, with {FEWER_TURNS} times fewer \
                     changes than in a mix; or {RARE} or more did so again and again; or, where one \
                     request is sent again and again, {NEW} or more had the same status as the rest \
-                    and another media type, or no body. Or, from \
-                    some instant to the end, {NEW} or more were of a kind that would have been met \
+                    and another media type, or no body. Or, from some instant to the end, {NEW} or more were of a kind that would have been met \
                     before had it come as often then; or, of one request whose bodies are of few \
                     different words, {NEW} or more read as errors or ask to log in; or {NEW} or more of an endpoint's responses were redirects \
-                    (304 is not one) and the others were not. Bodies of the same length are told apart \
+                    (304 is not one) and the others were not; or {SUBSTANTIAL} or more of the warm-up's were of a kind \
+                    that did not come in the window. Bodies of the same length are told apart \
                     by their first words while there are few different ones",
         consequence: "INVALID: the figures mix two different things, one of which may be an \
-                      error page with a good status. A note where only one of the last three holds, something \
-                      that began to happen, words or redirects; and where different requests to one endpoint had two media types",
+                      error page with a good status. A note where only one of the last four holds, something \
+                      that began to happen, words, redirects or a warm-up; and where different requests to one endpoint had two media types",
         advice: "Look at both responses. State what you expect with --expect-body-like, or with \
                  a check in a workload file, so that other responses count as failures.",
         brief: "unexpected responses may have come: see --details",

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use model::units::{MILLISECOND, exact_duration};
+use model::units::{MILLISECOND, SECOND, exact_duration, show_duration};
 use model::{ErrorClass, Nanos};
 use net::{Close, Failure, Net, Operation};
 use wire::WireError;
@@ -16,6 +16,11 @@ use crate::recorder::{Attempt, InFlight, Recorder};
 /// doubles up to a second.
 const FIRST_BACKOFF: Nanos = 10 * MILLISECOND;
 const BACKOFF_DOUBLINGS: u16 = 7;
+/// How long a connection must have been idle before its last request for a server's time-out to have ended it: servers wait
+/// for seconds, and more.
+const IDLE: Nanos = SECOND;
+/// How soon after that request it must have ended: the way there and back.
+const AT_ONCE: Nanos = 100 * MILLISECOND;
 
 impl Worker {
     pub(super) fn failed<N: Net>(&mut self, net: &mut N, j: u32, failure: Failure, now: Nanos) {
@@ -138,7 +143,8 @@ impl Worker {
         self.go_on(net, j, now);
     }
 
-    /// Counts every request under way on `j` as failed.
+    /// Counts every request under way on `j` as failed. Where the connection had been idle, the words say so: a server that
+    /// closes it just then is there.
     pub(super) fn lose_flights(
         &mut self,
         j: u32,
@@ -146,9 +152,33 @@ impl Worker {
         class: ErrorClass,
         sample: impl Fn() -> String,
     ) {
+        let is_cut = matches!(class, ErrorClass::Read | ErrorClass::Write);
+        let idle = if is_cut { self.idle_before(j, now) } else { None };
+        let sample = || match idle {
+            None => sample(),
+            Some(idle_ns) => format!(
+                "{}; the connection had been idle for {} before, and the server may have closed it for that",
+                sample(),
+                show_duration(idle_ns)
+            ),
+        };
         self.end_without_response(j, now, class, |recorder, flight| {
+            let counts = idle.is_some() && recorder.measures(flight.due);
+            recorder.tally.idle_cuts += u64::from(counts);
             recorder.failed(flight.attempt(), class, &sample);
         });
+    }
+
+    /// For how long nothing had been under way on `j` before the request that was sent just now and waits there without a
+    /// byte of its response, if that was long.
+    fn idle_before(&self, j: u32, now: Nanos) -> Option<Nanos> {
+        let Conn { in_flight, had_response, first, .. } = self.conns[j];
+        if in_flight == 0 || !had_response || first > 0 {
+            return None;
+        }
+        let sent = self.conns.oldest(j).sent;
+        let idle_ns = sent.saturating_sub(self.conns.last_response(j));
+        (idle_ns >= IDLE && now.saturating_sub(sent) <= AT_ONCE).then_some(idle_ns)
     }
 
     /// Ends every request in flight on `j`, oldest first, without a response; `count` counts each.

@@ -253,6 +253,9 @@ impl Worker {
         let status = look.status;
         let mut failure = failure(&self.job.plan, flight.endpoint, status);
         let service_ns = now.saturating_sub(flight.sent);
+        if measured {
+            self.conns.took(j, service_ns);
+        }
         let seen = ResponseShape { endpoint: flight.endpoint, look, bytes, service_ns, now };
         if self.incoming.coded.is_some() && failure.is_none() && !self.is_like_first(seen) {
             failure = Some(ErrorClass::Check);
@@ -267,7 +270,7 @@ impl Worker {
         self.recorder.landed(flight, now);
         self.recorder.watch.served |= failure.is_none();
         self.recorder.completed(flight, WholeResponse { first, status, failure, check }, now);
-        if failure.is_none() && measured {
+        if failure.is_none() && self.recorder.counts(flight.due) {
             self.recorder.kinds.record(j, seen);
         }
         self.recorder.kinds.over(j);

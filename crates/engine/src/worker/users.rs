@@ -2,7 +2,7 @@
 
 use model::{Nanos, UserTally};
 
-use super::Worker;
+use super::{Pace, Worker};
 
 /// Attempts that fail one after the other before a user that was served counts as left.
 const FAILED_IN_A_ROW: u32 = 3;
@@ -40,6 +40,10 @@ impl Worker {
             }
             (served, waited) => {
                 tally.served(served.into());
+                // In an open loop some connections are used only while others wait for responses.
+                if matches!(self.pace, Pace::Closed { .. }) {
+                    tally.fastest(served.into(), self.conns.fastest(j));
+                }
                 if let Some(waited) = waited.filter(|_| self.is_left(tries)) {
                     tally.left(waited);
                 }

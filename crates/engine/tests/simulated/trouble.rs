@@ -1,12 +1,13 @@
 //! One kind of trouble at a time, counted in its class.
 
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
+use model::{ReasonCode, Run};
 use net::Close;
 use target::Options;
 use testkit::sim::{Conditions, Cut, Delay, HostLimits};
 
 use crate::harness::{Load, Outcome, address, closed, drive, open};
-use crate::server::{Log, OK, Reply, built_in, scripted, scripted_early};
+use crate::server::{Log, NthRequest, OK, Reply, built_in, scripted, scripted_early};
 
 fn alone(load: &Load) -> Outcome {
     drive(load, |_| Vec::new())
@@ -43,6 +44,41 @@ fn a_response_after_the_time_out_is_none_though_no_scan_came_by() {
         let totals = &run.totals;
         assert!(totals.attempts > 100, "{totals:?}");
         assert_eq!((totals.succeeded, totals.errors.timeout), (0, totals.attempts));
+    }
+}
+
+/// As of a server whose time-out for idle connections is as long as its users' pace.
+#[test]
+fn connections_that_end_after_they_were_idle_are_told_from_others() {
+    let run = |pace_ns, ends: fn(NthRequest) -> bool| {
+        let load = closed(4).with(|plan| {
+            (plan.duration_ns, plan.pace_ns) = (Some(10 * SECOND), Some(pace_ns));
+        });
+        let reply = move |request| match ends(request) {
+            true => Reply::bytes(b"").ending(Close::Flush),
+            false => Reply::ok_after(MILLISECOND),
+        };
+        drive(&load, |world| {
+            scripted(world, &load.request, move |request| Some(reply(request))).0
+        })
+        .run
+    };
+    let is_gone = |run: &Run| {
+        let reasons = verdict::judge(run).reasons;
+        reasons.iter().any(|reason| reason.code == ReasonCode::ServerGone)
+    };
+    let idled = run(2 * SECOND, |request| request.nth_on_conn > 0);
+    let totals = &idled.totals;
+    let sample = &totals.error_samples["read"];
+    assert!(sample.contains("without a response; the connection had been idle for "), "{sample}");
+    assert!(totals.errors.read > 0 && !is_gone(&idled), "{totals:?}");
+    assert_eq!(totals.idle_cuts, Some(totals.errors.read));
+    // New ones as well, and ones that were in use.
+    let half = run(2 * SECOND, |request| request.nth % 2 == 1);
+    let busy = run(20 * MILLISECOND, |request| request.nth_on_conn > 0);
+    for run in [half, busy] {
+        assert!(run.totals.idle_cuts.is_none_or(|cuts| cuts < run.totals.errors.read / 2));
+        assert!(is_gone(&run), "{:?}", run.totals);
     }
 }
 

@@ -168,6 +168,24 @@ fn healthy_servers_and_loads_starve_no_user() {
 }
 
 #[test]
+fn users_of_a_slow_instance_are_named_where_each_keeps_a_pace() {
+    let load = closed(10).with(|plan| {
+        (plan.duration_ns, plan.pace_ns) = (Some(15 * SECOND), Some(600 * MILLISECOND));
+    });
+    let of = |is_slow: fn(NthRequest) -> bool| {
+        driven(&load, move |request| {
+            let after = if is_slow(request) { 500 * MILLISECOND } else { MILLISECOND };
+            Some(Reply::ok_after(after))
+        })
+    };
+    let run = of(|request| request.conn.is_multiple_of(5));
+    assert_eq!(starved(&run), Some(Verdict::Valid), "{:?}", run.users);
+    // As often slow, for each of them.
+    let run = of(|request| (request.nth_on_conn + u64::from(request.conn)).is_multiple_of(5));
+    assert_eq!(starved(&run), None, "{:?}", run.users);
+}
+
+#[test]
 fn a_server_that_fails_often_is_not_one_that_starves() {
     for seed in 0..20 {
         let load = Load { seed, ..closed(50) }.with(|plan| {
@@ -200,6 +218,31 @@ fn kinds_of_responses_are_kept_with_when_they_came() {
     );
     assert_eq!(first.responses + then.responses, run.totals.succeeded);
     assert!(first.last_ns < then.first_ns && then.first_ns > 19 * SECOND / 10, "{then:?}");
+}
+
+/// Each user has one good response in the window at most.
+#[test]
+fn a_page_of_errors_since_the_warm_up_is_named() {
+    let of = |since: u64| {
+        let load = closed(4).with(|plan| {
+            (plan.warmup_ns, plan.duration_ns) = (SECOND, Some(3 * SECOND));
+        });
+        driven(&load, move |request| {
+            let bytes = if request.at < since { OK } else { PAGE };
+            Some(Reply { after: 50 * MILLISECOND, ..Reply::bytes(bytes) })
+        })
+    };
+    // The run begins some milliseconds after the world.
+    let run = of(SECOND + 20 * MILLISECOND);
+    assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::ForGood));
+    let page = run.response_kinds.last().expect("a kind");
+    assert_eq!(page.beginning.as_deref(), Some("<h1>Sorry.</h1>"));
+    assert_eq!(page.media_type.as_deref(), Some("text/html"));
+    let counted: u64 = run.response_kinds.iter().map(|kind| kind.responses).sum();
+    assert_eq!(counted, run.totals.succeeded);
+    let run = of(SECOND / 2);
+    assert_eq!(run.response_changes.first().map(|change| change.how), Some(Changed::Warmup));
+    assert_eq!(of(u64::MAX).response_changes, []);
 }
 
 /// `{"status":"ok"}`, or `"no"`: bodies of one length and type.

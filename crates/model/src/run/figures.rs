@@ -53,6 +53,11 @@ pub struct Totals {
     /// is not decoded. Among the failures of class `check`; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<u64>,
+    /// Requests that failed without a response as their connection, idle for a second or more before, ended within 0.1 s:
+    /// a server's time-out for idle connections may do that. Among the failures of class `read` and `write`; absent
+    /// where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cuts: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Responses by status.

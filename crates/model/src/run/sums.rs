@@ -55,6 +55,7 @@ impl Sums {
             (&mut totals.surplus_responses, tally.surplus_responses),
             (&mut totals.unsolicited, tally.unsolicited),
             (&mut totals.unchecked, tally.unchecked),
+            (&mut totals.idle_cuts, tally.idle_cuts),
         ] {
             if n > 0 {
                 *sum = Some(sum.unwrap_or(0).saturating_add(n));

@@ -6,7 +6,7 @@ use model::units::SECOND;
 use model::{ReasonCode, Verdict};
 use target::Stall;
 
-use crate::claims::{healthy, reported};
+use crate::claims::{healthy, refused, reported};
 use crate::harness::{self, PLIMSOLL, end, load, plimsoll, server, server_with, url};
 use crate::{alone, slow};
 
@@ -60,6 +60,25 @@ fn fast_503s() {
     let loaded = load(&url(&server, "/status/503"), "-c 4 -d 500ms");
     assert_eq!(loaded.ended.code, 98);
     assert_eq!(reported(&loaded.run, ReasonCode::FastErrors), Verdict::Invalid);
+}
+
+#[test]
+#[ignore = "measures; `cargo xtask truth gallery` runs it"]
+fn an_endpoint_that_serves_nobody() {
+    let (_alone, server) = (alone(), server());
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mix.yaml");
+    let of = |rare: &str| {
+        let text = format!(
+            "target: {}\nendpoints:\n- {{path: /delay/5ms, weight: 95}}\n- {{path: {rare}, weight: 5}}\n",
+            url(&server, "")
+        );
+        std::fs::write(&file, text).expect("a workload");
+        load(&file.display().to_string(), "-c 4 -t 1 -d 3s")
+    };
+    let (dead, known) = (of("/status/500"), [ReasonCode::SharedCores, ReasonCode::WindowTooShort]);
+    refused("an endpoint of 5 % serves nobody", &dead, ReasonCode::FastErrors);
+    healthy("an endpoint of 5 %", &of("/delay/6ms").run, &known);
 }
 
 #[test]

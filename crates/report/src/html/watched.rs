@@ -9,6 +9,7 @@ use model::units::show_duration;
 use super::parts;
 use crate::charts;
 use crate::figure::{bytes, count, share};
+use crate::text::dropped_samples;
 
 /// Sources with their charts and main figures.
 pub(super) fn watched(run: &Run, observed: &Observed) -> Markup {
@@ -19,6 +20,7 @@ pub(super) fn watched(run: &Run, observed: &Observed) -> Markup {
                 p { (parts::outside(&source.name)) ": no samples from " (show_duration(gap.from_ns)) " to "
                     (show_duration(gap.to_ns)) ": " (parts::outside(&gap.error)) "." }
             }
+            @if let Some(dropped) = dropped_samples(source) { p { (dropped) "." } }
         }
         @for chart in charts::watched(run) { (parts::samples(&chart.chart())) }
     }

@@ -10,6 +10,7 @@ use model::units::show_duration;
 use model::validity::{Reason, Verdict};
 use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
+use verdict::exit;
 use verdict::validity::{brief_advice, shows_no_rate};
 
 use super::detail::{self, named};
@@ -84,7 +85,7 @@ fn verdict(run: &Run, style: Style) -> String {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
     }
-    if let Some(words) = verdict::exit::of_lower_bound(run) {
+    if let Some(words) = exit::of_lower_bound(run).or_else(|| exit::of_borne_absence(run)) {
         out += &paragraph_in(&words, "  ", style.columns);
     }
     out

@@ -1,10 +1,10 @@
-//! Sources that failed while a run was watched, or told nothing, a line for each.
+//! Sources that failed while a run was watched, told nothing or more than could be taken, a line for each.
 
 use model::Run;
 use model::observed::ObservedSource;
 use model::units::{Nanos, SECOND, show_duration};
 
-use crate::figure::clean;
+use crate::figure::{clean, count};
 
 /// Longest an error may be.
 const LONGEST: usize = 300;
@@ -13,13 +13,23 @@ const TIME_FOR_A_SAMPLE: Nanos = 2 * SECOND;
 
 /// What is missing, by source: for how long, and why it failed first.
 pub(super) fn lines(run: &Run) -> Vec<String> {
-    sources(run).filter_map(line).collect()
+    sources(run).flat_map(|source| line(source).into_iter().chain(dropped_samples(source))).collect()
 }
 
 /// The same without those that had no time for a sample.
 pub(super) fn failures(run: &Run) -> Vec<String> {
     let had_time = run.totals.duration_ns >= TIME_FOR_A_SAMPLE;
-    sources(run).filter(|source| had_time || !source.gaps.is_empty()).filter_map(line).collect()
+    let failed = |source: &ObservedSource| had_time || !source.gaps.is_empty();
+    let failure = |source: &ObservedSource| line(source).filter(|_| failed(source)).into_iter().chain(dropped_samples(source));
+    sources(run).flat_map(failure).collect()
+}
+
+/// That samples came faster than they could be taken, if so.
+pub(crate) fn dropped_samples(source: &ObservedSource) -> Option<String> {
+    (source.dropped > 0).then(|| {
+        let (name, dropped) = (clean(&source.name, LONGEST), count(source.dropped));
+        format!("{name}: {dropped} samples came faster than they could be taken, and are in no figure")
+    })
 }
 
 fn sources(run: &Run) -> impl Iterator<Item = &ObservedSource> {
@@ -82,6 +92,17 @@ mod tests {
             assert_eq!(failures.len(), usize::from(told.is_some()), "{failures:?}");
             assert!(failures.iter().all(|line| line.starts_with(told.unwrap())), "{failures:?}");
         }
+    }
+
+    #[test]
+    fn samples_that_were_dropped_are_told() {
+        let figures = BTreeMap::from([("cpu.cores".to_owned(), Figure::default())]);
+        let name = "app".to_owned();
+        let source = ObservedSource { name, samples: 9, figures, ..ObservedSource::default() };
+        assert_eq!(lines(&watched(source.clone())), Vec::<String>::new());
+        let run = watched(ObservedSource { dropped: 1200, ..source });
+        let told = "app: 1,200 samples came faster than they could be taken, and are in no figure";
+        assert_eq!((lines(&run), failures(&run)), (vec![told.to_owned()], vec![told.to_owned()]));
     }
 
     #[test]

@@ -45,10 +45,21 @@ fn body(text: &str, ns: u64) -> Response {
 }
 
 /// A run of `seconds` with `per_s` responses each, made by `response` of the instant.
-fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> Kinds {
+fn run(seconds: u32, per_s: u64, response: impl FnMut(u64) -> Response) -> Kinds {
+    warmed_up(0, seconds, per_s, response)
+}
+
+/// The same, of which so many seconds are the warm-up.
+fn warmed_up(
+    warmup: u32,
+    seconds: u32,
+    per_s: u64,
+    mut response: impl FnMut(u64) -> Response,
+) -> Kinds {
     let mut kinds = Kinds::default();
     let mut last = Look::default();
     for index in 0..seconds {
+        let phase = if index < warmup { Phase::Warmup } else { Phase::Window };
         let start_ns = u64::from(index) * SECOND;
         let mut tally = Tally::default();
         for n in 0..per_s {
@@ -59,7 +70,7 @@ fn run(seconds: u32, per_s: u64, mut response: impl FnMut(u64) -> Response) -> K
         }
         kinds.add(&Interval {
             tally,
-            ..Interval::new(index, Phase::Window, start_ns, start_ns + SECOND)
+            ..Interval::new(index, phase, start_ns, start_ns + SECOND)
         });
     }
     kinds
@@ -105,6 +116,55 @@ fn a_page_of_errors_with_a_good_status_is_dated() {
             assert_eq!(change.after.most_bytes, after.1);
         }
     }
+}
+
+#[test]
+fn a_page_of_errors_since_the_warm_up_is_dated() {
+    let page = of(200, 2, b'<', 900, MILLISECOND);
+    for (one_request, down) in [(true, 2 * SECOND), (false, 2 * SECOND), (true, 2_100_000_000)] {
+        let kinds = warmed_up(2, 6, 100, |at| if at < down { JSON } else { page });
+        let change = find(&kinds, &fixture::plan(), one_request).pop().expect("a change");
+        assert_eq!((change.how, change.since_ns), (Changed::ForGood, down));
+        assert_eq!((change.before.most_bytes, change.after.most_bytes), (15, 900));
+    }
+    // Half of them, of the same media type.
+    let (text, mut nth) = (of(200, 1, b'a', 35, MILLISECOND), 0);
+    let kinds = warmed_up(2, 6, 100, |at| {
+        nth += 1;
+        if at >= 2 * SECOND && nth % 2 == 0 { text } else { JSON }
+    });
+    let change = find(&kinds, &fixture::plan(), false).pop().expect("a change");
+    assert!(is_substantial(&change) && (change.share - 0.5).abs() < 0.01, "{}", change.share);
+}
+
+#[test]
+fn what_the_warm_up_had_as_well_is_no_change() {
+    let created = of(201, 1, b'{', 15, MILLISECOND);
+    let mut draws = Draws(11);
+    let mut mixed = |_: u64| if draws.below(4) == 0 { created } else { JSON };
+    assert_eq!(find(&warmed_up(2, 6, 100, &mut mixed), &fixture::plan(), false), []);
+    // Of a warm-up with few responses little is known.
+    let at_first = |at: u64| if at < SECOND { created } else { JSON };
+    assert_eq!(found(&warmed_up(1, 6, 10, at_first)), None);
+    // Lists that grow.
+    let grown = |at: u64| of(200, 1, b'[', if at < SECOND { 10 } else { 900 }, MILLISECOND);
+    assert_eq!(find(&warmed_up(1, 6, 100, grown), &fixture::plan(), false), []);
+}
+
+/// It settled, or broke, before the window began.
+#[test]
+fn what_the_warm_up_alone_had_is_a_note() {
+    let created = of(201, 1, b'{', 15, MILLISECOND);
+    let at_first = |at: u64| if at < SECOND { created } else { JSON };
+    for one_request in [true, false] {
+        let kinds = warmed_up(2, 6, 100, at_first);
+        let change = find(&kinds, &fixture::plan(), one_request).pop().expect("a note");
+        assert!(change.how == Changed::Warmup && !is_substantial(&change), "{change:?}");
+        assert_eq!((change.before.status, change.after.status, change.share), (201, 200, 0.5));
+    }
+    // A moment at its beginning.
+    let a_moment = |at: u64| if at < SECOND / 5 { created } else { JSON };
+    assert_eq!(found(&warmed_up(2, 6, 100, a_moment)), None);
 }
 
 #[test]

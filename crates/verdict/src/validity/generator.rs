@@ -2,7 +2,7 @@
 
 use model::run::WorkerShare;
 use model::units::{MILLISECOND, SECOND, show_duration};
-use model::{Run, Verdict};
+use model::{PERCENTILES, Percentile, Run, Verdict};
 
 use super::Finding;
 use super::machine::COUNTED_NS;
@@ -19,7 +19,7 @@ const WAITED: f64 = 0.01;
 pub(super) const CROWDED: f64 = 0.1;
 /// Lateness that never matters, in nanoseconds.
 pub(super) const ON_TIME_NS: u64 = MILLISECOND;
-/// Share of response p99 that late p99 may make up.
+/// Share of a percentile of response time that the same one of lateness may make up.
 pub(super) const LATE: f64 = 0.1;
 /// Share above which the response times are the generator's.
 pub(super) const MOSTLY_LATE: f64 = 0.5;
@@ -129,18 +129,26 @@ fn queued_for_others(run: &Run, worker: &WorkerShare) -> f64 {
 }
 
 pub(super) fn late(run: &Run) -> Option<Finding> {
-    let (late, response) = (run.late_ns.p99, run.response_ns.p99);
+    let Percentile { name, of, .. } = judged_by(run.late_ns.count);
+    let (late, response) = (of(&run.late_ns), of(&run.response_ns));
     if late <= ON_TIME_NS || late as f64 <= LATE * response as f64 {
         return None;
     }
     let mostly = late as f64 > MOSTLY_LATE * response as f64;
     let consequence = if mostly { Verdict::Invalid } else { Verdict::LowerBound };
     let evidence = format!(
-        "requests left late: p99 {}, of a response p99 of {}",
+        "requests left late: {name} {}, of a response {name} of {}",
         show_duration(late),
         show_duration(response)
     );
     Some((consequence, evidence))
+}
+
+/// The highest percentile, up to p99, that so many arrivals show: of fewer it is one or two of them, and one wake-up of the
+/// machine makes it.
+fn judged_by(arrivals: u64) -> &'static Percentile {
+    let shown = |known: &&Percentile| known.share <= 0.99 && known.enough() <= arrivals;
+    PERCENTILES.iter().rfind(shown).unwrap_or(&PERCENTILES[0])
 }
 
 pub(super) fn below_offered(run: &Run) -> Option<Finding> {

@@ -5,7 +5,7 @@ use model::timeline::Point;
 use model::units::{SECOND, exact_duration, show_duration};
 use model::{Block, ErrorClass, Nanos, Run, Verdict};
 
-use super::{Finding, idle};
+use super::{Finding, endpoints, idle};
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
 use crate::gone::{count_not_made, gone};
@@ -71,6 +71,14 @@ pub(super) fn ended_in_warmup(run: &Run) -> bool {
 }
 
 pub(super) fn failing(run: &Run) -> Option<Finding> {
+    match (failing_in_all(run), endpoints::dead(run)) {
+        (in_all, None) => in_all,
+        (None, Some(dead)) => Some((Verdict::Invalid, dead)),
+        (Some((_, in_all)), Some(dead)) => Some((Verdict::Invalid, format!("{in_all}; {dead}"))),
+    }
+}
+
+fn failing_in_all(run: &Run) -> Option<Finding> {
     let errors = &run.totals.errors;
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;
@@ -278,6 +286,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
         Changed::Mixed => mixed(first),
         Changed::Errors => errors(first),
         Changed::Redirects => redirects(first, run),
+        Changed::Warmup => in_warmup(first),
     };
     let more = match others.len() {
         0 => String::new(),
@@ -285,7 +294,7 @@ pub(super) fn changed(run: &Run) -> Option<Finding> {
     };
     let evidence = format!("{what}: {} became {}{more}", kind(&first.before), kind(&first.after));
     let evidence = match first.how {
-        Changed::ForGood => evidence,
+        Changed::ForGood | Changed::Warmup => evidence,
         Changed::Faster
         | Changed::Turns
         | Changed::Mixed
@@ -308,6 +317,11 @@ fn new_kind(begun: &[&ResponseChange], run: &Run) -> Option<Finding> {
         Changed::Mixed => mixed(first),
         Changed::Errors => errors(first),
         Changed::Redirects => redirects(first, run),
+        Changed::Warmup => {
+            let (before, after) = (kind(&first.before), kind(&first.after));
+            let what = in_warmup(first);
+            return Some((Verdict::Valid, format!("{what}: {before} became {after}{more}")));
+        }
         _ => format!(
             "from {} after the start to the end {} of the responses{of} were of a kind that had not occurred before",
             show_duration(first.since_ns),
@@ -344,6 +358,12 @@ fn redirects(change: &ResponseChange, run: &Run) -> String {
     let to =
         to.map_or_else(String::new, |to| format!(", the first one of the run to {}", shown(to)));
     format!("{share} of the responses{of} were redirects{to}, and count as successes")
+}
+
+/// That the window had no more of a part of the warm-up's responses, in words.
+fn in_warmup(change: &ResponseChange) -> String {
+    let (share, of) = (share(change.share), of_endpoint(change));
+    format!("{share} of the warm-up's responses{of} were of a kind that did not come in the window")
 }
 
 fn of_endpoint(change: &ResponseChange) -> String {

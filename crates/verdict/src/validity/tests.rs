@@ -1,5 +1,6 @@
 //! One case at least for every rule: a sound run, spoilt on purpose.
 
+mod endpoints;
 mod generator;
 mod idle;
 mod machine;

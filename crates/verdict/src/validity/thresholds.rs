@@ -6,7 +6,7 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{generator, idle, machine, observed, pauses, responses, steady, users, way, window};
+use super::{endpoints, generator, idle, machine, observed, pauses, responses, steady, users, way, window};
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
 
@@ -28,6 +28,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("FAILING", share(responses::FAILING)),
             ("HALF_FAILING", share(responses::HALF_FAILING)),
             ("ONLY_FAILING", share(responses::ONLY_FAILING)),
+            ("ENOUGH", endpoints::ENOUGH.to_string()),
         ],
         ReasonCode::WorkersSaturated => {
             vec![("BUSY", share(generator::BUSY)), ("CROWDED", share(generator::CROWDED))]
@@ -78,6 +79,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("HELD_TIMES", users::HELD_TIMES.to_string()),
             ("UNEVEN", users::UNEVEN.to_string()),
             ("UNEVEN_FROM", users::UNEVEN_FROM.to_string()),
+            ("SLOWER", time(users::SLOWER_NS)),
             ("MANY", share(users::MANY)),
             ("MUTE", share(users::MUTE.1)),
         ],

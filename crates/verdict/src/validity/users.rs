@@ -1,6 +1,6 @@
 //! Rules about users: who was served at all, and how evenly.
 
-use model::units::{SECOND, show_duration};
+use model::units::{MILLISECOND, SECOND, show_duration};
 use model::{Nanos, Run, Users, Verdict};
 
 use super::Finding;
@@ -40,6 +40,8 @@ pub const UNEVEN_FROM: u64 = 4;
 const ENOUGH_EACH: u64 = 50;
 /// Users from which on there is a tenth of them.
 const TENTHS: u64 = 10;
+/// How much longer than half of all responses the fastest one of a user takes, at least, that is served slowly.
+pub(super) const SLOWER_NS: Nanos = MILLISECOND;
 
 /// Share of what a pace asks for that may be missing.
 pub(super) const BEHIND: f64 = 0.1;
@@ -70,7 +72,10 @@ pub(super) fn starved(run: &Run) -> Option<Finding> {
     let users = run.users.as_ref()?;
     let (unserved, left) = (unserved(run, users), left(run, users));
     if unserved == 0 && left == 0 {
-        return held(run, users).or_else(|| mute(run, users)).or_else(|| uneven(run, users));
+        return held(run, users)
+            .or_else(|| mute(run, users))
+            .or_else(|| uneven(run, users))
+            .or_else(|| slower(run, users));
     }
     let of = counted(users.wanting() as f64, "user");
     let mut parts = Vec::new();
@@ -289,6 +294,33 @@ fn uneven(run: &Run, users: &Users) -> Option<Finding> {
         grouped(users.p10 as f64, 0),
         grouped(users.p90 as f64, 0),
         percent(users.best_tenth_share.unwrap_or(0.0))
+    );
+    Some((Verdict::Valid, evidence))
+}
+
+/// Users of a closed loop of whom each asks for the same mix, and some never had a response that was nearly as fast as half
+/// of all: of fifteen or more, by chance none of ten thousand. A flow may have many slow steps in a row.
+fn slower(run: &Run, users: &Users) -> Option<Finding> {
+    let plan = &run.plan;
+    let alike = plan.rate_per_s.is_none()
+        && plan.ramp_ns == 0
+        && plan.stages.is_empty()
+        && plan.mix.flows.is_empty()
+        && plan.mix.endpoints.iter().all(|endpoint| endpoint.connections.is_none());
+    let usual_ns = run.service_ns.p50;
+    let slow_ns = usual_ns.saturating_mul(UNEVEN).max(usual_ns.saturating_add(SLOWER_NS));
+    let all = users.fastest.values().copied().fold(0, u64::saturating_add);
+    let slow = users.fastest.range(slow_ns..).map(|(_, &n)| n).fold(0, u64::saturating_add);
+    if !alike || all < UNEVEN_FROM || slow == 0 || slow.saturating_mul(TENTHS) < all {
+        return None;
+    }
+    let evidence = format!(
+        "users (connections) were served unevenly: {} of {} never had a response in less than {}, and half of all \
+         responses took {} or less, as where one of the instances behind an address is slow",
+        grouped(slow as f64, 0),
+        grouped(all as f64, 0),
+        show_duration(shortest(&users.fastest, slow)),
+        show_duration(usual_ns)
     );
     Some((Verdict::Valid, evidence))
 }

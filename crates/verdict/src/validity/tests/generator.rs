@@ -1,5 +1,7 @@
 //! Rules about the generator.
 
+use model::Summary;
+
 use super::*;
 
 /// Half of 10,000 arrivals not sent, with all ten connections in use.
@@ -59,6 +61,24 @@ fn rules_about_the_generator() {
             "99.00 % of the 1,000/s offered were sent as 990/s: 100 arrivals",
         ),
     ]);
+}
+
+/// One wake-up of the machine is p99 of fifty arrivals, though none of what they show.
+#[test]
+fn of_few_arrivals_one_that_is_late_is_not_held_against_them() {
+    let late = |arrivals: u64, p75: u64| {
+        move |run: &mut Run| {
+            run.late_ns = Summary { p75, p99: 3 * MILLISECOND, ..around(100_000, arrivals) };
+            run.response_ns.p99 = 4 * MILLISECOND;
+        }
+    };
+    let (_, codes, text) = judged(open(), late(50, 100_000));
+    assert_eq!(codes, vec![], "{text}");
+    for (arrivals, p75, words) in [(50, 2 * MILLISECOND, "p75 2.00ms"), (1_000, 0, "p99 3.00ms")] {
+        let (verdict, codes, text) = judged(open(), late(arrivals, p75));
+        assert_eq!((verdict, codes), (Verdict::Invalid, vec![ReasonCode::LateSends]), "{text}");
+        assert!(text.contains(words), "{text}");
+    }
 }
 
 #[test]

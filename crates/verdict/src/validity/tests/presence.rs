@@ -66,6 +66,18 @@ fn a_server_that_went_away() {
             ReasonCode::ServerGone,
             "cut off some of its users: Connection refused",
         ),
+        (
+            "idle connections, and as many others",
+            closed(),
+            |run| {
+                dead(run, 12);
+                run.presence.as_mut().unwrap().silences.clear();
+                run.totals.idle_cuts = Some(20);
+            },
+            Verdict::Invalid,
+            ReasonCode::ServerGone,
+            "cut off some of its users",
+        ),
     ]);
 }
 
@@ -169,7 +181,7 @@ fn a_server_that_lets_nobody_connect_any_more() {
 #[test]
 fn failures_that_do_not_mean_the_server_is_gone() {
     type Spoil = (&'static str, fn(&mut Run));
-    let spoils: [Spoil; 6] = [
+    let spoils: [Spoil; 7] = [
         ("ports of this machine that ran out", |run| {
             dead(run, 12);
             run.presence.as_mut().unwrap().silences.clear();
@@ -197,6 +209,11 @@ fn failures_that_do_not_mean_the_server_is_gone() {
             dead(run, 3);
             run.totals.attempts = 20_000;
             run.presence.as_mut().unwrap().cut_ns = 0;
+        }),
+        ("idle connections that were cut off", |run| {
+            dead(run, 12);
+            run.presence.as_mut().unwrap().silences.clear();
+            run.totals.idle_cuts = Some(37);
         }),
         ("measured before", |run| {
             dead(run, 12);

@@ -208,6 +208,24 @@ fn a_part_that_is_redirected_is_a_note_with_where_to() {
 }
 
 #[test]
+fn what_the_warm_up_alone_had_is_a_note_with_both_kinds() {
+    let kind = |status| model::kinds::ResponseKind { status, ..Default::default() };
+    let (found, codes, text) = judged(closed(), |run| {
+        run.response_changes = vec![model::kinds::ResponseChange {
+            how: model::kinds::Changed::Warmup,
+            before: kind(201),
+            after: kind(200),
+            share: 0.5,
+            ..Default::default()
+        }];
+    });
+    assert_eq!((found, codes), (Verdict::Valid, vec![ReasonCode::ResponsesChanged]), "{text}");
+    let words = "50.00 % of the warm-up's responses were of a kind that did not come in the window: 201 of \
+                 0 bytes became 200 of 0 bytes. Look";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
 fn a_server_that_leaves_a_handshake_unanswered_may_speak_no_tls() {
     let text = |tls: Option<model::plan::TlsPlan>, mismatches: Option<u64>| {
         let mut run = closed();

@@ -121,6 +121,36 @@ fn uneven_service_of_few_users_is_a_note() {
     }
 }
 
+/// Two of ten users are on an instance that takes 500 ms, and each user keeps a pace, so that all have as many responses.
+#[test]
+fn users_of_a_slow_instance_are_a_note() {
+    let fastest = |slow: u64, took_ns: u64| {
+        move |run: &mut Run| {
+            let fastest = BTreeMap::from([(MILLISECOND, 10 - slow), (took_ns, slow)]);
+            run.users = Some(Users { fastest, ..users(10) });
+        }
+    };
+    let (verdict, codes, text) = judged(closed(), fastest(2, 500 * MILLISECOND));
+    assert_eq!((verdict, codes), (Verdict::Valid, vec![ReasonCode::StarvedConnections]), "{text}");
+    let words = "2 of 10 never had a response in less than 500ms, and half of all responses took 2.00ms";
+    assert!(text.contains(words), "{text}");
+    for (name, run, slow, took_ns) in [
+        ("nearly as fast", closed(), 2, 5 * MILLISECOND),
+        ("none", closed(), 0, 500 * MILLISECOND),
+        ("an open loop uses some connections only when others wait", open(), 2, SECOND),
+    ] {
+        let (_, codes, text) = judged(run, fastest(slow, took_ns));
+        assert_eq!(codes, [], "{name}: {text}");
+    }
+    // Users who send something else.
+    let (_, codes, text) = judged(closed(), |run| {
+        fastest(2, SECOND)(run);
+        let own = |connections| model::EndpointPlan { connections, ..Default::default() };
+        run.plan.mix.endpoints = vec![own(Some(2)), own(None)];
+    });
+    assert_eq!(codes, [], "{text}");
+}
+
 #[test]
 fn what_is_no_starvation_is_not_named() {
     type Spoil = fn(&mut Run);
