@@ -460,8 +460,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Interrupted,
         condition: "the window ended early",
-        consequence: "INVALID when what was to be sent ended it (a script's error, a pool that was used up) in less than \
-                      {SHORTEST_PART}. Else a note: the figures are those of the part that ran",
+        consequence: "INVALID when less than {SHORTEST_PART} is there because of an error (a script's, a pool that was used \
+                      up, a full disk). Else a note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
         brief: "",
         check: window::interrupted,
