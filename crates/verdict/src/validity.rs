@@ -27,6 +27,7 @@ pub use advice::brief_advice;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
+pub use steady::stalls::{Stalls, stalls};
 pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
@@ -411,7 +412,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Dips,
         condition: "throughput fell or latency rose for a while by far more than the run's own \
-                    noise",
+                    noise; or, under a steady load, the longest responses of {STALLS} seconds or more were {LONGER} times \
+                    those of usual ones, alike, and came at even distances",
         consequence: "a note: a dip is caused by the server, and is a result",
         advice: "Look at the dips listed, and at what the server did at those times. Means hide \
                  them.",

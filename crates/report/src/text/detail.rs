@@ -6,7 +6,7 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words};
+use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words, stalls};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -31,6 +31,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         statuses(run, style),
         kinds(run, style),
         errors(run, style),
+        stalls(run).map(|stalls| named(style, "Stalls", &[stalls.words()])),
         dips(run, style),
         spectrum::section(run, style),
         generator(run, style),
