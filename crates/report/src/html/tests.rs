@@ -334,6 +334,39 @@ fn kinds_of_responses_are_shown_of_each_endpoint() {
     assert!(page.contains("Kinds of successful responses") && page.contains("POST /orders"));
 }
 
+/// What only the judgement knows of, such as other bodies of one length, is no less a difference.
+#[test]
+fn a_comparison_whose_judgement_is_withheld_says_so_at_its_head() {
+    use verdict::comparison::{Word, levels::AtLevel};
+
+    let all = curves();
+    let curves = &all[1..];
+    let joined = verdict::Diff::of(curves).unwrap();
+    let page = |withheld: &[&str]| {
+        let comparison = verdict::Comparison {
+            names: ["before".into(), "after".into()],
+            margin: 0.02,
+            by: String::new(),
+            effects: Vec::new(),
+            word: Word::Same,
+            withheld: withheld.iter().map(|&why| why.to_owned()).collect(),
+            invalid: false,
+            notes: Vec::new(),
+        };
+        let judgements = [vec![AtLevel { level: 100.0, comparison }]];
+        diff(&Comparison {
+            curves,
+            diff: &joined,
+            judgements: &judgements,
+            watched: &[],
+            command: &[],
+        })
+    };
+    let told = "after is not judged at 100 connections.";
+    assert!(page(&["their responses differ"]).contains(told));
+    assert!(!page(&[]).contains(told));
+}
+
 #[test]
 fn a_handful_of_requests_is_read_as_no_rate() {
     let mut few = fixture::sound::closed();
