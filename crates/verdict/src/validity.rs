@@ -283,9 +283,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::UncheckedResponses,
         condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
-                    or with a content coding other than gzip and deflate",
+                    or with a content coding other than gzip and deflate; or nearly all responses say nothing of their length and end with \
+                    their connection, and those to one request differ in length",
         consequence: "INVALID from {UNCHECKED} of the responses on, a note below: they count as failures, and nothing is known \
-                      of them",
+                      of them. A note where lengths differ: one that is cut short counts as a whole one",
         advice: "Ask for less or for another coding (-H 'Accept-Encoding: gzip'), check the status or a header instead, or use \
                  fewer connections where many long bodies come at once.",
         brief: "bodies were not checked: --details says why",

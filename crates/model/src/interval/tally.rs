@@ -80,6 +80,9 @@ pub struct Tally {
     /// Responses that failed a check because their bodies could not be looked into here.
     #[serde(default)]
     pub unchecked: u64,
+    /// Responses whose bodies ended with their connection, as nothing said how long they are.
+    #[serde(default)]
+    pub until_close: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -154,6 +157,7 @@ impl Tally {
         self.surplus_responses = self.surplus_responses.saturating_add(other.surplus_responses);
         self.unsolicited = self.unsolicited.saturating_add(other.unsolicited);
         self.unchecked = self.unchecked.saturating_add(other.unchecked);
+        self.until_close = self.until_close.saturating_add(other.until_close);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.responses.merge(&other.responses);
