@@ -2,7 +2,7 @@
 //! of its second that throughput and percentiles stay on their trend; the longest response of the second shows it.
 
 use model::timeline::Point;
-use model::units::{MILLISECOND, Nanos, show_duration};
+use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Plan, Run};
 use statistics::order::median;
 
@@ -65,7 +65,8 @@ pub fn stalls(run: &Run) -> Option<Stalls> {
 
 /// Whether nothing in a load comes in waves: users with one pace, or steps of sessions, may ask for the same at once.
 fn is_steady(plan: &Plan) -> bool {
-    let pauses = plan.pace_ns.is_some() || plan.think_ns.is_some();
+    // Shorter ones come in every second.
+    let pauses = plan.pace_ns.max(plan.think_ns).is_some_and(|pause_ns| pause_ns >= SECOND);
     plan.stages.is_empty() && plan.recorded.is_none() && plan.mix.flows.is_empty() && !pauses
 }
 
