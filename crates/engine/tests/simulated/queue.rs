@@ -3,7 +3,6 @@
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Schedule};
 use target::{Options, Stall};
-
 use verdict::validity::stalls;
 
 use crate::harness::{HANDSHAKE, Load, WAY, closed, drive, open};
