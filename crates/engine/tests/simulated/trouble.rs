@@ -260,7 +260,7 @@ fn a_response_that_lasts_until_the_close_is_whole() {
 fn responses_that_last_until_the_close_and_differ_in_length_may_be_cut_short() {
     let told = |bodies: [&'static str; 2]| {
         let load = closed(2);
-        let mut nth = 0;
+        let mut nth = 0_usize;
         let reply = move |_| {
             nth += 1;
             let response = format!("HTTP/1.1 200 OK\r\n\r\n{}", bodies[nth % 2]);

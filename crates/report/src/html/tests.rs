@@ -320,15 +320,20 @@ fn kinds_of_responses_are_shown_of_each_endpoint() {
         ..Default::default()
     };
     // Those of one endpoint stand in the order of their number, and four of them.
-    of.response_kinds = [200, 206, 203, 202, 201].map(|status| kind(0, status, status.into())).into();
+    of.response_kinds =
+        [200, 206, 203, 202, 201].map(|status| kind(0, status, status.into())).into();
     of.response_kinds.push(kind(1, 201, 77));
     let style = crate::text::Style { columns: 100, ..Default::default() };
     let text = crate::text::details(&of, false, style);
     let from = text.find("\nResponses ").expect("a section");
     let words: Vec<&str> = text[from..].split_whitespace().collect();
     let words = words.join(" ");
-    let begins = ["Responses GET /items/{id} 206 (", "206 of 0 bytes 203 (", "203 of 0 bytes 202 ("];
-    assert!(words.starts_with(begins[0]) && begins.iter().all(|part| words.contains(part)), "{words}");
+    let begins =
+        ["Responses GET /items/{id} 206 (", "206 of 0 bytes 203 (", "203 of 0 bytes 202 ("];
+    assert!(
+        words.starts_with(begins[0]) && begins.iter().all(|part| words.contains(part)),
+        "{words}"
+    );
     assert!(words.contains("1 more kind in run.json (answer_kinds) POST /orders 77 ("), "{words}");
     let page = run(&of);
     assert!(page.contains("Kinds of successful responses") && page.contains("POST /orders"));

@@ -274,7 +274,8 @@ fn kinds(run: &Run, style: Style) -> Option<String> {
         lines.extend(kinds.iter().take(KINDS).map(line));
         lines.extend(kinds.len().checked_sub(KINDS + 1).map(|n| more(n + 1, "more kind")));
     }
-    lines.extend(of_endpoints.len().checked_sub(KINDS_OF + 1).map(|n| more(n + 1, "more endpoint")));
+    lines
+        .extend(of_endpoints.len().checked_sub(KINDS_OF + 1).map(|n| more(n + 1, "more endpoint")));
     (!lines.is_empty()).then(|| named(style, "Responses", &lines))
 }
 

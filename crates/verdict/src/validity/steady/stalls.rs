@@ -93,7 +93,8 @@ fn find(points: &[Point]) -> Option<Stalls> {
         at.iter().enumerate().all(|(nth, at)| (at - first - nth as f64 * period).abs() <= point);
     let throughout = first - start.start_ns as f64 <= period + point
         && end.start_ns as f64 - last <= period + point;
-    (alike && evenly && throughout && period >= POINTS_APART * start.duration_ns as f64).then(|| {
+    let apart = period >= POINTS_APART * start.duration_ns as f64;
+    (alike && evenly && throughout && apart).then(|| {
         let others = points.iter().filter(|point| !is_long(point));
         Stalls {
             count: stalls.len(),
