@@ -52,12 +52,13 @@ impl Stalls {
 pub fn stalls(run: &Run) -> Option<Stalls> {
     let found = find(window(run)).filter(|_| is_steady(&run.plan))?;
     let half_ns = found.length_ns / 2;
-    let own = run.generator.workers.iter().any(|worker| worker.paused_max_ns >= half_ns)
-        || run.observed_late_ns.max >= half_ns
-        || run
-            .generator
-            .machine
-            .is_some_and(|machine| machine.throttled > 0 || machine.stopped_max_ns >= half_ns);
+    let (workers, period_ns) = (&run.generator.workers, found.period_ns as f64);
+    let paused = workers.iter().any(|worker| worker.paused_max_ns >= half_ns);
+    // What a worker waited for a processor may all have been in the stalls.
+    let queued = workers.iter().any(|worker| worker.queued_ratio * period_ns >= half_ns as f64);
+    let machine = run.generator.machine;
+    let stopped = machine.is_some_and(|on| on.throttled > 0 || on.stopped_max_ns >= half_ns);
+    let own = paused || queued || stopped || run.observed_late_ns.max >= half_ns;
     // An endpoint that takes as long by its nature may be asked at even distances.
     let by_nature = run.endpoints.iter().any(|endpoint| endpoint.response_ns.p50 >= half_ns);
     (!own && !by_nature).then_some(found)

@@ -136,8 +136,9 @@ fn stalls_at_even_distances_are_told() {
 #[test]
 fn stalls_that_the_server_need_not_have_made_are_not_told() {
     assert!(stalls(&stalling(4.0, 60)).is_some());
-    let spoils: [fn(&mut Run); 5] = [
+    let spoils: [fn(&mut Run); 6] = [
         |run| run.generator.workers[0].paused_max_ns = SECOND / 3,
+        |run| run.generator.workers[0].queued_ratio = 0.08,
         |run| on(run, |machine| machine.throttled = 1),
         |run| run.observed_late_ns = around(SECOND / 3, 10_000),
         |run| run.plan.pace_ns = Some(4 * SECOND),
