@@ -79,12 +79,13 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
     }
 }
 
-/// The code of a sweep that was not interrupted. One whose load came to an end before its last level did could not be run. One level that cannot be believed (the last of a
+/// The code of a sweep that was not interrupted. One level that cannot be believed (the last of a
 /// climb often is) leaves the others their worth, so only a sweep without any that can fails. Nothing of
 /// the kind holds where the generator was not running, or the server was not the same: levels are compared,
 /// and one cannot be. Of a
 /// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
-/// what the rule is about, and one whose server went away cannot be believed as a whole.
+/// what the rule is about, one whose server went away cannot be believed as a whole, and one whose load came to its end
+/// within a level could not be run.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
     if sweep.levels.iter().any(|held| held.run.halted.is_some()) {
         return COULD_NOT_RUN;
