@@ -87,7 +87,7 @@ fn level_notes(judged: &[AtLevel], kind: LevelKind) -> impl Iterator<Item = Stri
             }
         }
     }
-    notes.into_iter().map(|(note, places)| match places.len() == judged.len() {
+    notes.into_iter().map(move |(note, places)| match places.len() == judged.len() {
         true => note.to_owned(),
         false => format!("{}: {note}", places.join(", ")),
     })
