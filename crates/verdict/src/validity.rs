@@ -283,8 +283,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::UncheckedResponses,
         condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
-                    or with a content coding other than gzip and deflate; or nearly all responses say nothing of their length and end with \
-                    their connection, and those to one request differ in length",
+                    or with a content coding other than gzip and deflate; or nearly all responses end with their connection as they have \
+                    no length, and those to one request differ in length",
         consequence: "INVALID from {UNCHECKED} of the responses on, a note below: they count as failures, and nothing is known \
                       of them. A note where lengths differ: one that is cut short counts as a whole one",
         advice: "Ask for less or for another coding (-H 'Accept-Encoding: gzip'), check the status or a header instead, or use \
@@ -412,9 +412,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Dips,
-        condition: "throughput fell or latency rose for a while by far more than the run's own \
-                    noise; or, under a steady load, the longest responses of {STALLS} seconds or more were {LONGER} times \
-                    those of usual ones, alike, and came at even distances",
+        condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
+                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances",
         consequence: "a note: a dip is caused by the server, and is a result",
         advice: "Look at the dips listed, and at what the server did at those times. Means hide \
                  them.",
