@@ -1,10 +1,10 @@
 //! `run.journal`: what a run brought so far, a line an interval, so that nothing measured is lost to
 //! a kill, a crash or a full disk. The first line is the run's head, with the objectives that it was
-//! to be judged by; the last one says how a run ended that came to its end.
+//! to be judged by; the last one says how a run ended that came to its end, or why the rest of it is missing.
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Take, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take, Write};
 use std::path::Path;
 
 use model::{Abort, Interval, Run, RunBuilder, RunHead};
@@ -71,7 +71,11 @@ impl std::error::Error for JournalError {}
 
 /// A journal being written.
 #[derive(Debug)]
-pub struct Journal(File);
+pub struct Journal {
+    file: File,
+    /// Where its last whole line ends, and where the one before it does.
+    ends: [u64; 2],
+}
 
 impl Journal {
     /// Begins a journal in `dir` of a run to be judged by `objectives`.
@@ -79,17 +83,20 @@ impl Journal {
     /// # Errors
     /// When it cannot be made or written to.
     pub fn create(dir: &Path, head: &RunHead, objectives: &[String]) -> io::Result<Self> {
-        let mut journal = Self(create_new(&dir.join(NAME), Readers::Owner)?);
+        let mut journal = Self { file: create_new(&dir.join(NAME), Readers::Owner)?, ends: [0; 2] };
         journal.write(&Head { run: head.clone(), objectives: objectives.to_vec() })?;
+        // The head never makes way.
+        journal.ends[1] = journal.ends[0];
         Ok(journal)
     }
 
     /// Appends an interval.
     ///
     /// # Errors
-    /// When it cannot be written. What has been written is a whole journal; no more must be appended.
+    /// When it cannot be written. What has been written is a whole journal that says why the rest is missing; no more must be
+    /// appended.
     pub fn append(&mut self, interval: &Interval) -> io::Result<()> {
-        self.write(interval)
+        self.write(interval).inspect_err(|error| self.break_off(error))
     }
 
     /// Notes how the run ended, behind its last interval.
@@ -99,7 +106,27 @@ impl Journal {
     pub fn end(&mut self, run: &Run) -> io::Result<()> {
         let Run { interrupted, aborted, halted, .. } = run;
         let (aborted, halted) = (aborted.clone(), halted.clone());
-        self.write(&Last { ended: Ended { interrupted: *interrupted, aborted, halted } })
+        let last = Last { ended: Ended { interrupted: *interrupted, aborted, halted } };
+        self.write(&last).inspect_err(|error| self.break_off(error))
+    }
+
+    /// Says behind the last whole line why the rest is missing. Where there is no room for that either, the last interval
+    /// makes way.
+    fn break_off(&mut self, error: &io::Error) {
+        let halted = Some(format!("the rest of the run could not be stored in {NAME}: {error}"));
+        let last = Last { ended: Ended { interrupted: true, aborted: None, halted } };
+        let [end, before] = self.ends;
+        let told = self.cut_to(end).and_then(|()| self.write(&last));
+        if told.is_err() {
+            // The failure reported is the first one.
+            let _ = self.cut_to(before).and_then(|()| self.write(&last));
+        }
+    }
+
+    /// Leaves so many bytes, and goes on behind them.
+    fn cut_to(&mut self, end: u64) -> io::Result<()> {
+        self.file.set_len(end)?;
+        self.file.seek(SeekFrom::Start(end)).map(drop)
     }
 
     fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
@@ -108,7 +135,9 @@ impl Journal {
             return Err(io::Error::other("an interval is too large for a line of it"));
         }
         text.push(b'\n');
-        self.0.write_all(&text)
+        self.file.write_all(&text)?;
+        self.ends = [self.ends[0] + text.len() as u64, self.ends[0]];
+        Ok(())
     }
 }
 
@@ -244,6 +273,25 @@ mod tests {
         assert!(
             again.interrupted && again.aborted == ended.aborted && again.halted == ended.halted
         );
+    }
+
+    #[test]
+    fn a_journal_that_cannot_go_on_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let head = fixture::head(fixture::plan());
+        let second = |index: u32| {
+            let start_ns = u64::from(index) * 1_000_000_000;
+            Interval::new(index, model::Phase::Window, start_ns, start_ns + 1_000_000_000)
+        };
+        let mut journal = Journal::create(dir.path(), &head, &[]).unwrap();
+        journal.append(&second(0)).unwrap();
+        // A line that the disk had no room for.
+        journal.file.write_all(b"{\"index\":1,\"pha").unwrap();
+        journal.break_off(&io::Error::from(io::ErrorKind::StorageFull));
+        let Replayed { run, damage, .. } = replay(&dir.path().join(NAME)).unwrap();
+        assert_eq!((damage, run.totals.duration_ns), (None, 1_000_000_000));
+        let why = run.halted.expect("a reason");
+        assert!(run.interrupted && why.contains("could not be stored in run.journal"), "{why}");
     }
 
     #[test]

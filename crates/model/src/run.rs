@@ -134,7 +134,8 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aborted: Option<Abort>,
     /// Why the run came to an end before its time: a script's error, a pool that ran out, connections that all fail for
-    /// a reason that trying again does not change. The figures are those of the run so far.
+    /// a reason that trying again does not change; or why only the beginning of it was stored. The figures are those of
+    /// the run so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<String>,
 }

@@ -96,7 +96,7 @@ pub enum ReasonCode {
     PaceNotHeld,
     /// Users thought for so long that nothing was asked of the server in much of the window.
     NothingAsked,
-    /// Responses failed checks that the generator could not make.
+    /// Responses failed checks that the generator could not make, or nothing shows whether they are whole.
     UncheckedResponses,
     /// Nearly every response was a redirect.
     Redirected,

@@ -59,7 +59,8 @@ pub fn levels(judged: &[AtLevel], kind: LevelKind, style: Style) -> String {
     }
 }
 
-/// Each level's sentence; levels without a judgement for the same reasons together.
+/// Each level's sentence, and what goes with the judgements; levels without a judgement for the same reasons together, and
+/// those of a note that is not all levels'.
 pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String> {
     let mut lines: Vec<(Vec<String>, String)> = Vec::new();
     for at in judged {
@@ -70,9 +71,26 @@ pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String
             _ => lines.push((vec![place], sentence)),
         }
     }
-    let notes = judged.first().map_or(&[][..], |at| &at.comparison.notes);
     let lines = lines.into_iter().map(|(places, known)| format!("{}: {known}", places.join(", ")));
-    lines.chain(notes.iter().cloned()).collect()
+    lines.chain(level_notes(judged, kind)).collect()
+}
+
+/// The notes of all levels, each once.
+fn level_notes(judged: &[AtLevel], kind: LevelKind) -> impl Iterator<Item = String> {
+    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
+    for at in judged {
+        for note in &at.comparison.notes {
+            let place = level_of(kind, at.level);
+            match notes.iter_mut().find(|(known, _)| known == note) {
+                Some((_, places)) => places.push(place),
+                None => notes.push((note.as_str(), vec![place])),
+            }
+        }
+    }
+    notes.into_iter().map(move |(note, places)| match places.len() == judged.len() {
+        true => note.to_owned(),
+        false => format!("{}: {note}", places.join(", ")),
+    })
 }
 
 /// An effect's figures as text, in the order of the table's columns.
@@ -209,6 +227,20 @@ mod tests {
             shown.contains("SLOWER: new") && shown.contains("- judged although a run"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn what_goes_with_one_level_is_told_beside_what_goes_with_all() {
+        let at = |level, note: Option<&str>| {
+            let mut comparison = comparison();
+            comparison.notes.extend(note.map(str::to_owned));
+            AtLevel { level, comparison }
+        };
+        let judged =
+            [at(4.0, None), at(8.0, Some("judged although it is INVALID")), at(16.0, None)];
+        let text = levels(&judged, LevelKind::Concurrency, Style::default());
+        assert!(text.contains("- 8 connections: judged although it is INVALID"), "{text}");
+        assert!(text.contains("- the machine was busy"), "{text}");
     }
 
     #[test]

@@ -93,8 +93,12 @@ pub fn of_borne_absence(run: &Run) -> Option<String> {
 /// the kind holds where the generator was not running, or the server was not the same: levels are compared,
 /// and one cannot be. Of a
 /// sweep with objectives one level must hold them all; one that a rule of its user ended has missed
-/// what the rule is about, and one whose server went away cannot be believed as a whole.
+/// what the rule is about, one whose server went away cannot be believed as a whole, and one whose load came to its end
+/// within a level could not be run.
 pub fn exit_code_of_sweep(sweep: &Sweep) -> u8 {
+    if sweep.levels.iter().any(|held| held.run.halted.is_some()) {
+        return COULD_NOT_RUN;
+    }
     let aborted = sweep.levels.iter().find_map(|held| held.run.aborted.as_ref());
     if let Some(abort) = aborted {
         return if abort.rate_not_reached { NOT_BELIEVABLE } else { OBJECTIVES_MISSED };
@@ -309,6 +313,14 @@ mod tests {
                 assert_eq!(exit_code_of_sweep(&swept), expected, "{code:?} {consequence:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_sweep_whose_load_ran_out_could_not_be_run() {
+        let halted = Some("no row is left".to_owned());
+        let last = Run { interrupted: true, halted, ..closed() };
+        let swept = sweep(LevelKind::Concurrency, vec![closed(), last]);
+        assert_eq!(exit_code_of_sweep(&swept), COULD_NOT_RUN);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub use advice::brief_advice;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
+pub use steady::stalls::{Stalls, stalls};
 pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
@@ -284,9 +285,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::UncheckedResponses,
         condition: "responses failed a check because this generator could not look into their bodies: longer than it keeps, \
-                    or with a content coding other than gzip and deflate",
+                    or with a content coding other than gzip and deflate; or nearly all responses end with their connection as they have \
+                    no length, and those to one request differ in length",
         consequence: "INVALID from {UNCHECKED} of the responses on, a note below: they count as failures, and nothing is known \
-                      of them",
+                      of them. A note where lengths differ: one that is cut short counts as a whole one",
         advice: "Ask for less or for another coding (-H 'Accept-Encoding: gzip'), check the status or a header instead, or use \
                  fewer connections where many long bodies come at once.",
         brief: "bodies were not checked: --details says why",
@@ -412,8 +414,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Dips,
-        condition: "throughput fell or latency rose for a while by far more than the run's own \
-                    noise",
+        condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
+                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances",
         consequence: "a note: a dip is caused by the server, and is a result",
         advice: "Look at the dips listed, and at what the server did at those times. Means hide \
                  them.",
@@ -462,8 +464,8 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Interrupted,
         condition: "the window ended early",
-        consequence: "INVALID when what was to be sent ended it (a script's error, a pool that was used up) in less than \
-                      {SHORTEST_PART}. Else a note: the figures are those of the part that ran",
+        consequence: "INVALID when less than {SHORTEST_PART} is there because of an error (a script's, a pool that was used \
+                      up, a full disk). Else a note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
         brief: "",
         check: window::interrupted,

@@ -346,6 +346,7 @@ impl Worker {
             if self.too_late(j, now) {
                 return self.timed_out(net, j, now);
             }
+            self.recorder.tally.until_close += 1;
             self.count_response(j, now);
         }
         let came = match eof {

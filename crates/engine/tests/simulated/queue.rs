@@ -3,8 +3,9 @@
 use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Nanos, Schedule};
 use target::{Options, Stall};
+use verdict::validity::stalls;
 
-use crate::harness::{HANDSHAKE, WAY, drive, open};
+use crate::harness::{HANDSHAKE, Load, WAY, closed, drive, open};
 use crate::server::{Reply, built_in, scripted};
 
 /// One connection, Poisson arrivals, a fixed service time: M/D/1, every wait by Lindley's recursion
@@ -67,12 +68,30 @@ fn a_stall_is_seen_by_everyone_who_met_it() {
     assert!(response.at_quantile(0.89) < MILLISECOND, "{}", response.at_quantile(0.89));
 }
 
+/// Half of each fourth second: throughput and percentiles hardly tell, the longest responses do.
+#[test]
+fn short_stalls_at_one_distance_are_told() {
+    let told = |load: &Load, stall: Option<Stall>| {
+        let options = Options { stall, ..Options::default() };
+        stalls(&drive(load, |world| built_in(world, &options)).run)
+    };
+    let stall = Stall { every_ns: 4 * SECOND, for_ns: 500 * MILLISECOND };
+    let paced = closed(4).with(|plan| plan.pace_ns = Some(10 * MILLISECOND));
+    for load in [open(200.0, 200), paced] {
+        let load = load.with(|plan| plan.duration_ns = Some(30 * SECOND));
+        let stalls = told(&load, Some(stall)).expect("seven of them");
+        assert_eq!((stalls.count, stalls.period_ns), (7, 4 * SECOND));
+        assert!((480..=502).contains(&(stalls.length_ns / MILLISECOND)), "{stalls:?}");
+        assert_eq!(told(&load, None), None);
+    }
+}
+
 /// In a closed loop each user meets the stall only once: the reason for fixed rates.
 #[test]
 fn a_closed_loop_meets_a_stall_once_a_user() {
     let stall = Stall { every_ns: 10 * SECOND, for_ns: SECOND };
     let options = Options { stall: Some(stall), ..Options::default() };
-    let load = crate::harness::closed(5).with(|plan| {
+    let load = closed(5).with(|plan| {
         (plan.duration_ns, plan.pace_ns) = (Some(15 * SECOND), Some(10 * MILLISECOND));
     });
     let run = drive(&load, |world| built_in(world, &options)).run;

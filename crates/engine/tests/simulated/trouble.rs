@@ -1,5 +1,6 @@
 //! One kind of trouble at a time, counted in its class.
 
+use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use model::{ReasonCode, Run};
 use net::Close;
@@ -288,6 +289,27 @@ fn a_response_that_lasts_until_the_close_is_whole() {
     assert_eq!(run.totals.attempts, run.totals.succeeded + run.totals.unfinished);
     assert_eq!(run.totals.server_closes, run.totals.succeeded);
     assert_eq!(run.commonest_response.map(|response| response.bytes), Some(9));
+}
+
+/// Nothing shows which of them are cut short.
+#[test]
+fn responses_that_last_until_the_close_and_differ_in_length_may_be_cut_short() {
+    let told = |bodies: [&'static str; 2]| {
+        let load = closed(2);
+        let mut nth = 0_usize;
+        let reply = move |_| {
+            nth += 1;
+            let response = format!("HTTP/1.1 200 OK\r\n\r\n{}", bodies[nth % 2]);
+            Some(Reply::bytes(response.as_bytes()).ending(Close::Flush))
+        };
+        let run = drive(&load, |world| scripted(world, &load.request, reply).0).run;
+        assert!(run.totals.until_close >= Some(run.totals.succeeded), "{:?}", run.totals);
+        let mut reasons = run.validity.reasons.into_iter();
+        reasons.find(|reason| reason.code == ReasonCode::UncheckedResponses)
+    };
+    let text = told(["all of it", "all o"]).expect("a note").text;
+    assert!(text.contains("have 5 to 9 bytes"), "{text}");
+    assert_eq!(told(["all of it", "all of it"]), None);
 }
 
 #[test]

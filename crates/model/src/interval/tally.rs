@@ -83,6 +83,9 @@ pub struct Tally {
     /// Requests that failed without a response as the connection, idle for long before, ended just then.
     #[serde(default)]
     pub idle_cuts: u64,
+    /// Responses whose bodies ended with their connection, as nothing said how long they are.
+    #[serde(default)]
+    pub until_close: u64,
     /// Connections open.
     pub open: GaugeSum,
     /// Requests unanswered.
@@ -158,6 +161,7 @@ impl Tally {
         self.unsolicited = self.unsolicited.saturating_add(other.unsolicited);
         self.unchecked = self.unchecked.saturating_add(other.unchecked);
         self.idle_cuts = self.idle_cuts.saturating_add(other.idle_cuts);
+        self.until_close = self.until_close.saturating_add(other.until_close);
         self.open.merge(&other.open);
         self.in_flight.merge(&other.in_flight);
         self.responses.merge(&other.responses);

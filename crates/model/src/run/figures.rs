@@ -58,6 +58,10 @@ pub struct Totals {
     /// where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_cuts: Option<u64>,
+    /// Responses in the window and the drain whose bodies ended with their connection, as nothing said how long they are: one
+    /// that was cut short counts as a whole one. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_close: Option<u64>,
     /// Connections that the server closed although keep-alive was asked.
     pub server_closes: u64,
     /// Responses by status.

@@ -77,6 +77,10 @@ impl Sums {
         totals.errors.merge(&tally.errors);
         totals.bytes_read = totals.bytes_read.saturating_add(tally.bytes_read);
         totals.bytes_written = totals.bytes_written.saturating_add(tally.bytes_written);
+        if tally.until_close > 0 {
+            let sum = totals.until_close.get_or_insert_default();
+            *sum = sum.saturating_add(tally.until_close);
+        }
         for (status, n) in tally.statuses.seen() {
             add_count(&mut totals.statuses, status, n);
         }

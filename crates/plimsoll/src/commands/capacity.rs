@@ -365,7 +365,11 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
     }
     let missed = record.load_line.iter().flat_map(|line| &line.missed);
     let missed: Vec<_> = missed.map(|name| (name.clone(), Ruling::Fail)).collect();
-    let code = exit_code(ending, &record, &missed);
+    let code = match ending {
+        // What ended it is in no step: the server went away or changed, or the next step could not be run.
+        None if record.outcome.is_some() => NOT_BELIEVABLE,
+        _ => exit_code(ending, &record, &missed),
+    };
     Ok(if code == DONE && !(written && printed) { COULD_NOT_RUN } else { code })
 }
 

@@ -207,6 +207,8 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
     comparison.withhold(withheld.collect(), args.anyway);
     comparison.notes.extend(remark);
+    // Where it is printed again nobody has read the warning.
+    comparison.notes.extend(rounds.lost().map(|lost| format!("it ended early: {lost}")));
     comparison.invalid = invalid;
     comparison
 }
@@ -279,13 +281,18 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
         },
         false => {
             let page = dir.join(files::REPORT);
-            print_text(&comparison, &page, page.exists())
+            // The page was made before it was judged.
+            print_text(&comparison, &page, page.exists() && !anyway)
         }
     };
     let missing = rounds.filter(|rounds| rounds.made < rounds.asked);
-    if let Some(Progress { made, asked }) = missing {
+    if let Some(Progress { made, asked, .. }) = missing {
         eprintln!("plimsoll: this comparison ended early, after {made} of {asked} rounds");
     }
-    let code = if missing.is_some() { INTERRUPTED } else { comparison.exit_code() };
+    let code = match missing {
+        Some(Progress { lost: true, .. }) => NOT_BELIEVABLE,
+        Some(_) => INTERRUPTED,
+        None => comparison.exit_code(),
+    };
     Ok(if printed || code != DONE { code } else { COULD_NOT_RUN })
 }

@@ -265,6 +265,8 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         assert!(text.contains("stopped answering"), "{text}");
         assert!(text.contains("to go on: plimsoll capacity --resume out"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
+        // Nobody interrupted it.
+        folder.plimsoll("report out").ends(98).prints("stopped answering");
     });
     folder.has(&["out/search.json", "out/report.html"]);
     let held = |search: &Value| {

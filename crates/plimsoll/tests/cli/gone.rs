@@ -120,4 +120,8 @@ fn a_comparison_ends_when_a_server_is_gone_and_keeps_its_rounds() {
     assert_eq!(code, 98, "{text}");
     assert!(text.contains("the server stopped answering"), "{text}");
     folder.has(&["cmp/compare.json", "cmp/report.html", "cmp/round-01-old/run.json"]);
+    // What is printed of it later says why as well.
+    let again = folder.plimsoll("report cmp").ends(98);
+    again.prints("it ended early: ").prints("the server stopped answering");
+    assert!(folder.text("cmp/report.html").contains("it ended early: "));
 }

@@ -306,6 +306,28 @@ fn a_full_disk_costs_the_files_alone() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// What is left of a run whose journal did not fit says so: nobody interrupted it.
+#[test]
+fn what_a_full_disk_leaves_says_that_it_was_full() {
+    let (dir, server) = (folder(), server());
+    // Less than the second second of the journal, and than run.json.
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {PLIMSOLL} run {} -d 3s -c 2 -q --out {}",
+        url(&server, "/healthz"),
+        dir.path().display()
+    );
+    let mut limited = Command::new("bash");
+    limited.args(["-c", &line]).stdin(Stdio::null());
+    let ended = end(limited);
+    assert!(ended.stderr.contains("the run goes on without it"), "{ended:?}");
+    let ended = plimsoll(&format!("report {}", dir.path().display()));
+    let wanted = "the rest of the run could not be stored in run.journal: File too large";
+    assert!(ended.stderr.contains(wanted), "{ended:?}");
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let run = has_all_files(dir.path());
+    assert!(run.interrupted && run.halted.is_some_and(|why| why.starts_with(wanted)));
+}
+
 #[test]
 fn a_standard_output_that_is_full_is_a_failure() {
     let server = server();

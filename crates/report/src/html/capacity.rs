@@ -87,9 +87,15 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
         |ns| format!("held for {}", show_duration(ns)),
     );
     let success = line.success_ratio.map_or_else(|| "-".to_owned(), share);
+    let least = if line.at_least { "≥" } else { "" };
+    // The rates that came of a number of connections are no interval of that number.
+    let of_rate = match kind {
+        LevelKind::Rate => "Interval",
+        LevelKind::Concurrency => "QPS there, interval",
+    };
     vec![
-        ("Capacity", words::level_of(kind, level), confirmed),
-        ("Interval", interval, String::new()),
+        ("Capacity", format!("{least}{}", words::level_of(kind, level)), confirmed),
+        (of_rate, interval, String::new()),
         ("Response p99 at capacity", show_duration(line.response_ns.p99), String::new()),
         ("Success at capacity", success, String::new()),
     ]
@@ -139,6 +145,8 @@ fn latency(at: &Run) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use model::capacity::CapacitySearch;
+
     use crate::sample;
 
     #[test]
@@ -158,6 +166,17 @@ mod tests {
         }
         let summary = super::summary(&record, &reading).into_string();
         assert_eq!(summary.matches("<dt>Capacity</dt>").count(), 1, "the tile alone: {summary}");
+    }
+
+    #[test]
+    fn a_bound_is_one_in_the_tile_as_in_the_words() {
+        let (mut record, reading) = sample::search();
+        let tile = |record: &CapacitySearch| {
+            super::summary(record, &reading).into_string().contains("≥12,400/s")
+        };
+        assert!(!tile(&record));
+        record.load_line.as_mut().unwrap().at_least = true;
+        assert!(tile(&record));
     }
 
     #[test]

@@ -130,6 +130,8 @@ fn banner(comparison: &Comparison) -> Markup {
     let mut cautions: Vec<String> =
         comparison.diff.notes.iter().map(|note| parts::outside(note)).collect();
     cautions.extend(comparison.curves.iter().filter_map(doubts));
+    let others = comparison.diff.names.iter().skip(1).zip(comparison.judgements);
+    cautions.extend(others.filter_map(|(name, judged)| unjudged(name, judged, comparison.diff)));
     let sound = cautions.is_empty();
     let (class, sign) = if sound { ("verdict valid", "✓") } else { ("verdict bound", "!") };
     html! {
@@ -146,6 +148,14 @@ fn banner(comparison: &Comparison) -> Markup {
             @if !sound { ul { @for caution in cautions { li { (caution) } } } }
         }
     }
+}
+
+/// The levels at which a curve is not judged: what is different there may be said by the judgement alone.
+fn unjudged(name: &str, judged: &[AtLevel], diff: &Diff) -> Option<String> {
+    let withheld = judged.iter().filter(|at| at.comparison.judgement().is_none());
+    let levels: Vec<String> = withheld.map(|at| level_of(diff.kind, at.level)).collect();
+    let name = clean(name, NAME);
+    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels.join(", ")))
 }
 
 /// The levels of a curve that are not to be taken at their word.

@@ -11,7 +11,7 @@ use model::validity::Verdict;
 
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
-use verdict::validity::shows_no_rate;
+use verdict::validity::{shows_no_rate, stalls};
 
 use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
@@ -245,12 +245,15 @@ fn dips(run: &Run) -> Markup {
         cells.push(html! { (parts::outside(&dip.endpoints.join(", "))) });
         cells
     };
+    let stalls = stalls(run).map(|stalls| stalls.words());
     html! {
         h3 { "Dips" }
+        @if let Some(stalls) = &stalls { p { "Stalls: " (stalls) "." } }
         @if !can_tell(run.totals.duration_ns) {
             p { "The window is too short to find dips: that takes " (FEWEST_SECONDS) " s or more." }
-        } @else if run.dips.is_empty() { p { "No dips: throughput and latency stayed on trend." } }
-        @else {
+        } @else if run.dips.is_empty() {
+            @if stalls.is_none() { p { "No dips: throughput and latency stayed on trend." } }
+        } @else {
             (parts::rows(
                 &["at", "for", "depth", "recovery", "endpoints"],
                 run.dips.iter().map(row),

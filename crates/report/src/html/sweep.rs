@@ -138,7 +138,8 @@ fn levels(curve: &Curve, reading: &Reading) -> Markup {
     let row = |(i, row): (usize, &CurveRow)| {
         let mut cells: Vec<Markup> =
             table::cells(row).into_iter().take(figures).map(|c| html! { (c) }).collect();
-        cells.push(parts::cell(row.verdict));
+        let cut = if row.cut_short { ", cut short" } else { "" };
+        cells.push(html! { (parts::cell(row.verdict)) (cut) });
         cells.push(html! { span.words { (table::named(i, reading).trim_start_matches("◀ ")) } });
         cells
     };

@@ -307,6 +307,71 @@ fn kinds_of_responses_are_shown() {
     assert!(!table.contains("endpoint"), "of one request: {table}");
 }
 
+/// Of a workload file as of a single URL: each endpoint's.
+#[test]
+fn kinds_of_responses_are_shown_of_each_endpoint() {
+    let mut of = sample::mixed();
+    let endpoint = |name: &str| model::EndpointPlan { name: name.into(), ..Default::default() };
+    of.plan.mix.endpoints = vec![endpoint("GET /items/{id}"), endpoint("POST /orders")];
+    let kind = |endpoint, status, responses| model::kinds::ResponseKind {
+        endpoint,
+        status,
+        responses,
+        ..Default::default()
+    };
+    // Those of one endpoint stand in the order of their number, and four of them.
+    of.response_kinds =
+        [200, 206, 203, 202, 201].map(|status| kind(0, status, status.into())).into();
+    of.response_kinds.push(kind(1, 201, 77));
+    let style = crate::text::Style { columns: 100, ..Default::default() };
+    let text = crate::text::details(&of, false, style);
+    let from = text.find("\nResponses ").expect("a section");
+    let words: Vec<&str> = text[from..].split_whitespace().collect();
+    let words = words.join(" ");
+    let begins =
+        ["Responses GET /items/{id} 206 (", "206 of 0 bytes 203 (", "203 of 0 bytes 202 ("];
+    assert!(
+        words.starts_with(begins[0]) && begins.iter().all(|part| words.contains(part)),
+        "{words}"
+    );
+    assert!(words.contains("1 more kind in run.json (answer_kinds) POST /orders 77 ("), "{words}");
+    let page = run(&of);
+    assert!(page.contains("Kinds of successful responses") && page.contains("POST /orders"));
+}
+
+/// What only the judgement knows of, such as other bodies of one length, is no less a difference.
+#[test]
+fn a_comparison_whose_judgement_is_withheld_says_so_at_its_head() {
+    use verdict::comparison::{Word, levels::AtLevel};
+
+    let all = curves();
+    let curves = &all[1..];
+    let joined = verdict::Diff::of(curves).unwrap();
+    let page = |withheld: &[&str]| {
+        let comparison = verdict::Comparison {
+            names: ["before".into(), "after".into()],
+            margin: 0.02,
+            by: String::new(),
+            effects: Vec::new(),
+            word: Word::Same,
+            withheld: withheld.iter().map(|&why| why.to_owned()).collect(),
+            invalid: false,
+            notes: Vec::new(),
+        };
+        let judgements = [vec![AtLevel { level: 100.0, comparison }]];
+        diff(&Comparison {
+            curves,
+            diff: &joined,
+            judgements: &judgements,
+            watched: &[],
+            command: &[],
+        })
+    };
+    let told = "after is not judged at 100 connections.";
+    assert!(page(&["their responses differ"]).contains(told));
+    assert!(!page(&[]).contains(told));
+}
+
 #[test]
 fn a_handful_of_requests_is_read_as_no_rate() {
     let mut few = fixture::sound::closed();

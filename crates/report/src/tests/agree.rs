@@ -121,6 +121,8 @@ fn a_level_that_was_cut_short_is_quoted_nowhere_as_the_best() {
             run.rates.requests_per_s = 90_000.0;
         }
     });
+    let [_, _, page] = said(&sweep, &curve);
+    assert!(page.contains("</span>, cut short"), "the text's table says so too: {page}");
     for said in said(&sweep, &curve) {
         let (said, _) = said.split_once("<script type").unwrap_or((&said, ""));
         assert!(!said.contains("peaks at 90,000") && !said.contains("at least 90,000"), "{said}");

@@ -6,7 +6,7 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words};
+use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words, stalls};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -17,8 +17,9 @@ use crate::latencies::{
 
 /// Width of the names on the left.
 pub(super) const NAME: usize = 13;
-/// Kinds of responses shown at most.
+/// Kinds of responses shown of an endpoint at most, and endpoints whose kinds are.
 const KINDS: usize = 4;
+const KINDS_OF: usize = 10;
 /// The part of what was offered that is as good as all of it.
 const WHOLE: f64 = 0.99;
 
@@ -31,6 +32,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         statuses(run, style),
         kinds(run, style),
         errors(run, style),
+        stalls(run).map(|stalls| named(style, "Stalls", &[stalls.words()])),
         dips(run, style),
         spectrum::section(run, style),
         generator(run, style),
@@ -249,26 +251,32 @@ fn statuses(run: &Run, style: Style) -> Option<String> {
     Some(named(style, "Status", &lines(&grid)))
 }
 
-/// What succeeded of a load of one request, by what it looked like: the commonest kinds.
+/// What succeeded, by what it looked like: the commonest kinds, of each endpoint where there are several.
 fn kinds(run: &Run, style: Style) -> Option<String> {
-    let mut kinds: Vec<_> = run.response_kinds.iter().collect();
-    if !run.plan.mix.is_empty() || kinds.is_empty() {
-        return None;
-    }
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.responses));
-    let room = style.columns.saturating_sub(NAME);
+    let mut kinds: Vec<&ResponseKind> = run.response_kinds.iter().collect();
+    kinds.sort_by_key(|kind| (kind.endpoint, std::cmp::Reverse(kind.responses)));
+    let endpoints = &run.plan.mix.endpoints;
+    let indent = if endpoints.len() > 1 { "  " } else { "" };
+    let room = style.columns.saturating_sub(NAME + indent.len());
     let line = |kind: &&ResponseKind| {
         let (count, share) = (count(kind.responses), share_of(kind.responses, run.totals.requests));
-        clean(&format!("{count} ({share}): {}", kind_in_words(kind)), room)
+        let words = clean(&format!("{count} ({share}): {}", kind_in_words(kind)), room);
+        format!("{indent}{words}")
     };
-    let mut lines: Vec<String> = kinds.iter().take(KINDS).map(line).collect();
-    if kinds.len() > KINDS {
-        lines.push(format!(
-            "{} more in run.json (answer_kinds)",
-            counted(kinds.len() as u64 - KINDS as u64, "kind")
-        ));
+    let more = |n: usize, what: &str| {
+        format!("{indent}{} in run.json (answer_kinds)", counted(n as u64, what))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let of_endpoints: Vec<_> = kinds.chunk_by(|a, b| a.endpoint == b.endpoint).collect();
+    for &kinds in of_endpoints.iter().take(KINDS_OF) {
+        let endpoint = endpoints.get(kinds[0].endpoint as usize).filter(|_| endpoints.len() > 1);
+        lines.extend(endpoint.map(|endpoint| clean(&endpoint.name, room)));
+        lines.extend(kinds.iter().take(KINDS).map(line));
+        lines.extend(kinds.len().checked_sub(KINDS + 1).map(|n| more(n + 1, "more kind")));
     }
-    Some(named(style, "Responses", &lines))
+    lines
+        .extend(of_endpoints.len().checked_sub(KINDS_OF + 1).map(|n| more(n + 1, "more endpoint")));
+    (!lines.is_empty()).then(|| named(style, "Responses", &lines))
 }
 
 fn errors(run: &Run, style: Style) -> Option<String> {

@@ -11,7 +11,7 @@ use model::validity::{Reason, Verdict};
 use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
 use verdict::exit;
-use verdict::validity::{brief_advice, shows_no_rate};
+use verdict::validity::{brief_advice, shows_no_rate, stalls};
 
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
@@ -161,9 +161,12 @@ fn load(run: &Run, style: Style) -> String {
     if run.totals.requests > 0 {
         out += &line(style, "Responses", &responses(run));
     }
-    for (name, words) in
-        [("TLS", handshakes(run)), ("Users", detail::users(run)), ("Dips", dips(run))]
-    {
+    for (name, words) in [
+        ("TLS", handshakes(run)),
+        ("Users", detail::users(run)),
+        ("Stalls", stalls(run).map(|stalls| stalls.words())),
+        ("Dips", dips(run)),
+    ] {
         out += &words.map_or_else(String::new, |words| line(style, name, &words));
     }
     out

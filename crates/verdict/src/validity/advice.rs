@@ -17,6 +17,12 @@ const SLOWED_DOWN: Advice = (
     "it became slower: find out why, and measure again",
 );
 
+/// Of bodies that may be cut short.
+const CUT_SHORT: Advice = (
+    "Let the server send Content-Length or chunks, or check for what stands at the end of a whole body (in a workload file).",
+    "bodies without a length differ: some may be cut",
+);
+
 /// Of a run that was ended before anything counted.
 const WAIT_LONGER: &str = "Let it run for longer than its warm-up (--warmup).";
 
@@ -27,6 +33,7 @@ impl Rule {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,
+            ReasonCode::UncheckedResponses if run.totals.unchecked.is_none() => CUT_SHORT,
             ReasonCode::WindowTooShort if shows_no_rate(run) => {
                 (self.advice, "so few requests show no rate: send more (-n or -d)")
             }

@@ -401,7 +401,32 @@ fn shown(text: &str) -> String {
 /// Share of the responses that could not be checked from which on success is not the server's.
 pub(super) const UNCHECKED: f64 = 0.01;
 
+/// Share of the responses that end with their connection from which on the lengths that differ are those of such ones.
+const NEARLY_ALL: f64 = 0.9;
+
 pub(super) fn unchecked(run: &Run) -> Option<Finding> {
+    unchecked_bodies(run).or_else(|| may_be_cut(run))
+}
+
+/// Bodies of one request that nothing shows to be whole.
+fn may_be_cut(run: &Run) -> Option<Finding> {
+    let ended = run.totals.until_close? as f64;
+    let kinds = || run.response_kinds.iter();
+    let least = kinds().map(|kind| kind.least_bytes).min()?;
+    let most = kinds().map(|kind| kind.most_bytes).max()?;
+    let nearly_all = ended >= NEARLY_ALL * run.totals.requests as f64;
+    (nearly_all && least < most && crate::sends_one_request(run)).then(|| {
+        let evidence = format!(
+            "the responses say nothing of their length and end with their connection, and those to one request have {} to {} \
+             bytes: one that was cut short counts as a whole one",
+            grouped(least as f64, 0),
+            grouped(most as f64, 0)
+        );
+        (Verdict::Valid, evidence)
+    })
+}
+
+fn unchecked_bodies(run: &Run) -> Option<Finding> {
     let unchecked = run.totals.unchecked? as f64;
     let share = unchecked / run.totals.requests.max(1) as f64;
     let sample = run.totals.error_samples.get(ErrorClass::Check.name());

@@ -1,6 +1,7 @@
-//! Rules about the trend of the window: warm-up inside it, a level that never settled, and dips.
+//! Rules about the trend of the window: warm-up inside it, a level that never settled, dips, and stalls at even distances.
 
 pub(super) mod apart;
+pub(super) mod stalls;
 pub(super) mod turn;
 
 use model::seconds::MOST_SECONDS;
@@ -10,6 +11,7 @@ use model::units::{Nanos, SECOND, show_duration};
 use model::{Dip, Run, Verdict};
 
 use self::apart::apart;
+use self::stalls::stalls;
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{often, percent, rate};
@@ -85,16 +87,27 @@ pub fn stability(run: &Run) -> Stability {
 }
 
 pub(super) fn dips(run: &Run) -> Option<Finding> {
+    let stalled = stalls(run).map(|stalls| {
+        let words = stalls.words();
+        format!(
+            "{words}: something that runs as often may hold the server up, such as a collection of garbage, a cron job, a \
+             checkpoint"
+        )
+    });
+    let told: Vec<String> = stalled.into_iter().chain(departed(run)).collect();
+    (!told.is_empty()).then(|| (Verdict::Valid, told.join("; ")))
+}
+
+fn departed(run: &Run) -> Option<String> {
     let longest = run.dips.iter().max_by_key(|dip| dip.duration_ns)?;
     let off: u64 = run.dips.iter().map(|dip| dip.duration_ns).fold(0, u64::saturating_add);
-    let evidence = format!(
+    Some(format!(
         "the server departed from its trend {}, for {} of {}; longest: {}",
         often(run.dips.len() as f64),
         show_duration(off),
         show_duration(run.totals.duration_ns),
         dip_in_words(longest)
-    );
-    Some((Verdict::Valid, evidence))
+    ))
 }
 
 /// A window that is not of one level.

@@ -58,6 +58,10 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("MOMENT", share(gone::MOMENT)),
             ("AT_ONCE", share(gone::AT_ONCE.1)),
         ],
+        ReasonCode::Dips => vec![
+            ("STALLS", steady::stalls::FEWEST.to_string()),
+            ("LONGER", grouped(steady::stalls::LONGER, 0)),
+        ],
         ReasonCode::ObservedLate => vec![
             ("UNSEEN", time(observed::UNSEEN_NS)),
             ("LATE", share(observed::OBSERVED_LATE)),

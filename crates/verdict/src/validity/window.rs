@@ -78,8 +78,11 @@ pub(super) fn interrupted(run: &Run) -> Option<Finding> {
         let ran = show_duration(run.totals.duration_ns);
         format!("ended after {ran}{}", planned.unwrap_or_default())
     };
-    if run.interrupted && run.halted.is_some() && run.totals.duration_ns < SHORTEST_PART_NS {
-        return Some((Verdict::Invalid, format!("{}, as no more could be sent", ended())));
+    if let Some(why) = &run.halted
+        && run.interrupted
+        && run.totals.duration_ns < SHORTEST_PART_NS
+    {
+        return Some((Verdict::Invalid, format!("{}: {why}", ended())));
     }
     run.interrupted.then(|| (Verdict::Valid, not_waited_for(run).unwrap_or_else(ended)))
 }

@@ -61,6 +61,9 @@ pub struct Progress {
     pub made: u64,
     /// Rounds that were asked for.
     pub asked: u64,
+    /// Whether it ended before all of them because a server went away or changed; the notes say which.
+    #[serde(default)]
+    pub lost: bool,
 }
 
 impl Stored {

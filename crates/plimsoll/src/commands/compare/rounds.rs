@@ -81,7 +81,8 @@ impl Rounds {
 
     /// Rounds made and asked for.
     pub fn progress(&self) -> Progress {
-        Progress { made: self.runs.len() as u64, asked: self.of }
+        let lost = self.lost.is_some();
+        Progress { made: self.runs.len() as u64, asked: self.of, lost }
     }
 
     /// How long the measured window of each run is.

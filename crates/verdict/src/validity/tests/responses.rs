@@ -107,6 +107,23 @@ fn rules_about_connections_that_bring_more_or_end() {
             "1 of ",
         ),
         (
+            "bodies of no length that differ",
+            closed(),
+            |run| {
+                run.totals.until_close = Some(10_000);
+                run.response_kinds = vec![model::kinds::ResponseKind {
+                    status: 200,
+                    responses: 10_000,
+                    least_bytes: 120,
+                    most_bytes: 4_096,
+                    ..Default::default()
+                }];
+            },
+            Verdict::Valid,
+            ReasonCode::UncheckedResponses,
+            "those to one request have 120 to 4,096 bytes",
+        ),
+        (
             "closes after every response",
             closed(),
             |run| run.totals.server_closes = 10_000,

@@ -92,6 +92,83 @@ fn a_steady_run_is_stable_and_a_short_one_is_undecided() {
     assert!(matches!(stability(&run), Stability::Unstable(_)));
 }
 
+/// Gives a run seconds with these longest responses (ms), whose QPS and median stay as they are.
+fn with_longest(mut run: Run, longest_ms: &[f64]) -> Run {
+    let point = |(at, ms): (usize, &f64)| model::timeline::Point {
+        start_ns: at as u64 * SECOND,
+        duration_ns: SECOND,
+        phase: "window".into(),
+        requests_per_s: 1000.0,
+        percentiles: PointPercentiles::of(|_| 2 * MILLISECOND),
+        max_ns: (ms * 1e6) as u64,
+        ..Default::default()
+    };
+    run.timeline = longest_ms.iter().enumerate().map(point).collect();
+    run.totals.duration_ns = longest_ms.len() as u64 * SECOND;
+    run
+}
+
+/// So many seconds, with a stall of about half a second at this distance.
+fn stalling(period: f64, seconds: usize) -> Run {
+    let mut longest: Vec<f64> = (0..seconds).map(|at| 8.0 + (at % 5) as f64).collect();
+    let mut at = 2.4;
+    while at < seconds as f64 {
+        longest[at as usize] = 480.0 + 5.0 * (at as usize % 7) as f64;
+        at += period;
+    }
+    with_longest(open(), &longest)
+}
+
+#[test]
+fn stalls_at_even_distances_are_told() {
+    for (period, seconds, count) in [(4.0, 30, 7), (4.3, 60, 14), (10.0, 120, 12)] {
+        let run = stalling(period, seconds);
+        let found = stalls(&run).expect("it stalled");
+        assert_eq!((found.count, found.between_ns), (count, 12 * MILLISECOND), "{found:?}");
+        assert!((found.period_ns as f64 / 1e9 - period).abs() < 0.1, "{found:?}");
+        assert!((480..=510).contains(&(found.length_ns / MILLISECOND)), "{found:?}");
+        let reasons = judge(&run).reasons;
+        let told = reasons.iter().find(|reason| reason.code == ReasonCode::Dips).expect("a note");
+        assert!(told.consequence == Verdict::Valid && told.text.contains("a cron job"), "{told:?}");
+    }
+}
+
+#[test]
+fn stalls_that_the_server_need_not_have_made_are_not_told() {
+    assert!(stalls(&stalling(4.0, 60)).is_some());
+    let spoils: [fn(&mut Run); 6] = [
+        |run| run.generator.workers[0].paused_max_ns = SECOND / 3,
+        |run| run.generator.workers[0].queued_ratio = 0.08,
+        |run| on(run, |machine| machine.throttled = 1),
+        |run| run.observed_late_ns = around(SECOND / 3, 10_000),
+        |run| run.plan.pace_ns = Some(4 * SECOND),
+        |run| run.plan.think_ns = Some(4 * SECOND),
+    ];
+    for (nth, spoil) in spoils.into_iter().enumerate() {
+        let mut run = stalling(4.0, 60);
+        spoil(&mut run);
+        assert_eq!(stalls(&run), None, "{nth}");
+    }
+}
+
+/// Responses with a tail as heavy as there are, and now and then a long one at no distance in particular.
+#[test]
+fn healthy_runs_have_no_stalls() {
+    let stalled = |seed: &u64| {
+        let mut draws = model::random::Draws::of(model::random::mixed(*seed));
+        let seconds = [20, 30, 60, 300, 1800][draws.below(5) as usize];
+        let (tail, hiccups) = (1.0 + 3.0 * draws.unit(), draws.below(2) == 0);
+        let longest = |_| match hiccups && draws.below(20) == 0 {
+            true => 400.0,
+            false => 5.0 * (1.0 - draws.unit()).powf(-1.0 / tail),
+        };
+        let longest: Vec<f64> = (0..seconds).map(longest).collect();
+        stalls(&with_longest(open(), &longest)).is_some()
+    };
+    let invented: Vec<u64> = (0..1000).filter(stalled).collect();
+    assert!(invented.is_empty(), "seeds {invented:?}");
+}
+
 /// A run of three hours: points of two seconds, and a last one of one.
 fn folded(figures: impl Fn(usize) -> (f64, f64)) -> Run {
     let mut run = closed();

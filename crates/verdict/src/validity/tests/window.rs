@@ -87,7 +87,7 @@ fn rules_about_its_end() {
             },
             Verdict::Invalid,
             ReasonCode::Interrupted,
-            "ended after 10.0ms of 10.0s, as no more could be sent",
+            "ended after 10.0ms of 10.0s: x.lua:3: enough. Let it run",
         ),
         (
             "a pool that was used up",
