@@ -4,15 +4,17 @@
 //! key, read by several workers while another thread adds and revokes. A [`Digester`] makes of a key what both are
 //! asked with.
 
+mod configured;
 mod digest;
 mod record;
 mod rotation;
 mod store;
 mod table;
 
+pub use configured::NamedByKeys;
 pub use digest::{Digest, Digester, new_key};
 pub(crate) use digest::{PREFIX, is_like_key};
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 pub use rotation::Replaced;
-pub use store::{NamedByKeys, Store};
+pub use store::Store;
 pub use table::{Entry, Keys, Settings};

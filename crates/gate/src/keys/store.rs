@@ -3,7 +3,6 @@
 //! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
 //! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
 
-use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -50,23 +49,6 @@ CREATE TABLE changes (
     what TEXT NOT NULL
 ) STRICT;
 ";
-
-/// What keys that were not revoked name, and how many do.
-#[derive(Debug, Default)]
-pub struct NamedByKeys {
-    /// By tier.
-    pub tiers: BTreeMap<String, u64>,
-    /// By route.
-    pub routes: BTreeMap<String, u64>,
-}
-
-impl NamedByKeys {
-    /// Counts what a key names.
-    pub fn add<'a>(&mut self, tier: &str, routes: impl IntoIterator<Item = &'a str>) {
-        count(&mut self.tiers, tier);
-        routes.into_iter().for_each(|route| count(&mut self.routes, route));
-    }
-}
 
 /// The file, opened.
 #[derive(Debug)]
@@ -166,56 +148,6 @@ impl Store {
     /// When the file cannot be written.
     pub fn note(&self, what: &str, stamp: &Stamp) -> Result<(), StoreError> {
         log(&self.connection, stamp, None, what)
-    }
-
-    /// The tiers of the gateway that was last configured with this store; `None` before the first.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn tiers(&self) -> Result<Option<Vec<String>>, StoreError> {
-        self.configured("tiers")
-    }
-
-    /// The names of one kind that the gateway was last configured with.
-    fn configured(&self, kind: &str) -> Result<Option<Vec<String>>, StoreError> {
-        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
-        let names: Option<String> =
-            self.connection.query_row(query, [kind], |row| row.get(0)).optional()?;
-        Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
-    }
-
-    /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn record_configured(&self, tiers: &[&str], routes: &[&str]) -> Result<(), StoreError> {
-        for (kind, names) in [("tiers", tiers), ("routes", routes)] {
-            if self.configured(kind)?.is_none_or(|known| known != names) {
-                let names = names.join(",");
-                self.connection.execute(
-                    "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
-                    params![kind, names.as_bytes()],
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// How many keys that were not revoked name each tier, and each route.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn named_by_keys(&self) -> Result<NamedByKeys, StoreError> {
-        let query =
-            "SELECT tier, routes FROM keys WHERE tier || routes <> '' AND revoked_s IS NULL";
-        let mut statement = self.connection.prepare(query)?;
-        let mut rows = statement.query([])?;
-        let mut named = NamedByKeys::default();
-        while let Some(row) = rows.next()? {
-            let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
-            named.add(text(0)?, text(1)?.split(','));
-        }
-        Ok(named)
     }
 
     /// One key.
@@ -367,15 +299,6 @@ pub(super) fn saturated(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Counts a name, if it is one.
-fn count(names: &mut BTreeMap<String, u64>, name: &str) {
-    match names.get_mut(name) {
-        _ if name.is_empty() => {}
-        Some(count) => *count += 1,
-        None => drop(names.insert(name.to_owned(), 1)),
-    }
-}
-
 fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreError> {
     if known.iter().any(|known| known == name) {
         return Ok(());
@@ -487,6 +410,8 @@ fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     pub(in crate::keys) const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
