@@ -6,6 +6,7 @@
 
 mod configured;
 mod digest;
+mod owners;
 mod record;
 mod rotation;
 mod store;
@@ -14,6 +15,7 @@ mod table;
 pub use configured::NamedByKeys;
 pub use digest::{Digest, Digester, new_key};
 pub(crate) use digest::{PREFIX, is_like_key};
+pub use owners::Owner;
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 pub use rotation::Replaced;
 pub use store::Store;

@@ -342,7 +342,7 @@ fn put(state: &State, key: &KeyRecord) {
     if key.revoked_s.is_some() {
         state.keys.revoke(&key.digest);
     } else {
-        state.keys.put(&key.digest, &settings_of(state, key));
+        state.keys.put_of(&key.key.owner, &key.digest, &settings_of(state, key));
     }
 }
 

@@ -129,7 +129,8 @@ pub struct AddKeyArgs {
     /// The file of keys
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Whom the key is for, as `list`, `usage` and the usage page name them [default: nobody]
+    /// Whom the key is for, as `list`, `usage`, the usage page and the header X-Plimsoll-Owner of requests name them
+    /// [default: nobody]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub owner: String,
     /// Tier of the configuration that the key belongs to [default: the first tier]
