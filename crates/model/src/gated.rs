@@ -84,6 +84,9 @@ pub struct GateKey {
     pub per_day: Option<u64>,
     /// Its own quota of a month.
     pub per_month: Option<u64>,
+    /// Its own longest body.
+    #[serde(default)]
+    pub body_bytes: Option<u64>,
     /// When it was made, in seconds since the epoch.
     pub created_s: i64,
     /// From when on it is not valid; 0: it has no end.

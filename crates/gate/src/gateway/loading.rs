@@ -361,6 +361,7 @@ fn settings_of(state: &State, key: &KeyRecord) -> Settings {
         at_once: key.key.at_once,
         day_quota: key.key.day_quota,
         month_quota: key.key.month_quota,
+        body_max_bytes: key.key.body_max_bytes,
     }
 }
 

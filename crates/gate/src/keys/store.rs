@@ -73,7 +73,7 @@ impl Store {
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
-    /// Opens a file of keys to be read, and changes nothing of it.
+    /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
     ///
     /// # Errors
     /// As [`Self::open`], and when there is none.
@@ -234,7 +234,7 @@ impl Store {
 }
 
 const SELECT: &str = "SELECT id, digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota, \
-    created_s, expires_s, revoked_s FROM keys";
+    created_s, expires_s, revoked_s, body_bytes FROM keys";
 
 /// One key.
 pub(super) fn key_of(connection: &Connection, id: u64) -> Result<Option<KeyRecord>, StoreError> {
@@ -251,7 +251,7 @@ pub(super) fn insert(
 ) -> Result<u64, StoreError> {
     transaction.execute(
         "INSERT INTO keys (digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota,
-         created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+         created_s, expires_s, body_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             digest.0,
             new.owner,
@@ -264,6 +264,7 @@ pub(super) fn insert(
             new.month_quota.map(saturated),
             stamp.at_s,
             new.expires_s,
+            new.body_max_bytes.map(saturated),
         ],
     )?;
     Ok(transaction.last_insert_rowid() as u64)
@@ -287,6 +288,7 @@ fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
             at_once: row.get(7)?,
             day_quota: count(row.get(8)?),
             month_quota: count(row.get(9)?),
+            body_max_bytes: count(row.get(13)?),
             expires_s: row.get(11)?,
         },
         created_s: row.get(10)?,
@@ -372,6 +374,12 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
         transaction.pragma_update(None, "user_version", LAYOUT)?;
     }
+    // Earlier versions made it without, and are not disturbed by it.
+    let has = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'body_bytes'";
+    let has: i64 = transaction.query_row(has, [], |row| row.get(0))?;
+    if has == 0 {
+        transaction.execute_batch("ALTER TABLE keys ADD COLUMN body_bytes INTEGER")?;
+    }
     transaction.commit()?;
     Ok(())
 }
@@ -430,7 +438,27 @@ pub(super) mod tests {
             routes: vec!["shop".into(), "blog".into()],
             rate: Some(Rate { per_s: 100.0, burst: 20.0 }),
             day_quota: Some(5),
+            body_max_bytes: Some(1 << 20),
             ..NewKey::default()
+        }
+    }
+
+    /// As it was made before keys had a longest body.
+    #[test]
+    fn a_store_of_an_earlier_version_is_read_and_takes_new_keys() {
+        let (folder, mut store) = store();
+        let plain = NewKey { body_max_bytes: None, ..gold() };
+        let (_, old) = store.add(&plain, &STAMP).unwrap();
+        store.connection.execute_batch("ALTER TABLE keys DROP COLUMN body_bytes").unwrap();
+        drop(store);
+        let path = folder.path().join("gate.db");
+        let looked = Store::inspect(&path).unwrap().named_by_keys().unwrap();
+        assert_eq!(looked.tiers.get("gold"), Some(&1));
+        let mut store = Store::open(&path).unwrap();
+        let (_, new) = store.add(&gold(), &STAMP).unwrap();
+        let (_, rotated) = store.rotate(new, 0, &STAMP).unwrap();
+        for (id, expected) in [(old, plain), (new, gold()), (rotated, gold())] {
+            assert_eq!(store.key(id).unwrap().unwrap().key, expected);
         }
     }
 
@@ -460,12 +488,13 @@ pub(super) mod tests {
         let (_folder, mut store) = store();
         let ends = |expires_s| NewKey { expires_s, ..NewKey::default() };
         let a_month = |quota| NewKey { month_quota: Some(quota), ..NewKey::default() };
-        for new in [ends(-1), ends(1_000), ends(99_999_999_999_999), a_month(0), a_month(u64::MAX)]
-        {
+        let body = |bytes| NewKey { body_max_bytes: Some(bytes), ..NewKey::default() };
+        let ended = [ends(-1), ends(1_000), ends(99_999_999_999_999)];
+        for new in ended.into_iter().chain([a_month(0), a_month(u64::MAX), body(u64::MAX)]) {
             let added = store.add(&new, &STAMP);
             assert!(matches!(added, Err(StoreError::Wrong(_))), "{new:?}");
         }
-        for new in [ends(0), ends(1_001), a_month(1), a_month(i64::MAX as u64)] {
+        for new in [ends(0), ends(1_001), a_month(1), a_month(i64::MAX as u64), body(0)] {
             let (_, id) = store.add(&new, &STAMP).unwrap();
             assert_eq!(store.key(id).unwrap().unwrap().key, new);
         }

@@ -43,6 +43,8 @@ pub struct Settings {
     pub day_quota: Option<u64>,
     /// Requests a month.
     pub month_quota: Option<u64>,
+    /// Bytes of the longest body.
+    pub body_max_bytes: Option<u64>,
 }
 
 /// A key, and what it has used.
@@ -55,6 +57,7 @@ pub struct Entry {
     burst: AtomicU64,
     day_most: AtomicU64,
     month_most: AtomicU64,
+    body_most: AtomicU64,
     /// Where its owner is; 0 while nobody is known.
     owner: AtomicU64,
     tier: AtomicU32,
@@ -89,8 +92,17 @@ impl Entry {
     }
 
     fn set(&self, settings: &Settings) {
-        let Settings { id, tier, routes, expires_s, rate, at_once, day_quota, month_quota } =
-            *settings;
+        let Settings {
+            id,
+            tier,
+            routes,
+            expires_s,
+            rate,
+            at_once,
+            day_quota,
+            month_quota,
+            body_max_bytes,
+        } = *settings;
         self.id.store(id, Ordering::Relaxed);
         self.tier.store(tier, Ordering::Relaxed);
         self.routes.store(routes, Ordering::Relaxed);
@@ -103,6 +115,7 @@ impl Entry {
         self.at_once_most.store(at_once.unwrap_or(u32::MAX), Ordering::Relaxed);
         self.day_most.store(day_quota.unwrap_or(ABSENT), Ordering::Relaxed);
         self.month_most.store(month_quota.unwrap_or(ABSENT), Ordering::Relaxed);
+        self.body_most.store(body_max_bytes.unwrap_or(ABSENT), Ordering::Relaxed);
     }
 
     /// Whether requests may be made with it at this time.
@@ -175,6 +188,11 @@ impl Entry {
     /// Its own quota of the month.
     pub fn month_most(&self) -> Option<u64> {
         Some(self.month_most.load(Ordering::Relaxed)).filter(|&most| most != ABSENT)
+    }
+
+    /// Its own longest body, in bytes.
+    pub fn body_most(&self) -> Option<u64> {
+        Some(self.body_most.load(Ordering::Relaxed)).filter(|&most| most != ABSENT)
     }
 }
 
@@ -448,13 +466,16 @@ mod tests {
             at_once: Some(4),
             day_quota: Some(0),
             month_quota: Some(u64::MAX - 1),
+            body_max_bytes: Some(0),
             ..Settings::default()
         };
         let entry = keys.entry(keys.put(&digest(1), &settings).unwrap());
         assert_eq!((entry.rate(), entry.at_once_most()), (Some(rate), Some(4)));
         assert_eq!((entry.day_most(), entry.month_most()), (Some(0), Some(u64::MAX - 1)));
+        assert_eq!(entry.body_most(), Some(0));
         let none = keys.entry(keys.put(&digest(2), &Settings::default()).unwrap());
         assert_eq!((none.rate(), none.at_once_most(), none.day_most()), (None, None, None));
+        assert_eq!(none.body_most(), None);
     }
 
     #[test]
