@@ -36,7 +36,7 @@ pub struct GateUsageRow {
     pub route: String,
     /// Requests that were forwarded.
     pub forwarded: u64,
-    /// Requests that were refused, by why.
+    /// Requests that were refused, by why; `invalid`: malformed, slow or a loop, and so of no key and no route.
     pub refused: BTreeMap<String, u64>,
     /// Answers by status, refusals included; 0 where the client left first, 65535 for statuses beyond eight a second.
     pub statuses: BTreeMap<u16, u64>,

@@ -288,6 +288,7 @@ impl Worker {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         self.counts().fault(fault);
+        self.usage.invalid(fault.status());
         refusal::write_fault(
             &mut out,
             fault,

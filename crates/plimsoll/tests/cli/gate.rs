@@ -324,6 +324,10 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     assert_eq!(gate.get("/a/../b", "").status, 400);
     let metrics = gate.admin("GET", "/metrics", "").body;
     assert!(metrics.contains("\nplimsoll_gate_faults_total{status=\"400\"} 1\n"), "{metrics}");
+    soon(|| {
+        let metrics = gate.admin("GET", "/metrics", "").body;
+        metrics.contains("plimsoll_gate_refused_total{route=\"-\",why=\"invalid\"} 1\n")
+    });
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");
