@@ -121,7 +121,7 @@ fn a_start_with_another_configuration_is_in_the_audit_log() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let three = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
     let said = |by: &str, what: &str| (by.to_owned(), what.to_owned());
-    let mut expected = Vec::new();
+    let mut expected: Vec<(String, String)> = Vec::new();
     let gateway = start(&folder, &three);
     assert_eq!(noted(&gateway), expected, "nothing ran before");
     assert_eq!(gateway.drain(), Vec::<String>::new());
