@@ -1,8 +1,8 @@
 //! Keys of clients: 128 random bits, shown once; kept as a digest that cannot be turned back.
 //!
 //! [`Store`] keeps them with their owners in a file. [`Keys`] is what decisions look them up in: at most 200 bytes a
-//! key, read by several workers while another thread adds and revokes. A [`Digester`] makes of a key what both are
-//! asked with.
+//! key with an owner of up to 16 letters, read by several workers while another thread adds and revokes. A [`Digester`] makes
+//! of a key what both are asked with.
 
 mod configured;
 mod digest;

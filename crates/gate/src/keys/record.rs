@@ -146,7 +146,7 @@ pub struct KeyRecord {
     pub revoked_s: Option<i64>,
 }
 
-/// When a change is made, and by whom: `command line`, `admin API`, `reload`.
+/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `start`.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
     /// Seconds since the epoch.
