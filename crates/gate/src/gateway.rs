@@ -3,6 +3,7 @@
 //! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
 //! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
 
+mod account;
 mod changes;
 mod checked;
 mod control;
@@ -204,6 +205,7 @@ impl Gateway {
         let flags = (&self.replaced, &self.stop_waiting);
         self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
         self.control.know_neighbours(Neighbours::of(place, Arc::clone(&self.replaced)));
+        self.control.note_start();
         Ok(self)
     }
 

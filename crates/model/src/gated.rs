@@ -36,7 +36,7 @@ pub struct GateUsageRow {
     pub route: String,
     /// Requests that were forwarded.
     pub forwarded: u64,
-    /// Requests that were refused, by why.
+    /// Requests that were refused, by why; `invalid`: malformed, slow or a loop, and so of no key and no route.
     pub refused: BTreeMap<String, u64>,
     /// Answers by status, refusals included; 0 where the client left first, 65535 for statuses beyond eight a second.
     pub statuses: BTreeMap<u16, u64>,
@@ -84,6 +84,9 @@ pub struct GateKey {
     pub per_day: Option<u64>,
     /// Its own quota of a month.
     pub per_month: Option<u64>,
+    /// Its own longest body.
+    #[serde(default)]
+    pub body_bytes: Option<u64>,
     /// When it was made, in seconds since the epoch.
     pub created_s: i64,
     /// From when on it is not valid; 0: it has no end.

@@ -16,7 +16,7 @@ use serde_json::error::Category;
 use serde_json::json;
 
 use super::{metrics, views};
-use crate::config::{LONGEST, RateText, in_words};
+use crate::config::{Bytes as Size, LONGEST, RateText, in_words};
 use crate::gateway::{Control, GatewayError, Reloaded};
 use crate::keys::{NewKey, StoreError};
 use crate::path::bearer;
@@ -189,6 +189,7 @@ struct Wanted {
     concurrency: Option<u32>,
     per_day: Option<u64>,
     per_month: Option<u64>,
+    body: Option<Size>,
     expires_s: i64,
 }
 
@@ -225,6 +226,7 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
         at_once: wanted.concurrency,
         day_quota: wanted.per_day,
         month_quota: wanted.per_month,
+        body_max_bytes: wanted.body.map(|body| body.0),
         expires_s: wanted.expires_s,
     };
     made(control.add_key(&new, BY))

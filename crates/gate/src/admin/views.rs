@@ -187,6 +187,7 @@ pub(super) fn key(key: &KeyRecord) -> Value {
     json!({"id": key.id, "owner": own.owner, "tier": own.tier, "routes": own.routes,
         "rate_per_s": own.rate.map(|rate| rate.per_s), "burst": own.rate.map(|rate| rate.burst),
         "concurrency": own.at_once, "per_day": own.day_quota, "per_month": own.month_quota,
+        "body_bytes": own.body_max_bytes,
         "created_s": key.created_s, "expires_s": own.expires_s, "revoked_s": key.revoked_s})
 }
 

@@ -372,7 +372,8 @@ pub struct KeysConfig {
 pub struct LimitsConfig {
     /// Of all requests together.
     pub all: LimitConfig,
-    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too.
+    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too. What is used of its quotas is kept in
+    /// memory alone: they begin anew with each start.
     pub address: LimitConfig,
     /// The longest body of any request; its route or tier may have a shorter one.
     pub body: Option<Bytes>,

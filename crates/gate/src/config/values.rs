@@ -156,6 +156,14 @@ impl<T> Visitor<'_> for TextReader<T> {
             false => Err(E::invalid_type(Unexpected::Signed(number), &self)),
         }
     }
+
+    /// Of JSON: TOML has signed ones alone.
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        match self.or_number {
+            true => self.visit_str(&number.to_string()),
+            false => Err(E::invalid_type(Unexpected::Unsigned(number), &self)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Duration {
@@ -241,5 +249,9 @@ mod tests {
             assert_eq!(Bytes::parse(text), Ok(Bytes(bytes)), "{text}");
         }
         assert!(Bytes::parse("1TiB").is_err() && Bytes::parse("99999999999GiB").is_err());
+        for json in ["1024", "\"1KiB\""] {
+            assert_eq!(serde_json::from_str::<Bytes>(json).unwrap(), Bytes(1024), "{json}");
+        }
+        assert!(serde_json::from_str::<Bytes>("-1").is_err());
     }
 }

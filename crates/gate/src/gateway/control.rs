@@ -69,7 +69,7 @@ pub(super) struct Changing {
     /// Changes of the store up to this number were seen.
     pub(super) seen: u64,
     /// The configuration in force, as it was written; empty for flags.
-    text: String,
+    pub(super) text: String,
     pub(super) settings: PolicySettings,
     pub(super) asking: Asking,
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
@@ -281,8 +281,7 @@ impl Control {
         let policy = self.policy_of(&changing, &mut settings, asking)?;
         // Whatever may fail comes before the policy is in force.
         record_names(&changing.store, &settings)?;
-        let stamp = Stamp { at_s: unix_s(), by };
-        changing.store.note("configuration replaced", &stamp).map_err(GatewayError::Store)?;
+        self.note_change(&changing, text, &policy, &Stamp { at_s: unix_s(), by })?;
         self.beside.shown.renew(&shown);
         self.put_in_force(&mut changing, policy);
         let notes = match changing.store.named_by_keys() {

@@ -342,7 +342,7 @@ fn put(state: &State, key: &KeyRecord) {
     if key.revoked_s.is_some() {
         state.keys.revoke(&key.digest);
     } else {
-        state.keys.put(&key.digest, &settings_of(state, key));
+        state.keys.put_of(&key.key.owner, &key.digest, &settings_of(state, key));
     }
 }
 
@@ -361,6 +361,7 @@ fn settings_of(state: &State, key: &KeyRecord) -> Settings {
         at_once: key.key.at_once,
         day_quota: key.key.day_quota,
         month_quota: key.key.month_quota,
+        body_max_bytes: key.key.body_max_bytes,
     }
 }
 

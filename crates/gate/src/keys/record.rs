@@ -12,8 +12,8 @@ use crate::limits::Rate;
 const NAME_MAX: usize = 200;
 /// The first second of the year 9999, in seconds since the epoch: no key ends later.
 const ENDS_BEFORE_S: i64 = 253_370_764_800;
-/// Largest quota that a file of keys holds: its numbers are signed.
-const QUOTA_MAX: u64 = i64::MAX as u64;
+/// Largest quota or length that a file of keys holds: its numbers are signed.
+const NUMBER_MAX: u64 = i64::MAX as u64;
 
 /// Why the file of keys could not be used.
 #[derive(Debug)]
@@ -78,6 +78,8 @@ pub struct NewKey {
     pub day_quota: Option<u64>,
     /// Requests a month, instead of the tier's.
     pub month_quota: Option<u64>,
+    /// Bytes of the longest body, instead of the tier's; 0 for none.
+    pub body_max_bytes: Option<u64>,
     /// Not valid from then on, in seconds since the epoch; 0: without end.
     pub expires_s: i64,
 }
@@ -118,8 +120,11 @@ impl NewKey {
             _ if self.day_quota == Some(0) || self.month_quota == Some(0) => {
                 wrong("a quota is 1 or more; `keys revoke` ends a key".into())
             }
-            _ if self.day_quota.max(self.month_quota) > Some(QUOTA_MAX) => {
-                wrong(format!("a quota is at most {QUOTA_MAX}"))
+            _ if self.day_quota.max(self.month_quota) > Some(NUMBER_MAX) => {
+                wrong(format!("a quota is at most {NUMBER_MAX}"))
+            }
+            _ if self.body_max_bytes > Some(NUMBER_MAX) => {
+                wrong(format!("a body has at most {NUMBER_MAX} bytes"))
             }
             _ => Ok(()),
         }
@@ -141,7 +146,7 @@ pub struct KeyRecord {
     pub revoked_s: Option<i64>,
 }
 
-/// When a change is made, and by whom: `command line`, `admin API`, `reload`.
+/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `start`.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
     /// Seconds since the epoch.

@@ -3,7 +3,6 @@
 //! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
 //! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
 
-use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -51,23 +50,6 @@ CREATE TABLE changes (
 ) STRICT;
 ";
 
-/// What keys that were not revoked name, and how many do.
-#[derive(Debug, Default)]
-pub struct NamedByKeys {
-    /// By tier.
-    pub tiers: BTreeMap<String, u64>,
-    /// By route.
-    pub routes: BTreeMap<String, u64>,
-}
-
-impl NamedByKeys {
-    /// Counts what a key names.
-    pub fn add<'a>(&mut self, tier: &str, routes: impl IntoIterator<Item = &'a str>) {
-        count(&mut self.tiers, tier);
-        routes.into_iter().for_each(|route| count(&mut self.routes, route));
-    }
-}
-
 /// The file, opened.
 #[derive(Debug)]
 pub struct Store {
@@ -91,7 +73,7 @@ impl Store {
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
-    /// Opens a file of keys to be read, and changes nothing of it.
+    /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
     ///
     /// # Errors
     /// As [`Self::open`], and when there is none.
@@ -166,56 +148,6 @@ impl Store {
     /// When the file cannot be written.
     pub fn note(&self, what: &str, stamp: &Stamp) -> Result<(), StoreError> {
         log(&self.connection, stamp, None, what)
-    }
-
-    /// The tiers of the gateway that was last configured with this store; `None` before the first.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn tiers(&self) -> Result<Option<Vec<String>>, StoreError> {
-        self.configured("tiers")
-    }
-
-    /// The names of one kind that the gateway was last configured with.
-    fn configured(&self, kind: &str) -> Result<Option<Vec<String>>, StoreError> {
-        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
-        let names: Option<String> =
-            self.connection.query_row(query, [kind], |row| row.get(0)).optional()?;
-        Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
-    }
-
-    /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn record_configured(&self, tiers: &[&str], routes: &[&str]) -> Result<(), StoreError> {
-        for (kind, names) in [("tiers", tiers), ("routes", routes)] {
-            if self.configured(kind)?.is_none_or(|known| known != names) {
-                let names = names.join(",");
-                self.connection.execute(
-                    "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
-                    params![kind, names.as_bytes()],
-                )?;
-            }
-        }
-        Ok(())
-    }
-
-    /// How many keys that were not revoked name each tier, and each route.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn named_by_keys(&self) -> Result<NamedByKeys, StoreError> {
-        let query =
-            "SELECT tier, routes FROM keys WHERE tier || routes <> '' AND revoked_s IS NULL";
-        let mut statement = self.connection.prepare(query)?;
-        let mut rows = statement.query([])?;
-        let mut named = NamedByKeys::default();
-        while let Some(row) = rows.next()? {
-            let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
-            named.add(text(0)?, text(1)?.split(','));
-        }
-        Ok(named)
     }
 
     /// One key.
@@ -302,7 +234,7 @@ impl Store {
 }
 
 const SELECT: &str = "SELECT id, digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota, \
-    created_s, expires_s, revoked_s FROM keys";
+    created_s, expires_s, revoked_s, body_bytes FROM keys";
 
 /// One key.
 pub(super) fn key_of(connection: &Connection, id: u64) -> Result<Option<KeyRecord>, StoreError> {
@@ -319,7 +251,7 @@ pub(super) fn insert(
 ) -> Result<u64, StoreError> {
     transaction.execute(
         "INSERT INTO keys (digest, owner, tier, routes, rate_per_s, burst, at_once, day_quota, month_quota,
-         created_s, expires_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+         created_s, expires_s, body_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             digest.0,
             new.owner,
@@ -332,6 +264,7 @@ pub(super) fn insert(
             new.month_quota.map(saturated),
             stamp.at_s,
             new.expires_s,
+            new.body_max_bytes.map(saturated),
         ],
     )?;
     Ok(transaction.last_insert_rowid() as u64)
@@ -355,6 +288,7 @@ fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
             at_once: row.get(7)?,
             day_quota: count(row.get(8)?),
             month_quota: count(row.get(9)?),
+            body_max_bytes: count(row.get(13)?),
             expires_s: row.get(11)?,
         },
         created_s: row.get(10)?,
@@ -365,15 +299,6 @@ fn record(row: &Row) -> rusqlite::Result<KeyRecord> {
 /// SQLite's numbers are signed.
 pub(super) fn saturated(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Counts a name, if it is one.
-fn count(names: &mut BTreeMap<String, u64>, name: &str) {
-    match names.get_mut(name) {
-        _ if name.is_empty() => {}
-        Some(count) => *count += 1,
-        None => drop(names.insert(name.to_owned(), 1)),
-    }
 }
 
 fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreError> {
@@ -449,6 +374,12 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.execute("INSERT INTO meta VALUES ('secret', ?1)", [secret])?;
         transaction.pragma_update(None, "user_version", LAYOUT)?;
     }
+    // Earlier versions made it without, and are not disturbed by it.
+    let has = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'body_bytes'";
+    let has: i64 = transaction.query_row(has, [], |row| row.get(0))?;
+    if has == 0 {
+        transaction.execute_batch("ALTER TABLE keys ADD COLUMN body_bytes INTEGER")?;
+    }
     transaction.commit()?;
     Ok(())
 }
@@ -487,6 +418,8 @@ fn secret(connection: &Connection) -> Result<Vec<u8>, StoreError> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     pub(in crate::keys) const STAMP: Stamp = Stamp { at_s: 1_000, by: "test" };
@@ -505,7 +438,27 @@ pub(super) mod tests {
             routes: vec!["shop".into(), "blog".into()],
             rate: Some(Rate { per_s: 100.0, burst: 20.0 }),
             day_quota: Some(5),
+            body_max_bytes: Some(1 << 20),
             ..NewKey::default()
+        }
+    }
+
+    /// As it was made before keys had a longest body.
+    #[test]
+    fn a_store_of_an_earlier_version_is_read_and_takes_new_keys() {
+        let (folder, mut store) = store();
+        let plain = NewKey { body_max_bytes: None, ..gold() };
+        let (_, old) = store.add(&plain, &STAMP).unwrap();
+        store.connection.execute_batch("ALTER TABLE keys DROP COLUMN body_bytes").unwrap();
+        drop(store);
+        let path = folder.path().join("gate.db");
+        let looked = Store::inspect(&path).unwrap().named_by_keys().unwrap();
+        assert_eq!(looked.tiers.get("gold"), Some(&1));
+        let mut store = Store::open(&path).unwrap();
+        let (_, new) = store.add(&gold(), &STAMP).unwrap();
+        let (_, rotated) = store.rotate(new, 0, &STAMP).unwrap();
+        for (id, expected) in [(old, plain), (new, gold()), (rotated, gold())] {
+            assert_eq!(store.key(id).unwrap().unwrap().key, expected);
         }
     }
 
@@ -535,12 +488,13 @@ pub(super) mod tests {
         let (_folder, mut store) = store();
         let ends = |expires_s| NewKey { expires_s, ..NewKey::default() };
         let a_month = |quota| NewKey { month_quota: Some(quota), ..NewKey::default() };
-        for new in [ends(-1), ends(1_000), ends(99_999_999_999_999), a_month(0), a_month(u64::MAX)]
-        {
+        let body = |bytes| NewKey { body_max_bytes: Some(bytes), ..NewKey::default() };
+        let ended = [ends(-1), ends(1_000), ends(99_999_999_999_999)];
+        for new in ended.into_iter().chain([a_month(0), a_month(u64::MAX), body(u64::MAX)]) {
             let added = store.add(&new, &STAMP);
             assert!(matches!(added, Err(StoreError::Wrong(_))), "{new:?}");
         }
-        for new in [ends(0), ends(1_001), a_month(1), a_month(i64::MAX as u64)] {
+        for new in [ends(0), ends(1_001), a_month(1), a_month(i64::MAX as u64), body(0)] {
             let (_, id) = store.add(&new, &STAMP).unwrap();
             assert_eq!(store.key(id).unwrap().unwrap().key, new);
         }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Digest;
+use super::owners::{Owner, Owners};
 use crate::limits::{AtOnce, Gcra, Quota, Rate};
 
 /// Entries that are allocated together.
@@ -42,6 +43,8 @@ pub struct Settings {
     pub day_quota: Option<u64>,
     /// Requests a month.
     pub month_quota: Option<u64>,
+    /// Bytes of the longest body.
+    pub body_max_bytes: Option<u64>,
 }
 
 /// A key, and what it has used.
@@ -54,6 +57,9 @@ pub struct Entry {
     burst: AtomicU64,
     day_most: AtomicU64,
     month_most: AtomicU64,
+    body_most: AtomicU64,
+    /// Where its owner is; 0 while nobody is known.
+    owner: AtomicU64,
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
@@ -86,8 +92,17 @@ impl Entry {
     }
 
     fn set(&self, settings: &Settings) {
-        let Settings { id, tier, routes, expires_s, rate, at_once, day_quota, month_quota } =
-            *settings;
+        let Settings {
+            id,
+            tier,
+            routes,
+            expires_s,
+            rate,
+            at_once,
+            day_quota,
+            month_quota,
+            body_max_bytes,
+        } = *settings;
         self.id.store(id, Ordering::Relaxed);
         self.tier.store(tier, Ordering::Relaxed);
         self.routes.store(routes, Ordering::Relaxed);
@@ -100,6 +115,7 @@ impl Entry {
         self.at_once_most.store(at_once.unwrap_or(u32::MAX), Ordering::Relaxed);
         self.day_most.store(day_quota.unwrap_or(ABSENT), Ordering::Relaxed);
         self.month_most.store(month_quota.unwrap_or(ABSENT), Ordering::Relaxed);
+        self.body_most.store(body_max_bytes.unwrap_or(ABSENT), Ordering::Relaxed);
     }
 
     /// Whether requests may be made with it at this time.
@@ -173,6 +189,11 @@ impl Entry {
     pub fn month_most(&self) -> Option<u64> {
         Some(self.month_most.load(Ordering::Relaxed)).filter(|&most| most != ABSENT)
     }
+
+    /// Its own longest body, in bytes.
+    pub fn body_most(&self) -> Option<u64> {
+        Some(self.body_most.load(Ordering::Relaxed)).filter(|&most| most != ABSENT)
+    }
 }
 
 /// The index: each place holds half of a digest's first word and a slot plus one, or 0.
@@ -187,6 +208,7 @@ pub struct Keys {
     newest: AtomicU32,
     count: AtomicU32,
     revocations: AtomicU32,
+    owners: Owners,
     writer: Mutex<()>,
 }
 
@@ -208,6 +230,7 @@ impl Keys {
             newest: AtomicU32::new(0),
             count: AtomicU32::new(0),
             revocations: AtomicU32::new(0),
+            owners: Owners::new(),
             writer: Mutex::new(()),
         }
     }
@@ -244,24 +267,41 @@ impl Keys {
         entry.quota_of().map_or(entry, |slot| self.entry(slot))
     }
 
-    /// Adds a key, or changes the settings of one that is there and lets it live; its slot. What it used stays.
+    /// Whose a key is.
+    pub fn owner(&self, entry: &Entry) -> Owner<'_> {
+        self.owners.at(entry.owner.load(Ordering::Acquire))
+    }
+
+    /// Adds a key of nobody, or changes the settings of one that is there and lets it live; its slot. What it used stays.
     /// `None` when the table is full, at 67 million keys.
     pub fn put(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
-        self.put_as(LIVE, digest, settings)
+        self.put_of("", digest, settings)
+    }
+
+    /// As [`Self::put`], of a key of this owner. A key never changes its owner.
+    pub fn put_of(&self, owner: &str, digest: &Digest, settings: &Settings) -> Option<u32> {
+        self.put_as(LIVE, owner, digest, settings)
     }
 
     /// As [`Self::put`], of a key that was revoked, in whose quota others count.
     pub fn put_revoked(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
-        self.put_as(REVOKED, digest, settings)
+        self.put_as(REVOKED, "", digest, settings)
     }
 
-    fn put_as(&self, state: u32, digest: &Digest, settings: &Settings) -> Option<u32> {
+    fn put_as(
+        &self,
+        state: u32,
+        owner: &str,
+        digest: &Digest,
+        settings: &Settings,
+    ) -> Option<u32> {
         let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let words = digest.words();
         let newest = self.newest.load(Ordering::Acquire) as usize;
         if let Ok(slot) = self.probe(self.indexes[newest].get()?, &words) {
             let entry = self.entry(slot);
             entry.set(settings);
+            self.name_owner(entry, owner);
             entry.state.store(state, Ordering::Release);
             return Some(slot);
         }
@@ -271,12 +311,20 @@ impl Keys {
         let entry = self.entry(slot);
         entry.digest.iter().zip(words).for_each(|(own, word)| own.store(word, Ordering::Relaxed));
         entry.set(settings);
+        self.name_owner(entry, owner);
         entry.state.store(state, Ordering::Release);
         let index = self.index_with_room(slot as usize + 1)?;
         let place = self.probe(index, &words).err()??;
         index[place].store(word_of(&words, slot), Ordering::Release);
         self.count.store(slot + 1, Ordering::Release);
         Some(slot)
+    }
+
+    /// Keeps whose a key is, where nobody is known. To be called by the thread that writes.
+    fn name_owner(&self, entry: &Entry, owner: &str) {
+        if entry.owner.load(Ordering::Relaxed) == 0 {
+            entry.owner.store(self.owners.add(owner), Ordering::Release);
+        }
     }
 
     /// Ends a key at once; whether it was there.
@@ -294,7 +342,7 @@ impl Keys {
         self.revocations.load(Ordering::Acquire)
     }
 
-    /// Bytes it takes: entries that are allocated, and indexes.
+    /// Bytes it takes: entries that are allocated, indexes and owners.
     pub fn bytes(&self) -> usize {
         let chunks = self.chunks.iter().filter(|chunk| chunk.get().is_some()).count();
         let indexes: usize =
@@ -302,6 +350,7 @@ impl Keys {
         chunks * CHUNK * size_of::<Entry>()
             + indexes * size_of::<AtomicU64>()
             + CHUNKS * size_of::<OnceLock<Box<[Entry]>>>()
+            + self.owners.bytes()
     }
 
     /// An index that is at most half full with so many keys: the newest, or a new one with all keys.
@@ -417,13 +466,31 @@ mod tests {
             at_once: Some(4),
             day_quota: Some(0),
             month_quota: Some(u64::MAX - 1),
+            body_max_bytes: Some(0),
             ..Settings::default()
         };
         let entry = keys.entry(keys.put(&digest(1), &settings).unwrap());
         assert_eq!((entry.rate(), entry.at_once_most()), (Some(rate), Some(4)));
         assert_eq!((entry.day_most(), entry.month_most()), (Some(0), Some(u64::MAX - 1)));
+        assert_eq!(entry.body_most(), Some(0));
         let none = keys.entry(keys.put(&digest(2), &Settings::default()).unwrap());
         assert_eq!((none.rate(), none.at_once_most(), none.day_most()), (None, None, None));
+        assert_eq!(none.body_most(), None);
+    }
+
+    #[test]
+    fn an_owner_is_kept_with_the_key() {
+        let keys = Keys::default();
+        let owner = |slot: u32| {
+            String::from_utf8(keys.owner(keys.entry(slot)).bytes().collect()).unwrap()
+        };
+        let ada = keys.put_of("ada", &digest(1), &Settings::default()).unwrap();
+        let nobody = keys.put(&digest(2), &Settings::default()).unwrap();
+        assert_eq!((owner(ada), owner(nobody)), ("ada".to_owned(), String::new()));
+        let bytes = keys.bytes();
+        // Its settings are read again, as after a change.
+        keys.put_of("ada", &digest(1), &Settings { expires_s: 9, ..Settings::default() });
+        assert_eq!((owner(ada), keys.bytes()), ("ada".to_owned(), bytes));
     }
 
     #[test]

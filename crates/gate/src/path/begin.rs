@@ -16,7 +16,7 @@ use super::shared::count;
 use super::target::{self, Forms, Target};
 use super::up::NONE;
 use super::worker::Worker;
-use crate::keys::is_like_key;
+use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
 /// A head that is in order.
@@ -190,6 +190,8 @@ impl Worker {
         if route.rewrite.is_some() && route.rewrite_responses {
             client.asked.extend_from_slice(checked.target.authority);
         }
+        let keys = &self.policy.state().keys;
+        let key = (ticket.key != crate::policy::NONE).then(|| keys.entry(ticket.key));
         let forward = Forward {
             head,
             target: &checked.target,
@@ -200,10 +202,8 @@ impl Worker {
             key_parameter: source.query.as_deref(),
             key_header: source.header.as_deref(),
             drop_authorization: holds_key(head, &checked.key, route.public),
-            key_id: match ticket.key {
-                crate::policy::NONE => 0,
-                slot => self.policy.state().keys.entry(slot).id(),
-            },
+            key_id: key.map_or(0, Entry::id),
+            owner: key.map(|key| keys.owner(key)).unwrap_or_default(),
             client: client.address.text(),
             tls: client.tls.is_some(),
             via: &self.policy.state().via,
@@ -288,6 +288,7 @@ impl Worker {
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         self.counts().fault(fault);
+        self.usage.invalid(fault.status());
         refusal::write_fault(
             &mut out,
             fault,

@@ -170,6 +170,7 @@ impl Worker {
             whole = exchange.read_whole;
             self.finish(client, exchange, now);
         } else {
+            self.usage.invalid(fault.status());
             self.log_unread(client, fault.status(), bytes_out as usize, now);
         }
         client.forget_request();

@@ -7,7 +7,8 @@ use wire::{Framing, Headers, RequestHead, push_decimal};
 use super::fields::{self, Connection, Field};
 use super::key;
 use super::target::Target;
-use crate::escapes::strip_decoded;
+use crate::escapes::{self, Unit, strip_decoded};
+use crate::keys::Owner;
 use crate::policy::{HeaderRules, PathRewrite};
 
 /// What a request is written from.
@@ -25,6 +26,8 @@ pub(super) struct Forward<'a> {
     pub(super) drop_authorization: bool,
     /// The number of its key in the store; 0 without one.
     pub(super) key_id: u64,
+    /// Whose that is.
+    pub(super) owner: Owner<'a>,
     /// The client's address, as text.
     pub(super) client: &'a str,
     pub(super) tls: bool,
@@ -146,6 +149,12 @@ fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
     if forward.key_id != 0 {
         out.extend_from_slice(b"X-Plimsoll-Key: ");
         push_decimal(out, forward.key_id);
+        out.extend_from_slice(b"\r\n");
+    }
+    if !forward.owner.is_empty() {
+        // An owner may hold any text: so it can neither end the line nor be read in two ways.
+        begin_field(out, "X-Plimsoll-Owner");
+        forward.owner.bytes().for_each(|byte| escapes::write(out, Unit { byte, escaped: true }));
         out.extend_from_slice(b"\r\n");
     }
 }

@@ -5,6 +5,7 @@ use wire::{Limits, RequestEvent, RequestParser};
 
 use super::begin::{Room, check};
 use super::request::{self, Forward};
+use crate::keys::Owner;
 use crate::policy::{HeaderRules, KeySource, Route};
 
 /// The head that goes upstream for the first head in `bytes`, with the usual places for keys and no rules of a route.
@@ -32,6 +33,7 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
         key_header: source.header.as_deref(),
         drop_authorization: checked.key.by_bearer,
         key_id: 0,
+        owner: Owner::default(),
         client: "192.0.2.1",
         tls: false,
         via: "plimsoll",

@@ -86,8 +86,8 @@ impl Policy {
             return Err(taken.refuse_key(Problem::KeyNotForRoute));
         }
         let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
-        let of_tier = limits.body_max_bytes.unwrap_or(u64::MAX);
-        let body_max_bytes = of_tier.min(route.body_max_bytes).min(self.body_max_bytes);
+        let of_key = key.and_then(Entry::body_most).or(limits.body_max_bytes).unwrap_or(u64::MAX);
+        let body_max_bytes = of_key.min(route.body_max_bytes).min(self.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
         }

@@ -57,10 +57,13 @@ pub enum Problem {
     AtLoadLine,
     /// 503: what other gateways let through cannot be known, and the key's tier is refused then.
     LimitsUnknown,
+    /// 400, or another status of a [`crate::path::Fault`]: malformed, slow or a loop. The data path answers it by itself, before
+    /// a decision, and has it counted.
+    Invalid,
 }
 
 /// Every problem.
-pub const PROBLEMS: [Problem; 11] = [
+pub const PROBLEMS: [Problem; 12] = [
     Problem::KeyMissing,
     Problem::KeyUnknown,
     Problem::KeyNotForRoute,
@@ -72,6 +75,7 @@ pub const PROBLEMS: [Problem; 11] = [
     Problem::TooManyAtOnce,
     Problem::AtLoadLine,
     Problem::LimitsUnknown,
+    Problem::Invalid,
 ];
 
 impl Problem {
@@ -85,6 +89,7 @@ impl Problem {
             Self::BodyTooLarge => 413,
             Self::RateLimited | Self::QuotaUsedUp | Self::TooManyAtOnce | Self::AtLoadLine => 429,
             Self::LimitsUnknown => 503,
+            Self::Invalid => 400,
         }
     }
 
@@ -102,6 +107,7 @@ impl Problem {
             Self::TooManyAtOnce => "too_many_at_once",
             Self::AtLoadLine => "at_load_line",
             Self::LimitsUnknown => "limits_unknown",
+            Self::Invalid => "invalid",
         }
     }
 
@@ -140,6 +146,9 @@ impl Problem {
             }
             Self::LimitsUnknown => {
                 r#"{"type":"about:blank","title":"Service Unavailable","status":503,"code":"limits_unknown","detail":"The limits of the key cannot be checked at the moment."}"#
+            }
+            Self::Invalid => {
+                r#"{"type":"about:blank","title":"Bad Request","status":400,"code":"invalid","detail":"The request is not valid."}"#
             }
         }
     }

@@ -272,14 +272,22 @@ fn a_quota_is_said_to_begin_anew_when_it_does_though_the_clock_was_put_back_over
 
 #[test]
 fn the_shortest_of_the_longest_bodies_holds() {
-    for (all, tier, route, holds) in
-        [(3, Some(4), 5, 3), (4, Some(3), 5, 3), (5, Some(4), 3, 3), (9, None, 9, 9)]
-    {
+    // A key's own stands in the place of its tier's.
+    for (all, tier, key, route, holds) in [
+        (3, Some(4), None, 5, 3),
+        (4, Some(3), None, 5, 3),
+        (5, Some(4), None, 3, 3),
+        (9, None, None, 9, 9),
+        (9, None, Some(2), 9, 2),
+        (9, Some(4), Some(6), 9, 6),
+        (9, Some(4), Some(6), 5, 5),
+        (9, Some(4), Some(0), 9, 0),
+    ] {
         let mut desk = Desk::new();
         desk.settings.body_max_bytes = all;
         desk.settings.tiers[0].body_max_bytes = tier;
         desk.settings.routes[0].body_max_bytes = route;
-        desk.key("k", Settings::default());
+        desk.key("k", Settings { body_max_bytes: key, ..Settings::default() });
         let policy = desk.policy();
         let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
         assert_eq!(held.body_max_bytes, holds);

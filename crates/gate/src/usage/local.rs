@@ -142,6 +142,11 @@ impl Local {
         self.add(|table| table.refuse(key, route, problem, cost_milli));
     }
 
+    /// Counts a request that was answered with this status before it was decided about.
+    pub(crate) fn invalid(&mut self, status: u16) {
+        self.add(|table| table.invalid(status));
+    }
+
     fn add(&mut self, count: impl Fn(&mut Table) -> bool) {
         // The only writer.
         let served = &self.counts.served;

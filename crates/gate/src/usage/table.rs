@@ -1,7 +1,7 @@
 //! A table of fixed size: counts of one worker by key and route.
 
 use super::buckets::{BUCKETS, bucket_of};
-use crate::policy::{Outcome, PROBLEMS, Problem};
+use crate::policy::{NONE, Outcome, PROBLEMS, Problem};
 
 /// Rows: keys and routes of one worker in one second.
 const ROWS: usize = 1024;
@@ -126,10 +126,26 @@ impl Table {
 
     /// Counts a refusal; whether there was room.
     pub fn refuse(&mut self, key: u32, route: u32, problem: Problem, cost_milli: u32) -> bool {
+        self.refuse_with(problem.status(), key, route, problem, cost_milli)
+    }
+
+    /// Counts a request that was answered with this status before it had a key or a route; whether there was room.
+    pub fn invalid(&mut self, status: u16) -> bool {
+        self.refuse_with(status, NONE, NONE, Problem::Invalid, 0)
+    }
+
+    fn refuse_with(
+        &mut self,
+        status: u16,
+        key: u32,
+        route: u32,
+        problem: Problem,
+        cost_milli: u32,
+    ) -> bool {
         let Some(row) = self.row(key, route) else { return false };
         row.asked_milli += u64::from(cost_milli);
         row.refused[problem as usize] += 1;
-        row.count_status(problem.status());
+        row.count_status(status);
         self.counted += 1;
         true
     }

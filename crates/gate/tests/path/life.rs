@@ -149,16 +149,18 @@ fn a_client_that_closes_too_is_not_counted_for_it() {
     }
 }
 
+/// An owner may hold any text: escaped, it ends no line.
 #[test]
-fn the_api_is_told_the_number_of_the_key() {
+fn the_api_is_told_the_number_of_the_key_and_its_owner() {
     for io in interfaces() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
-        let peer =
-            Peer::start(vec![Step::Expect(b"\r\nX-Plimsoll-Key: 7\r\n"), Step::Send(answer)]);
+        let told = b"\r\nX-Plimsoll-Key: 7\r\nX-Plimsoll-Owner: Zo%C3%AB%20%26%20co%0D%0AX%3A%20y\r\n";
+        let peer = Peer::start(vec![Step::Expect(told), Step::Send(answer)]);
         let (digester, settings) = with_keys(upstream(&[peer.addr()]));
         let front = front_with(settings, io);
         let key = Settings { id: 7, ..Settings::default() };
-        front.current.get().0.state().keys.put(&digester.digest(b"one"), &key);
+        let state = Arc::clone(front.current.get().0.state());
+        state.keys.put_of("Zoë & co\r\nX: y", &digester.digest(b"one"), &key);
         let mut client = front.client();
         client.send(b"GET / HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nX-Plimsoll-Key: 8\r\n\r\n");
         client.receive_until(b"ok");

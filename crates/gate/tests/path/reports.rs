@@ -1,11 +1,13 @@
 //! Reports are in nobody's way: clients are answered while a sink stands still and while figures are read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use gate::keys::Settings;
+use gate::policy::{NONE, Problem};
 use gate::usage::{Account, Batch, Collector, Sink};
 use testkit::peer::RawClient;
 
@@ -80,5 +82,40 @@ fn the_data_path_never_waits_for_a_report() {
         assert_eq!(written.load(Ordering::SeqCst), PERIODS * REQUESTS);
         drop((collector, release));
         reporting.join().expect("the reporter ends");
+    }
+}
+
+/// What the gateway answers before it looks for a key or a route is in usage, and each request is answered and counted once.
+#[test]
+fn requests_that_are_invalid_are_counted() {
+    let cases: [(&[u8], u16); 5] = [
+        (b"GET /a/../b HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 405),
+        (b"GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505),
+        // It is refused for want of a key, and its body is malformed.
+        (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 401),
+    ];
+    for io in interfaces() {
+        let api = api();
+        let (_, settings) = with_keys(upstream(&[api.addr()]));
+        let front = front_with(settings, io);
+        let state = Arc::clone(front.current.get().0.state());
+        let (mut collector, _reporter) = Collector::new(Arc::clone(&state.usage), 1);
+        for (request, status) in cases {
+            let answers = front.ask(request);
+            let came: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+            assert_eq!(came, [status], "{}", request.escape_ascii());
+        }
+        assert_eq!(front.gate.drain(), Vec::<String>::new());
+        collector.collect(1, u64::from, |route| route.to_string());
+        let reader = collector.reader();
+        let (invalid, statuses) = reader.read(|snapshot| {
+            let sum = &snapshot.since_start[&(u64::from(NONE), NONE)];
+            (sum.refused[Problem::Invalid as usize], sum.statuses.clone())
+        });
+        assert_eq!((invalid, statuses), (4, BTreeMap::from([(400, 2), (405, 1), (505, 1)])));
+        let Account { served, reported, pending, dropped } = reader.account();
+        assert_eq!((served, reported + pending + dropped), (5, 5));
     }
 }

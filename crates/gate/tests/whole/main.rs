@@ -108,6 +108,45 @@ fn a_reload_that_cannot_be_noted_changes_nothing() {
     assert_eq!((gateway.control().text(), routes), (before, vec!["all".to_owned()]));
 }
 
+/// What the audit log says of the configuration, and by whom.
+fn noted(gateway: &Gateway) -> Vec<(String, String)> {
+    let changes = gateway.control().with_store(|store| store.changes_after(0, 100));
+    let changes = changes.expect("the store is read").into_iter();
+    changes.map(|change| (change.by, change.what)).collect()
+}
+
+/// Against what ran last: be that from the file, or put in its place while the gateway ran.
+#[test]
+fn a_start_with_another_configuration_is_in_the_audit_log() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let three = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
+    let said = |by: &str, what: &str| (by.to_owned(), what.to_owned());
+    let mut expected: Vec<(String, String)> = Vec::new();
+    let gateway = start(&folder, &three);
+    assert_eq!(noted(&gateway), expected, "nothing ran before");
+    assert_eq!(gateway.drain(), Vec::<String>::new());
+    let gateway = start(&folder, &three);
+    assert_eq!(noted(&gateway), expected, "nothing differs");
+    let fewer = three.replace("per_day = 3", "per_day = 2");
+    gateway.control().replace(&fewer, "test").expect("it is replaced");
+    gateway.control().replace(&fewer, "test").expect("it is replaced");
+    expected.push(said("test", "configuration replaced: changed tier.some.per_day"));
+    expected.push(said("test", "configuration replaced: no setting differs"));
+    assert_eq!(noted(&gateway), expected);
+    assert_eq!(gateway.drain(), Vec::<String>::new());
+    let gateway = start(&folder, &three);
+    expected.push(said("start", "started with another configuration: changed tier.some.per_day"));
+    assert_eq!(noted(&gateway), expected);
+    let monthly = three.replace("per_day", "per_month");
+    fs::write(folder.path().join("gate.toml"), monthly).expect("written");
+    let later = take_over(&folder).expect("it takes over");
+    let told = "added tier.some.per_month; removed tier.some.per_day";
+    expected.push(said("take-over", &format!("started with another configuration: {told}")));
+    assert_eq!(noted(&later), expected);
+    assert!(soon(|| gateway.is_replaced()));
+    assert_eq!(gateway.drain(), Vec::<String>::new());
+}
+
 #[test]
 fn usage_is_read_at_the_start_where_there_are_quotas_alone() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());

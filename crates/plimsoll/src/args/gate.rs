@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use gate::config::RateText;
+use gate::config::{Bytes, RateText};
 use model::Nanos;
 use model::units::{parse_count, parse_duration};
 
@@ -129,7 +129,8 @@ pub struct AddKeyArgs {
     /// The file of keys
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Whom the key is for, as `list`, `usage` and the usage page name them [default: nobody]
+    /// Whom the key is for, as `list`, `usage`, the usage page and the header X-Plimsoll-Owner of requests name them
+    /// [default: nobody]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub owner: String,
     /// Tier of the configuration that the key belongs to [default: the first tier]
@@ -153,6 +154,9 @@ pub struct AddKeyArgs {
     /// Requests in a month of UTC [default: the tier's]
     #[arg(long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub per_month: Option<u64>,
+    /// Longest body of its requests, such as 512, 64KiB or 1MB; 0 for none [default: the tier's]
+    #[arg(long, value_name = "SIZE", value_parser = Bytes::parse, allow_hyphen_values = true)]
+    pub body: Option<Bytes>,
     /// Time until it expires, such as 720h [default: never]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub expires_in: Option<Nanos>,

@@ -211,6 +211,32 @@ fn keys_are_asked_for_once_there_is_one_and_usage_is_counted() {
     folder.plimsoll("gate keys list").ok().prints("revoked");
 }
 
+/// Made on the command line or by the admin API, which takes sizes as the configuration does.
+#[test]
+fn a_key_may_have_a_longest_body_of_its_own() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let key = folder.plimsoll("gate keys add --body 1KiB").ok().stdout.trim_end().to_owned();
+    folder.plimsoll("gate keys list").ok().prints("body 1KiB");
+    let list = folder.plimsoll("gate keys list --format json").ok().stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    assert_eq!(list["keys"][0]["body_bytes"], 1024);
+    folder.plimsoll("gate keys add --body big").refuses(2, "`big` is no size");
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    let status = |key: &str, bytes: usize| {
+        let header = format!("X-API-Key: {key}\r\n");
+        ask(&gate.address, "POST", "/echo", &header, &"x".repeat(bytes)).status
+    };
+    assert_eq!([1024, 1025].map(|bytes| status(&key, bytes)), [200, 413]);
+    for body in ["16", "\"16B\""] {
+        let made = gate.admin("POST", "/v1/keys", &format!("{{\"body\": {body}}}"));
+        assert_eq!(made.status, 201, "{made:?}");
+        let key = made.json()["key"].as_str().expect("a key").to_owned();
+        assert_eq!([16, 17].map(|bytes| status(&key, bytes)), [200, 413], "{body}");
+    }
+    let keys = gate.admin("GET", "/v1/keys?after=1", "").json();
+    assert_eq!(keys["keys"][0]["body_bytes"], 16);
+}
+
 #[test]
 fn requests_above_the_load_line_are_refused_and_costs_count() {
     let (folder, target) = (Folder::new(), Target::start());
@@ -298,6 +324,10 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     assert_eq!(gate.get("/a/../b", "").status, 400);
     let metrics = gate.admin("GET", "/metrics", "").body;
     assert!(metrics.contains("\nplimsoll_gate_faults_total{status=\"400\"} 1\n"), "{metrics}");
+    soon(|| {
+        let metrics = gate.admin("GET", "/metrics", "").body;
+        metrics.contains("plimsoll_gate_refused_total{route=\"-\",why=\"invalid\"} 1\n")
+    });
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");

@@ -244,6 +244,8 @@ pub(super) const KEPT_HEADERS: &[&str] = &[
     "x-forwarded-for",
     "x-forwarded-host",
     "x-forwarded-proto",
+    "x-plimsoll-key",
+    "x-plimsoll-owner",
 ];
 
 /// RFC 9110, section 5.6.2.

@@ -71,6 +71,7 @@ fn add(args: &AddKeyArgs, stamp: &Stamp) -> Result<u8, Failure> {
         at_once: concurrency,
         day_quota: args.per_day,
         month_quota: args.per_month,
+        body_max_bytes: args.body.map(|body| body.0),
         expires_s: lasts_s.map_or(0, |lasts_s| stamp.at_s.saturating_add(lasts_s)),
     };
     let path = &args.store.store;
@@ -133,6 +134,7 @@ fn public(record: &KeyRecord) -> GateKey {
         concurrency: key.at_once,
         per_day: key.day_quota,
         per_month: key.month_quota,
+        body_bytes: key.body_max_bytes,
         created_s: record.created_s,
         expires_s: key.expires_s,
         revoked_s: record.revoked_s,
@@ -155,6 +157,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
         limits.extend(key.at_once.map(|most| format!("{most} at once")));
         limits.extend(key.day_quota.map(|quota| format!("{quota}/day")));
         limits.extend(key.month_quota.map(|quota| format!("{quota}/month")));
+        limits.extend(key.body_max_bytes.map(|bytes| format!("body {}", size(bytes))));
         if !key.routes.is_empty() {
             if limits.is_empty() {
                 limits.push("the tier's".to_owned());
@@ -190,6 +193,14 @@ fn rate(per_s: f64) -> String {
         false => format!("{count:.2e}").parse().unwrap_or(count),
     };
     format!("{count}/{unit}")
+}
+
+/// A size as it may be written: in the largest unit in which it is a whole number.
+fn size(bytes: u64) -> String {
+    let units: [(&str, u64); 5] =
+        [("GiB", 1 << 30), ("MiB", 1 << 20), ("MB", 1_000_000), ("KiB", 1 << 10), ("kB", 1000)];
+    let unit = units.into_iter().find(|&(_, unit)| bytes > 0 && bytes.is_multiple_of(unit));
+    unit.map_or_else(|| format!("{bytes}B"), |(name, unit)| format!("{}{name}", bytes / unit))
 }
 
 /// The day of an instant, in UTC.
@@ -234,6 +245,13 @@ mod tests {
         let full = StoreError::Failed("database or disk is full".to_owned());
         let Failure::CannotRun(said) = failure(Path::new("keys.db"), &full) else { panic!() };
         assert_eq!(said, "keys.db: the key store: database or disk is full");
+    }
+
+    #[test]
+    fn sizes_are_shown_as_they_are_written() {
+        for text in ["0B", "512B", "64KiB", "1MiB", "3MB", "1500kB", "2GiB"] {
+            assert_eq!(size(gate::config::Bytes::parse(text).unwrap().0), text);
+        }
     }
 
     #[test]

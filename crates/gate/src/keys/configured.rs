@@ -1,0 +1,114 @@
+//! What a store knows of the gateway that was last configured with it: names of tiers and routes, for who makes keys, and its
+//! settings, for the audit log. And what keys name of these.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::store::log;
+use super::{Stamp, Store, StoreError};
+
+/// What keys that were not revoked name, and how many do.
+#[derive(Debug, Default)]
+pub struct NamedByKeys {
+    /// By tier.
+    pub tiers: BTreeMap<String, u64>,
+    /// By route.
+    pub routes: BTreeMap<String, u64>,
+}
+
+impl NamedByKeys {
+    /// Counts what a key names.
+    pub fn add<'a>(&mut self, tier: &str, routes: impl IntoIterator<Item = &'a str>) {
+        count(&mut self.tiers, tier);
+        routes.into_iter().for_each(|route| count(&mut self.routes, route));
+    }
+}
+
+impl Store {
+    /// The tiers of the gateway that was last configured with this store; `None` before the first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn tiers(&self) -> Result<Option<Vec<String>>, StoreError> {
+        self.configured("tiers")
+    }
+
+    /// The names of one kind that the gateway was last configured with.
+    pub(super) fn configured(&self, kind: &str) -> Result<Option<Vec<String>>, StoreError> {
+        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
+        let names: Option<String> =
+            self.connection.query_row(query, [kind], |row| row.get(0)).optional()?;
+        Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
+    }
+
+    /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn record_configured(&self, tiers: &[&str], routes: &[&str]) -> Result<(), StoreError> {
+        for (kind, names) in [("tiers", tiers), ("routes", routes)] {
+            if self.configured(kind)?.is_none_or(|known| known != names) {
+                let names = names.join(",");
+                self.connection.execute(
+                    "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
+                    params![kind, names.as_bytes()],
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many keys that were not revoked name each tier, and each route.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn named_by_keys(&self) -> Result<NamedByKeys, StoreError> {
+        let query =
+            "SELECT tier, routes FROM keys WHERE tier || routes <> '' AND revoked_s IS NULL";
+        let mut statement = self.connection.prepare(query)?;
+        let mut rows = statement.query([])?;
+        let mut named = NamedByKeys::default();
+        while let Some(row) = rows.next()? {
+            let text = |column| row.get_ref(column).map(|value| value.as_str().unwrap_or_default());
+            named.add(text(0)?, text(1)?.split(','));
+        }
+        Ok(named)
+    }
+
+    /// The settings of the configuration that last ran with this store, as they were kept; `None` before the first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = "SELECT value FROM meta WHERE name = 'settings'";
+        Ok(self.connection.query_row(query, [], |row| row.get(0)).optional()?)
+    }
+
+    /// Keeps the settings of the configuration that runs, and with them what is noted of it, if anything.
+    ///
+    /// # Errors
+    /// When the file cannot be written; neither is kept then.
+    pub fn record_settings(
+        &self,
+        settings: &[u8],
+        what: Option<&str>,
+        stamp: &Stamp,
+    ) -> Result<(), StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let keep = "INSERT OR REPLACE INTO meta VALUES ('settings', ?1)";
+        transaction.execute(keep, params![settings])?;
+        what.iter().try_for_each(|what| log(&transaction, stamp, None, what))?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// Counts a name, if it is one.
+fn count(names: &mut BTreeMap<String, u64>, name: &str) {
+    match names.get_mut(name) {
+        _ if name.is_empty() => {}
+        Some(count) => *count += 1,
+        None => drop(names.insert(name.to_owned(), 1)),
+    }
+}
