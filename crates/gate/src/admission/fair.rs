@@ -8,9 +8,8 @@ use std::collections::HashMap;
 
 /// How long what a key asked for is remembered.
 const MEMORY_S: f64 = 0.5;
-/// A key that asked for so many mean requests in a look at once is taken at its word; one that asked for fewer may not do
-/// so again.
-const TELLING_MILLI: u64 = 10_000;
+/// Standard deviations of a random number by which the last looks may differ from what is remembered.
+const BY_CHANCE: f64 = 2.0;
 /// Keys that asked for less are forgotten.
 const FORGOTTEN_PER_S: f64 = 0.1;
 /// Shares are given from this part of the ceiling on.
@@ -29,30 +28,52 @@ pub struct Asked {
     pub per_s: f64,
 }
 
-/// What keys have asked for lately: means in which older requests count less and less. A key that begins to ask for much
-/// is seen at once, and one that stops for a moment is not forgotten.
+/// What keys have asked for lately: means in which older requests count less and less, as far as the last two looks may be
+/// chance. So a key that begins or ends to ask for much is seen at once, and a burst is not taken for a rate.
 #[derive(Debug, Default)]
-pub struct Asking(HashMap<u32, f64>);
+pub struct Asking(HashMap<u32, Known>);
+
+/// What is known of a key.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    per_s: f64,
+    /// In the last look, in thousandths of a mean request.
+    now_milli: u64,
+    /// In the look before that, and its length in seconds: 0 for a new key. Workers may hand their counts over a look late.
+    before_milli: u64,
+    before_s: f64,
+}
+
+impl Known {
+    /// Takes in a look of so many seconds, whose part in the mean is `newer`.
+    fn learn(&mut self, seconds: f64, newer: f64) {
+        let now_milli = std::mem::take(&mut self.now_milli);
+        let now_per_s = now_milli as f64 / 1000.0 / seconds;
+        let mean = self.per_s + newer * (now_per_s - self.per_s);
+        let asked = (self.before_milli + now_milli) as f64 / 1000.0;
+        let both_s = self.before_s + seconds;
+        let least = (asked - BY_CHANCE * asked.sqrt()) / both_s;
+        let most = (asked + 1.0 + BY_CHANCE * (asked + 1.0).sqrt()) / both_s;
+        self.per_s = mean.clamp(least, most);
+        (self.before_milli, self.before_s) = (now_milli, seconds);
+    }
+}
 
 impl Asking {
     /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request.
     pub fn note(&mut self, asked_milli: impl Iterator<Item = (u32, u64)>, seconds: f64) {
+        let seconds = seconds.max(1e-3);
         let newer = 1.0 - (-seconds / MEMORY_S).exp();
-        self.0.values_mut().for_each(|per_s| *per_s *= 1.0 - newer);
         for (slot, milli) in asked_milli {
-            let per_s = milli as f64 / 1000.0 / seconds.max(1e-3);
-            match self.0.get_mut(&slot) {
-                Some(known) => *known += newer * per_s,
-                None if milli >= TELLING_MILLI => drop(self.0.insert(slot, per_s)),
-                None => drop(self.0.insert(slot, newer * per_s)),
-            }
+            self.0.entry(slot).or_default().now_milli = milli;
         }
-        self.0.retain(|_, per_s| *per_s >= FORGOTTEN_PER_S);
+        self.0.values_mut().for_each(|known| known.learn(seconds, newer));
+        self.0.retain(|_, known| known.per_s >= FORGOTTEN_PER_S);
     }
 
     /// Mean requests per second of each slot, refused ones included.
     pub fn per_s(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.0.iter().map(|(slot, per_s)| (*slot, *per_s))
+        self.0.iter().map(|(slot, known)| (*slot, known.per_s))
     }
 }
 
@@ -116,24 +137,64 @@ mod tests {
     }
 
     #[test]
-    fn who_begins_is_seen_at_once_and_who_pauses_is_not_forgotten() {
+    fn who_begins_or_ends_is_seen_at_once() {
         let mut asking = Asking::default();
         let per_s = |asking: &Asking| asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
         asking.note([(7, 1000)].into_iter(), 0.1);
         assert!(per_s(&asking) < 2.0, "one request is no 10 a second: {asking:?}");
         asking.note([(8, 500_000)].into_iter(), 0.1);
-        assert!(per_s(&asking) >= 5000.0, "{asking:?}");
+        assert!((4500.0..5100.0).contains(&per_s(&asking)), "{asking:?}");
         let mut asking = Asking::default();
         for _ in 0..50 {
             asking.note([(7, 500_000)].into_iter(), 0.1);
         }
         assert!((per_s(&asking) - 5000.0).abs() < 1.0, "{asking:?}");
-        asking.note([].into_iter(), 0.5);
-        assert!((1500.0..2500.0).contains(&per_s(&asking)), "{asking:?}");
+        // Counts that were handed over a look late are no pause.
+        asking.note([].into_iter(), 0.1);
+        assert!((2500.0..5000.0).contains(&per_s(&asking)), "{asking:?}");
+        asking.note([].into_iter(), 0.1);
+        assert!(per_s(&asking) < 20.0, "{asking:?}");
         for _ in 0..100 {
             asking.note([].into_iter(), 0.1);
         }
         assert_eq!(asking.0.len(), 0);
+    }
+
+    /// The first hundred of a key with a rate of its own: what it was taken to ask for was kept from the others for a second.
+    #[test]
+    fn a_burst_is_no_rate() {
+        let mut asking = Asking::default();
+        for asked_milli in [106_000, 10_000, 10_000] {
+            asking.note([(7, asked_milli)].into_iter(), 0.1);
+        }
+        let per_s = asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
+        assert!((100.0..160.0).contains(&per_s), "{asking:?}");
+    }
+
+    /// Of keys that ask at random, the mean stays what they ask for.
+    #[test]
+    fn chance_moves_little() {
+        let mut draws = model::random::Draws::of(3);
+        for rate_per_s in [20.0, 200.0, 2000.0] {
+            let (mut asking, mut sum) = (Asking::default(), 0.0);
+            for look in 0..1100 {
+                let mut left_s = 0.1;
+                let mut asked_milli = 0;
+                loop {
+                    left_s += (1.0 - draws.unit()).ln() / rate_per_s;
+                    if left_s < 0.0 {
+                        break;
+                    }
+                    asked_milli += 1000;
+                }
+                let asked = (asked_milli > 0).then_some((7, asked_milli));
+                asking.note(asked.into_iter(), 0.1);
+                let per_s = asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
+                sum += if look < 100 { 0.0 } else { per_s };
+            }
+            let mean = sum / 1000.0 / rate_per_s;
+            assert!((0.9..1.1).contains(&mean), "{rate_per_s}: {mean}");
+        }
     }
 
     #[test]

@@ -546,6 +546,22 @@ fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) 
     luck
 }
 
+/// The second key has a rate of its own, which lets a hundred through at once: they are no thousand a second that would be kept
+/// from the first.
+#[test]
+fn what_one_key_does_not_use_goes_to_the_other_at_once() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    desk.key("ada", Settings::default());
+    desk.key("bo", Settings { rate: Some(Rate::per_second(100.0)), ..Settings::default() });
+    let luck = crowd(&mut desk, &[("ada", 2500), ("bo", 2500)], 10..13);
+    // Of two and a half seconds.
+    let passed = luck[0].passed + luck[1].passed;
+    assert!((2375..=2550).contains(&passed), "{passed}");
+}
+
 /// One key asks for five times what the API carries: the others keep what they ask for, and the API is not idle.
 #[test]
 fn a_greedy_key_takes_nothing_from_honest_ones() {
