@@ -16,6 +16,10 @@ const FORGOTTEN_PER_S: f64 = 0.1;
 const PRESSURE: f64 = 0.95;
 /// Of the ceiling, what is shared: the rest lets requests through that come in clusters.
 const SHARED: f64 = 0.97;
+/// How often, where all that may be in flight is, a request finds no place among those that others leave free for it.
+const NO_PLACE: f64 = 0.02;
+/// Of the number in flight, what is left free for others at least: for those that are not known to ask.
+const FREE_LEAST: f64 = 0.04;
 /// The least share, so that a key of a tier that is crowded out is still seen to ask.
 const LEAST_PER_S: f64 = 1.0;
 
@@ -77,21 +81,46 @@ impl Asking {
     }
 }
 
-/// The share of each key of a priority, in mean requests per second; for those of `priorities` that are to be held to
-/// one.
-pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Vec<(i32, f64)> {
+/// What each key of a priority is held to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeyShare {
+    /// The priority.
+    pub priority: i32,
+    /// Its share, in mean requests per second.
+    pub per_s: f64,
+    /// What of all that is shared out goes to keys of more important tiers, 0..=1.
+    pub above: f64,
+    /// The same, with what goes to keys of this priority that ask for less than their share.
+    pub others: f64,
+}
+
+/// What of the number in flight is to be left free for requests that make up `theirs` of what is carried, 0..=1.
+///
+/// Into the places that are left free only these come, so that each is taken for `theirs` of the time in which the one before
+/// is (trunk reservation; F. P. Kelly, Loss networks, Annals of Applied Probability 1, 1991).
+pub fn left_free(theirs: f64, at_once: f64) -> f64 {
+    let places = 1.0 + NO_PLACE.ln() / theirs.clamp(0.0, 0.999).ln();
+    (places / at_once.max(1.0)).clamp(FREE_LEAST, 1.0)
+}
+
+/// What keys of each priority are held to, of those of `priorities` that are to be.
+pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Vec<KeyShare> {
     let in_all: f64 = asked.iter().map(|key| key.per_s).sum();
     if in_all <= ceiling_per_s * PRESSURE {
         return Vec::new();
     }
     asked.sort_by(|a, b| b.priority.cmp(&a.priority).then(a.per_s.total_cmp(&b.per_s)));
-    let mut left = ceiling_per_s * SHARED;
-    let mut found: Vec<(i32, f64)> = Vec::new();
+    let shared_out = ceiling_per_s * SHARED;
+    let mut left = shared_out;
+    let gone = |left: f64| (1.0 - left / shared_out).clamp(0.0, 1.0);
+    let mut found: Vec<KeyShare> = Vec::new();
     for keys in asked.chunk_by(|a, b| a.priority == b.priority) {
+        let above = gone(left);
         for (served, key) in keys.iter().enumerate() {
             let share = (left / (keys.len() - served) as f64).max(LEAST_PER_S);
             if key.per_s > share {
-                found.push((key.priority, share));
+                let (priority, others) = (key.priority, gone(left));
+                found.push(KeyShare { priority, per_s: share, above, others });
                 left = 0.0;
                 break;
             }
@@ -100,10 +129,12 @@ pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Ve
         left = left.max(0.0);
     }
     // Keys that have not asked yet, of tiers below one that leaves nothing.
-    let lowest = found.first().map_or(i32::MIN, |(priority, _)| *priority);
+    let lowest = found.first().map_or(i32::MIN, |share| share.priority);
     let unseen = priorities.iter().filter(|priority| **priority < lowest);
-    let unseen: Vec<_> = unseen.filter(|p| found.iter().all(|(known, _)| known != *p)).collect();
-    found.extend(unseen.into_iter().map(|priority| (*priority, LEAST_PER_S)));
+    let is_new = |priority: &&i32| found.iter().all(|share| share.priority != **priority);
+    let unseen: Vec<i32> = unseen.filter(is_new).copied().collect();
+    let crowded_out = |priority| KeyShare { priority, per_s: LEAST_PER_S, above: 1.0, others: 1.0 };
+    found.extend(unseen.into_iter().map(crowded_out));
     found
 }
 
@@ -116,7 +147,8 @@ mod tests {
     fn of(asked: &[(i32, f64)]) -> Vec<(i32, f64)> {
         let mut asked: Vec<_> =
             asked.iter().map(|&(priority, per_s)| Asked { priority, per_s }).collect();
-        shares(&mut asked, 1000.0, &[0, 1])
+        let found = shares(&mut asked, 1000.0, &[0, 1]);
+        found.iter().map(|share| (share.priority, share.per_s)).collect()
     }
 
     #[test]
@@ -158,6 +190,32 @@ mod tests {
             asking.note([].into_iter(), 0.1);
         }
         assert_eq!(asking.0.len(), 0);
+    }
+
+    #[test]
+    fn the_more_others_ask_for_the_more_places_are_left_free() {
+        for (theirs, at_once, free) in [
+            (0.0, 4.0, 0.25),
+            (0.0, 64.0, FREE_LEAST),
+            (0.2, 64.0, 0.0536),
+            (0.5, 64.0, 0.104),
+            (1.0, 64.0, 1.0),
+            (0.0, 0.0, 1.0),
+        ] {
+            assert!((left_free(theirs, at_once) - free).abs() < 1e-3, "{theirs} of {at_once}");
+        }
+        // Of 970, gold takes 485 and a key of silver 97.
+        let rates = [(2, 485.0), (1, 97.0), (1, 5000.0), (0, 10.0)];
+        let mut asked = rates.map(|(priority, per_s)| Asked { priority, per_s });
+        let held = shares(&mut asked, 1000.0, &[0, 1, 2]);
+        let told: Vec<_> = held.iter().map(|held| (held.priority, held.above, held.others)).collect();
+        let expected = [(1, 0.5, 0.6), (0, 1.0, 1.0)];
+        assert_eq!(told.len(), expected.len(), "{told:?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert_eq!(told.0, expected.0);
+            let differs = (told.1 - expected.1).abs() + (told.2 - expected.2).abs();
+            assert!(differs < 1e-9, "{told:?}");
+        }
     }
 
     /// The first hundred of a key with a rate of its own: what it was taken to ask for was kept from the others for a second.
@@ -211,7 +269,7 @@ mod tests {
             let held = shares(&mut asked, 1000.0, &[0]);
             let in_all: f64 = rates.iter().sum();
             prop_assert_eq!(held.is_empty(), in_all <= 970.0);
-            if let [(_, share)] = held[..] {
+            if let [KeyShare { per_s: share, .. }] = held[..] {
                 let had: f64 = rates.iter().map(|rate| rate.min(share)).sum();
                 prop_assert!((had - 970.0).abs() < 1e-6, "{} {}", had, share);
                 prop_assert!(share >= 970.0 / rates.len() as f64 - 1e-6);

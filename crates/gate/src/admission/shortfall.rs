@@ -70,7 +70,7 @@ impl Shortfall {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ceiling, Line, Part};
+    use super::super::{Ceiling, Line, Part, Room};
     use super::*;
     use crate::usage::bucket_of;
 
@@ -123,7 +123,7 @@ mod tests {
         };
         let (ceiling, now_ns) = (Ceiling::default(), 10_000_000_000);
         ceiling.set(&line, 1.0, Part::of(1, false));
-        let taken = (0..6).filter(|_| ceiling.take(1000, 1000, now_ns).is_ok()).count();
+        let taken = (0..6).filter(|_| ceiling.take(1000, Room::ALL, now_ns).is_ok()).count();
         let seen = ceiling.look(now_ns);
         assert_eq!((taken, seen.refused, seen.crowded), (4, 2, 2));
         assert_eq!(ceiling.look(now_ns).crowded, 0, "since the last look");

@@ -2,13 +2,9 @@
 //! where the upstream's work is done.
 
 use super::decide::{MEAN_MILLI, seconds, window};
-use super::sharing::Spent;
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::limits::{Quota, Rate};
 use crate::usage::Local;
-
-/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
-const GREEDY_LEAVES_MILLI: u32 = 250;
 
 impl Policy {
     /// Takes room of the load line for a request that [`Self::decide_before_body`] let through.
@@ -63,18 +59,16 @@ impl Policy {
         now_ns: u64,
     ) -> Result<(), u64> {
         let state = &*self.state;
-        let (_, _, mut share_milli) = self.tier(tier);
-        let entry = (key != NONE).then(|| state.keys.entry(key));
-        if let Some(entry) = entry {
+        let (_, _, part_milli) = self.tier(tier);
+        let share = &state.tiers[tier as usize].share;
+        let room = match key {
+            NONE => share.room(part_milli, false),
             // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
             // share.
-            match state.tiers[tier as usize].share.take(entry, cost_milli, now_ns)? {
-                Spent::Little => {}
-                Spent::Much => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
-            }
-        }
+            key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns)?,
+        };
         if self.line.is_some() {
-            state.ceiling.take(cost_milli, share_milli, now_ns)?;
+            state.ceiling.take(cost_milli, room, now_ns)?;
         } else {
             state.ceiling.add(cost_milli);
         }
