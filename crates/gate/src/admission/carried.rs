@@ -8,6 +8,9 @@ use super::Seen;
 const FULL: f64 = 0.7;
 /// The share of requests that must have been refused in such a look.
 const REFUSED: f64 = 0.02;
+/// The part of the ceiling that as many in flight as may be carry, by Little's law, in an API that is as fast as it was
+/// measured: it may need all its places for its rate.
+const AS_MEASURED: f64 = 0.9;
 /// What of the rate of such an API is shared out, so that the room in flight becomes free.
 const BELOW_COMPLETED: f64 = 0.97;
 /// A step back up.
@@ -37,7 +40,8 @@ impl Carried {
         let in_flight = seen.in_flight(seconds);
         let asked = seen.latency.count() + seen.refused;
         let refused = seen.refused as f64 > REFUSED * asked as f64;
-        let full = refused && in_flight >= FULL * at_once;
+        let slow = completed / seconds * at_once < AS_MEASURED * ceiling_per_s * in_flight;
+        let full = refused && slow && in_flight >= FULL * at_once;
         self.0 = match () {
             // All that was in flight was given up: that may be of a stall, and says of no rate what it is.
             () if full && seen.completed_milli == 0 => self.0,
@@ -79,6 +83,14 @@ mod tests {
             learn(&mut carried, 4 * MS, 250, 0);
         }
         assert_eq!(carried.per_s(), 1000.0, "hardly anything is in flight");
+    }
+
+    /// It completes less than the ceiling since it is given less.
+    #[test]
+    fn an_api_that_needs_all_its_places_carries_its_ceiling() {
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
+        assert_eq!(learn(&mut carried, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
     }
 
     /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.
