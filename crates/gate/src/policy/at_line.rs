@@ -3,7 +3,7 @@
 
 use super::decide::{MEAN_MILLI, seconds, window};
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
-use crate::limits::{Quota, Rate};
+use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
 
 impl Policy {
@@ -25,7 +25,7 @@ impl Policy {
             }
             Err(wait_ns) => {
                 self.give_back_held(ticket);
-                self.give_back_used(ticket);
+                self.give_back_used(ticket, now_ns);
                 usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
                 let refusal = Refusal {
                     key: ticket.key,
@@ -130,13 +130,18 @@ impl Policy {
     }
 
     /// Gives back what a ticket's request took of rates and quotas, by the limits in force.
-    fn give_back_used(&self, ticket: &Ticket) {
+    fn give_back_used(&self, ticket: &Ticket, now_ns: u64) {
         let state = &*self.state;
-        let increment_ns = |rate: Rate| rate.increment_ns(MEAN_MILLI);
+        let since_ns = now_ns.saturating_sub(ticket.admitted_at_ns);
+        let give_back = |used: &Gcra, rate: Option<Rate>| {
+            if let Some(rate) = rate {
+                used.give_back(rate.increment_ns(MEAN_MILLI), since_ns);
+            }
+        };
         if ticket.key != NONE {
             let entry = state.keys.entry(ticket.key);
             let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
-            limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
+            give_back(&entry.used, limits.rate);
             let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
             let counting = state.keys.counting(entry);
             give_back_quotas(quotas, (&counting.day, &counting.month), ticket.periods);
@@ -147,13 +152,12 @@ impl Policy {
             (&state.routes[ticket.route as usize], route.limits.rate, route.quotas),
             (&state.all, self.all.rate, self.all_quotas),
         ] {
-            rate.into_iter().for_each(|rate| used.rate.give_back(increment_ns(rate)));
+            give_back(&used.rate, rate);
             give_back_quotas(quotas, (&used.day, &used.month), ticket.periods);
         }
         if ticket.address_slot != NONE {
             let place = state.addresses.place(ticket.address_slot);
-            let rate = self.address.rate;
-            rate.into_iter().for_each(|rate| place.used.give_back(increment_ns(rate)));
+            give_back(&place.used, self.address.rate);
             give_back_quotas(self.address_quotas, (&place.day, &place.month), ticket.periods);
         }
     }

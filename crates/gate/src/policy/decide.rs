@@ -276,7 +276,7 @@ enum Take<'a> {
 impl Take<'_> {
     fn give_back(&self) {
         match self {
-            Self::Rate(used, increment_ns) => used.give_back(*increment_ns),
+            Self::Rate(used, increment_ns) => used.give_back(*increment_ns, 0),
             Self::AtOnce(held) => held.give_back(1),
             Self::Quota(quota, period) => quota.give_back(*period),
         }
