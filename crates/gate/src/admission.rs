@@ -21,7 +21,7 @@ mod shortfall;
 
 pub use answers::Answers;
 pub use carried::Carried;
-pub use ceiling::{Ceiling, Room, Seen};
+pub use ceiling::{Ceiling, NoRoom, Room, Seen};
 pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};

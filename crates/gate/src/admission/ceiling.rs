@@ -35,6 +35,18 @@ impl Room {
     pub const ALL: Self = Self { ahead_milli: 1000, at_once_milli: 1000 };
 }
 
+/// Why there is no room below the ceiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// As many are in flight as may be: nobody knows when one ends.
+    AtOnce,
+    /// The rate has none.
+    Rate {
+        /// Nanoseconds until it has.
+        wait_ns: u64,
+    },
+}
+
 /// What was seen of the upstreams since the last look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -186,23 +198,23 @@ impl Ceiling {
     /// Takes a request of this cost, which may use so much of the room.
     ///
     /// # Errors
-    /// How long until there is room, in nanoseconds: of the rate, or a guess where too many are in flight.
-    pub fn take(&self, cost_milli: u32, room: Room, now_ns: u64) -> Result<(), u64> {
+    /// Where there is no room; nothing is taken then.
+    pub fn take(&self, cost_milli: u32, room: Room, now_ns: u64) -> Result<(), NoRoom> {
         let part = |whole: u64, milli: u32| whole / 1000 * u64::from(milli);
         let most = part(self.most_milli(now_ns), room.at_once_milli);
         self.count_arrival(cost_milli, now_ns);
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             self.crowded.fetch_add(1, Ordering::Relaxed);
-            return Err(self.ahead_ns.load(Ordering::Relaxed));
+            return Err(NoRoom::AtOnce);
         }
         let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
         let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns);
-        if taken.is_err() {
+        taken.map_err(|wait_ns| {
             self.in_flight.give_back(u64::from(cost_milli));
             self.refused.fetch_add(1, Ordering::Relaxed);
-        }
-        taken
+            NoRoom::Rate { wait_ns }
+        })
     }
 
     /// Counts a request in flight that no line holds.

@@ -1,10 +1,20 @@
 //! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
 //! where the upstream's work is done.
 
-use super::decide::{MEAN_MILLI, seconds, window};
+use super::decide::{MEAN_MILLI, SOON_S, seconds, window};
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
+use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
+
+/// What has no room for a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Full {
+    /// The share of its key, of so many mean requests per second, which has room in so many nanoseconds.
+    Share { per_s: f64, wait_ns: u64 },
+    /// The ceiling.
+    Ceiling(NoRoom),
+}
 
 impl Policy {
     /// Takes room of the load line for a request that [`Self::decide_before_body`] let through.
@@ -23,7 +33,7 @@ impl Policy {
                 ticket.held.line = true;
                 Ok(())
             }
-            Err(wait_ns) => {
+            Err(full) => {
                 self.give_back_held(ticket);
                 self.give_back_used(ticket, now_ns);
                 usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
@@ -32,7 +42,7 @@ impl Policy {
                     route: ticket.route,
                     ..Refusal::of(Problem::AtLoadLine)
                 };
-                Err(self.at_line(refusal, wait_ns))
+                Err(self.at_line(refusal, full))
             }
         }
     }
@@ -49,7 +59,7 @@ impl Policy {
     /// Takes from the share of a key's tier and from the ceiling, and has other gateways told.
     ///
     /// # Errors
-    /// How long until there may be room, in nanoseconds.
+    /// What has no room.
     pub(super) fn take_of_line(
         &self,
         key: u32,
@@ -57,7 +67,7 @@ impl Policy {
         route: u32,
         cost_milli: u32,
         now_ns: u64,
-    ) -> Result<(), u64> {
+    ) -> Result<(), Full> {
         let state = &*self.state;
         let (_, _, part_milli) = self.tier(tier);
         let share = &state.tiers[tier as usize].share;
@@ -68,7 +78,7 @@ impl Policy {
             key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns)?,
         };
         if self.line.is_some() {
-            state.ceiling.take(cost_milli, room, now_ns)?;
+            state.ceiling.take(cost_milli, room, now_ns).map_err(Full::Ceiling)?;
         } else {
             state.ceiling.add(cost_milli);
         }
@@ -96,15 +106,28 @@ impl Policy {
         }
     }
 
-    /// The refusal of a request for which the load line has no room.
-    pub(super) fn at_line(&self, refusal: Refusal, wait_ns: u64) -> Refusal {
-        let reset_s = seconds(wait_ns);
-        let rate_per_s = self.state.ceiling.rate_per_s();
+    /// The refusal of a request for which the load line has no room: says of what there is none.
+    pub(super) fn at_line(&self, refusal: Refusal, full: Full) -> Refusal {
+        let ceiling = &self.state.ceiling;
         // What was measured is no whole number.
-        let (quota, window_s) =
-            window(if rate_per_s >= 1.0 { rate_per_s.floor() } else { rate_per_s });
-        let window_s = Some(window_s);
-        let limit = RateLimit { name: "load line", quota, window_s, remaining: 0, reset_s };
+        let whole = |per_s: f64| window(if per_s >= 1.0 { per_s.floor() } else { per_s });
+        let (name, (quota, window_s), wait_ns) = match full {
+            Full::Share { per_s, wait_ns } => ("share", whole(per_s), wait_ns),
+            Full::Ceiling(NoRoom::Rate { wait_ns }) => {
+                ("load line", whole(ceiling.rate_per_s()), wait_ns)
+            }
+            Full::Ceiling(NoRoom::AtOnce) => return self.full_at_once(refusal),
+        };
+        let (window_s, reset_s) = (Some(window_s), seconds(wait_ns));
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
+        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
+    }
+
+    /// The refusal of a request that finds as many in flight as the load line allows.
+    fn full_at_once(&self, refusal: Refusal) -> Refusal {
+        let quota = (self.state.ceiling.at_once() as u64).max(1);
+        let (name, window_s, reset_s) = ("load line", None, SOON_S);
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }
 

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Policy;
+use super::at_line::Full;
 use crate::admission::{Asked, KeyShare, Room, left_free, shares};
 use crate::keys::Entry;
 
@@ -20,8 +21,8 @@ const GREEDY_LEAVES_MILLI: u32 = 250;
 /// The share of each key of a tier.
 #[derive(Debug, Default)]
 pub(super) struct Share {
-    /// Nanoseconds that a mean request takes up, as bits of an `f64`; 0 where keys are not held to a share.
-    ns: AtomicU64,
+    /// Mean requests per second, as bits of an `f64`; 0 where keys are not held to a share.
+    per_s: AtomicU64,
     /// Of the number in flight, in thousandths, what keys leave free that ask for less than their share, and what those that
     /// have used it up.
     leaves_milli: [AtomicU32; 2],
@@ -31,13 +32,13 @@ impl Share {
     /// Holds keys to a share, or to none, where keys of more important tiers ask for `above` of what there is, 0..=1, and so
     /// many may be in flight.
     fn set(&self, held: Option<&KeyShare>, above: f64, at_once: f64) {
-        let ns = held.map_or(0.0, |held| 1e9 / held.per_s);
+        let per_s = held.map_or(0.0, |held| held.per_s);
         let theirs = held.map_or([above, above], |held| [held.above, held.others]);
         for (leaves_milli, theirs) in self.leaves_milli.iter().zip(theirs) {
             let free_milli = (left_free(theirs, at_once) * 1000.0).ceil() as u32;
             leaves_milli.store(free_milli, Ordering::Relaxed);
         }
-        self.ns.store(ns.to_bits(), Ordering::Relaxed);
+        self.per_s.store(per_s.to_bits(), Ordering::Relaxed);
     }
 
     /// The room of a request of the tier, which may use `part_milli` of the burst, and of the number in flight where others ask
@@ -52,25 +53,27 @@ impl Share {
     /// Takes a request of a key; its room, as [`Self::room`].
     ///
     /// # Errors
-    /// How long until there is room, in nanoseconds.
+    /// How long until there is room.
     pub(super) fn take(
         &self,
         entry: &Entry,
         cost_milli: u32,
         part_milli: u32,
         now_ns: u64,
-    ) -> Result<Room, u64> {
-        let ns = f64::from_bits(self.ns.load(Ordering::Relaxed));
-        if ns == 0.0 {
+    ) -> Result<Room, Full> {
+        let per_s = f64::from_bits(self.per_s.load(Ordering::Relaxed));
+        if per_s == 0.0 {
             return Ok(self.room(part_milli, false));
         }
+        let ns = 1e9 / per_s;
         let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
         let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
         // Further ahead it came under a smaller share.
         if entry.shared.ahead_ns(now_ns) > ahead_ns.max(increment_ns) {
             entry.shared.change_to(ahead_ns, now_ns);
         }
-        entry.shared.take_within(increment_ns, ahead_ns, now_ns)?;
+        let taken = entry.shared.take_within(increment_ns, ahead_ns, now_ns);
+        taken.map_err(|wait_ns| Full::Share { per_s, wait_ns })?;
         // More than half as far ahead as it may be: it asks for as much as its share, or more.
         let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
         Ok(self.room(part_milli, much))
@@ -117,7 +120,8 @@ mod tests {
         let taken = (0..20).filter(|_| share.take(&entry, 1000, 1000, now_ns).is_ok()).count();
         assert_eq!(taken, 10);
         share.set(Some(&held(500.0, 0.0, 0.5)), 0.0, 4.0);
-        assert_eq!(share.take(&entry, 1000, 1000, now_ns), Err(2_000_000));
+        let full = Full::Share { per_s: 500.0, wait_ns: 2_000_000 };
+        assert_eq!(share.take(&entry, 1000, 1000, now_ns), Err(full));
         let much = Room { ahead_milli: 750, at_once_milli: 750 };
         assert_eq!(share.take(&entry, 1000, 1000, now_ns + 2_000_000), Ok(much));
     }

@@ -345,6 +345,42 @@ fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::QuotaUsedUp));
 }
 
+#[test]
+fn what_the_load_line_has_no_room_for_is_told_what_is_full() {
+    let told = |refusal: &Refusal| {
+        let limit = refusal.limit.unwrap();
+        (refusal.retry_after_s, limit.name, limit.quota, limit.window_s)
+    };
+    let held_to = |line: Line| {
+        let mut desk = Desk::new();
+        desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+        desk.settings.line = Some(Arc::new(line));
+        desk.key("k", Settings::default());
+        let policy = desk.policy();
+        (desk, policy)
+    };
+    let refused = |desk: &mut Desk, policy: &Policy| match desk.ask(policy, Some("k"), "/", SECOND) {
+        Decision::Refuse(refusal) => told(&refusal),
+        Decision::Forward(ticket) => panic!("{ticket:?}"),
+    };
+    let (mut desk, policy) =
+        held_to(Line { rate_per_s: 10.0, at_once: 1.0, ..Line::default() });
+    let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 1, None));
+    desk.finish(&policy, &first);
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 10, Some(1)));
+    let (rate_per_s, at_once, ahead_ns) = (1000.0, 50.0, SECOND);
+    let (mut desk, policy) = held_to(Line { rate_per_s, at_once, ahead_ns, ..Line::default() });
+    let slot = desk.state.keys.find(&Digester::new(b"secret").digest(b"k")).unwrap();
+    policy.share_out([(slot, 5000.0)].into_iter(), f64::INFINITY);
+    // A tenth of a second of its share may come at once.
+    for _ in 0..96 {
+        let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+        desk.finish(&policy, &held);
+    }
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "share", 970, Some(1)));
+}
+
 /// Else requests whose bodies come over midnight would each add one to the next day's quota.
 #[test]
 fn a_request_of_yesterday_is_not_given_back_to_the_quota_of_today() {
