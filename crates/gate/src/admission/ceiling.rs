@@ -148,6 +148,11 @@ impl Default for Ceiling {
     }
 }
 
+/// So many thousandths.
+fn part(whole: u64, milli: u32) -> u64 {
+    whole / 1000 * u64::from(milli)
+}
+
 impl Ceiling {
     /// Puts the ceiling at a share of a line, 0..=1, of which this gateway holds a part.
     pub fn set(&self, line: &Line, factor: f64, part: Part) {
@@ -200,7 +205,6 @@ impl Ceiling {
     /// # Errors
     /// Where there is no room; nothing is taken then.
     pub fn take(&self, cost_milli: u32, room: Room, now_ns: u64) -> Result<(), NoRoom> {
-        let part = |whole: u64, milli: u32| whole / 1000 * u64::from(milli);
         let most = part(self.most_milli(now_ns), room.at_once_milli);
         self.count_arrival(cost_milli, now_ns);
         if !self.in_flight.take(u64::from(cost_milli), most) {
@@ -215,6 +219,23 @@ impl Ceiling {
             self.refused.fetch_add(1, Ordering::Relaxed);
             NoRoom::Rate { wait_ns }
         })
+    }
+
+    /// Takes a request of this cost that is refused otherwise, where it leaves the rest of the room free: whether it could. Its
+    /// refusal is none by the ceiling.
+    pub fn take_spare(&self, cost_milli: u32, room: Room, now_ns: u64) -> bool {
+        let most = part(self.at_once_milli.load(Ordering::Relaxed), room.at_once_milli);
+        if !self.in_flight.take(u64::from(cost_milli), most) {
+            return false;
+        }
+        let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
+        let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns).is_ok();
+        if taken {
+            self.count_arrival(cost_milli, now_ns);
+        } else {
+            self.in_flight.give_back(u64::from(cost_milli));
+        }
+        taken
     }
 
     /// Counts a request in flight that no line holds.

@@ -6,8 +6,10 @@
 
 use std::collections::HashMap;
 
-/// How long what a key asked for is remembered.
+/// How long what a key asked for is remembered, and the most that it asked for: a key that comes in bursts is held to a share
+/// when it comes again.
 const MEMORY_S: f64 = 0.5;
+const LATELY_S: f64 = 2.0;
 /// Standard deviations of a random number by which the last looks may differ from what is remembered.
 const BY_CHANCE: f64 = 2.0;
 /// Keys that asked for less are forgotten.
@@ -30,6 +32,8 @@ pub struct Asked {
     pub priority: i32,
     /// Mean requests per second, refused ones included.
     pub per_s: f64,
+    /// The most of these lately.
+    pub lately_per_s: f64,
 }
 
 /// What keys have asked for lately: means in which older requests count less and less, as far as the last two looks may be
@@ -41,6 +45,7 @@ pub struct Asking(HashMap<u32, Known>);
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     per_s: f64,
+    lately_per_s: f64,
     /// In the last look, in thousandths of a mean request.
     now_milli: u64,
     /// In the look before that, and its length in seconds: 0 for a new key. Workers may hand their counts over a look late.
@@ -49,8 +54,8 @@ struct Known {
 }
 
 impl Known {
-    /// Takes in a look of so many seconds, whose part in the mean is `newer`.
-    fn learn(&mut self, seconds: f64, newer: f64) {
+    /// Takes in a look of so many seconds, whose part in the mean is `newer`; `kept` of the most is remembered.
+    fn learn(&mut self, seconds: f64, newer: f64, kept: f64) {
         let now_milli = std::mem::take(&mut self.now_milli);
         let now_per_s = now_milli as f64 / 1000.0 / seconds;
         let mean = self.per_s + newer * (now_per_s - self.per_s);
@@ -59,6 +64,7 @@ impl Known {
         let least = (asked - BY_CHANCE * asked.sqrt()) / both_s;
         let most = (asked + 1.0 + BY_CHANCE * (asked + 1.0).sqrt()) / both_s;
         self.per_s = mean.clamp(least, most);
+        self.lately_per_s = (self.lately_per_s * kept).max(self.per_s);
         (self.before_milli, self.before_s) = (now_milli, seconds);
     }
 }
@@ -67,17 +73,22 @@ impl Asking {
     /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request.
     pub fn note(&mut self, asked_milli: impl Iterator<Item = (u32, u64)>, seconds: f64) {
         let seconds = seconds.max(1e-3);
-        let newer = 1.0 - (-seconds / MEMORY_S).exp();
+        let (newer, kept) = (1.0 - (-seconds / MEMORY_S).exp(), (-seconds / LATELY_S).exp());
         for (slot, milli) in asked_milli {
             self.0.entry(slot).or_default().now_milli = milli;
         }
-        self.0.values_mut().for_each(|known| known.learn(seconds, newer));
-        self.0.retain(|_, known| known.per_s >= FORGOTTEN_PER_S);
+        self.0.values_mut().for_each(|known| known.learn(seconds, newer, kept));
+        self.0.retain(|_, known| known.lately_per_s >= FORGOTTEN_PER_S);
     }
 
-    /// Mean requests per second of each slot, refused ones included.
-    pub fn per_s(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.0.iter().map(|(slot, known)| (*slot, known.per_s))
+    /// What each key asks for; `priority` is that of the tier of a slot.
+    pub fn asked(&self, priority: impl Fn(u32) -> i32) -> Vec<Asked> {
+        let asked = |(slot, known): (&u32, &Known)| Asked {
+            priority: priority(*slot),
+            per_s: known.per_s,
+            lately_per_s: known.lately_per_s,
+        };
+        self.0.iter().map(asked).collect()
     }
 }
 
@@ -105,37 +116,64 @@ pub fn left_free(theirs: f64, at_once: f64) -> f64 {
 
 /// What keys of each priority are held to, of those of `priorities` that are to be.
 pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Vec<KeyShare> {
-    let in_all: f64 = asked.iter().map(|key| key.per_s).sum();
+    let in_all: f64 = asked.iter().map(|key| key.lately_per_s).sum();
     if in_all <= ceiling_per_s * PRESSURE {
         return Vec::new();
     }
-    asked.sort_by(|a, b| b.priority.cmp(&a.priority).then(a.per_s.total_cmp(&b.per_s)));
+    asked.sort_by(|a, b| {
+        b.priority.cmp(&a.priority).then(a.lately_per_s.total_cmp(&b.lately_per_s))
+    });
     let shared_out = ceiling_per_s * SHARED;
     let mut left = shared_out;
     let gone = |left: f64| (1.0 - left / shared_out).clamp(0.0, 1.0);
     let mut found: Vec<KeyShare> = Vec::new();
-    for keys in asked.chunk_by(|a, b| a.priority == b.priority) {
-        let above = gone(left);
-        for (served, key) in keys.iter().enumerate() {
-            let share = (left / (keys.len() - served) as f64).max(LEAST_PER_S);
-            if key.per_s > share {
-                let (priority, others) = (key.priority, gone(left));
-                found.push(KeyShare { priority, per_s: share, above, others });
-                left = 0.0;
-                break;
-            }
-            left -= key.per_s;
+    // The priority of the tier that leaves nothing.
+    let mut last = None;
+    for keys in asked.chunk_by_mut(|a, b| a.priority == b.priority) {
+        let (priority, above) = (keys[0].priority, gone(left));
+        let mut modest = 0;
+        while modest < keys.len() && keys[modest].lately_per_s <= even(left, keys.len() - modest) {
+            left -= keys[modest].per_s;
+            modest += 1;
+        }
+        let greedy = &mut keys[modest..];
+        if !greedy.is_empty() {
+            let (per_s, beside) = level(greedy, left);
+            found.push(KeyShare { priority, per_s, above, others: gone(beside) });
+            left -= greedy.iter().map(|key| key.per_s.min(per_s)).sum::<f64>();
         }
         left = left.max(0.0);
+        if left < LEAST_PER_S {
+            last.get_or_insert(priority);
+        }
     }
     // Keys that have not asked yet, of tiers below one that leaves nothing.
-    let lowest = found.first().map_or(i32::MIN, |share| share.priority);
-    let unseen = priorities.iter().filter(|priority| **priority < lowest);
+    let unseen = priorities.iter().filter(|priority| last.is_some_and(|last| **priority < last));
     let is_new = |priority: &&i32| found.iter().all(|share| share.priority != **priority);
     let unseen: Vec<i32> = unseen.filter(is_new).copied().collect();
     let crowded_out = |priority| KeyShare { priority, per_s: LEAST_PER_S, above: 1.0, others: 1.0 };
     found.extend(unseen.into_iter().map(crowded_out));
     found
+}
+
+/// What of so much there is for each of so many keys.
+fn even(left: f64, keys: usize) -> f64 {
+    (left / keys as f64).max(LEAST_PER_S)
+}
+
+/// The share of keys that may all ask for more, where those that ask for less now leave it to the others; and what there is for
+/// those that use theirs up, or for the one that asks for most.
+fn level(keys: &mut [Asked], mut left: f64) -> (f64, f64) {
+    keys.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
+    let (mut per_s, mut beside) = (LEAST_PER_S, left);
+    for (served, key) in keys.iter().enumerate() {
+        (per_s, beside) = (even(left, keys.len() - served), left);
+        if key.per_s > per_s {
+            break;
+        }
+        left -= key.per_s;
+    }
+    (per_s, beside)
 }
 
 #[cfg(test)]
@@ -144,9 +182,17 @@ mod tests {
 
     use super::*;
 
+    fn steady(priority: i32, per_s: f64) -> Asked {
+        Asked { priority, per_s, lately_per_s: per_s }
+    }
+
+    fn in_all(asking: &Asking) -> f64 {
+        asking.asked(|_| 0).iter().map(|key| key.per_s).sum()
+    }
+
     fn of(asked: &[(i32, f64)]) -> Vec<(i32, f64)> {
         let mut asked: Vec<_> =
-            asked.iter().map(|&(priority, per_s)| Asked { priority, per_s }).collect();
+            asked.iter().map(|&(priority, per_s)| steady(priority, per_s)).collect();
         let found = shares(&mut asked, 1000.0, &[0, 1]);
         found.iter().map(|share| (share.priority, share.per_s)).collect()
     }
@@ -171,22 +217,21 @@ mod tests {
     #[test]
     fn who_begins_or_ends_is_seen_at_once() {
         let mut asking = Asking::default();
-        let per_s = |asking: &Asking| asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
         asking.note([(7, 1000)].into_iter(), 0.1);
-        assert!(per_s(&asking) < 2.0, "one request is no 10 a second: {asking:?}");
+        assert!(in_all(&asking) < 2.0, "one request is no 10 a second: {asking:?}");
         asking.note([(8, 500_000)].into_iter(), 0.1);
-        assert!((4500.0..5100.0).contains(&per_s(&asking)), "{asking:?}");
+        assert!((4500.0..5100.0).contains(&in_all(&asking)), "{asking:?}");
         let mut asking = Asking::default();
         for _ in 0..50 {
             asking.note([(7, 500_000)].into_iter(), 0.1);
         }
-        assert!((per_s(&asking) - 5000.0).abs() < 1.0, "{asking:?}");
+        assert!((in_all(&asking) - 5000.0).abs() < 1.0, "{asking:?}");
         // Counts that were handed over a look late are no pause.
         asking.note([].into_iter(), 0.1);
-        assert!((2500.0..5000.0).contains(&per_s(&asking)), "{asking:?}");
+        assert!((2500.0..5000.0).contains(&in_all(&asking)), "{asking:?}");
         asking.note([].into_iter(), 0.1);
-        assert!(per_s(&asking) < 20.0, "{asking:?}");
-        for _ in 0..100 {
+        assert!(in_all(&asking) < 20.0, "{asking:?}");
+        for _ in 0..300 {
             asking.note([].into_iter(), 0.1);
         }
         assert_eq!(asking.0.len(), 0);
@@ -206,7 +251,7 @@ mod tests {
         }
         // Of 970, gold takes 485 and a key of silver 97.
         let rates = [(2, 485.0), (1, 97.0), (1, 5000.0), (0, 10.0)];
-        let mut asked = rates.map(|(priority, per_s)| Asked { priority, per_s });
+        let mut asked = rates.map(|(priority, per_s)| steady(priority, per_s));
         let held = shares(&mut asked, 1000.0, &[0, 1, 2]);
         let told: Vec<_> = held.iter().map(|held| (held.priority, held.above, held.others)).collect();
         let expected = [(1, 0.5, 0.6), (0, 1.0, 1.0)];
@@ -218,6 +263,28 @@ mod tests {
         }
     }
 
+    /// One key asks for much now and then, one did and asks for little now: each is held to what there is, and all of that is for
+    /// who asks for it.
+    #[test]
+    fn who_comes_in_bursts_is_held_to_a_share_when_it_comes_again() {
+        let mut asking = Asking::default();
+        for burst in [500_000, 0, 0, 0] {
+            let asked = [(1, 18_000), (2, burst)];
+            asking.note(asked.into_iter().filter(|(_, milli)| *milli > 0), 0.1);
+        }
+        let held = shares(&mut asking.asked(|_| 0), 1000.0, &[0]);
+        let all = format!("{held:?}, {asking:?}");
+        assert!(held.len() == 1 && (800.0..850.0).contains(&held[0].per_s), "{all}");
+        let mut asked = [
+            Asked { priority: 0, per_s: 100.0, lately_per_s: 900.0 },
+            steady(0, 2500.0),
+            steady(1, 70.0),
+        ];
+        let held = shares(&mut asked, 1000.0, &[0, 1, 2]);
+        assert_eq!(held.len(), 1, "{held:?}");
+        assert!((held[0].per_s - 800.0).abs() < 1e-9, "{held:?}");
+    }
+
     /// The first hundred of a key with a rate of its own: what it was taken to ask for was kept from the others for a second.
     #[test]
     fn a_burst_is_no_rate() {
@@ -225,8 +292,7 @@ mod tests {
         for asked_milli in [106_000, 10_000, 10_000] {
             asking.note([(7, asked_milli)].into_iter(), 0.1);
         }
-        let per_s = asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
-        assert!((100.0..160.0).contains(&per_s), "{asking:?}");
+        assert!((100.0..160.0).contains(&in_all(&asking)), "{asking:?}");
     }
 
     /// Of keys that ask at random, the mean stays what they ask for.
@@ -247,8 +313,7 @@ mod tests {
                 }
                 let asked = (asked_milli > 0).then_some((7, asked_milli));
                 asking.note(asked.into_iter(), 0.1);
-                let per_s = asking.per_s().map(|(_, per_s)| per_s).sum::<f64>();
-                sum += if look < 100 { 0.0 } else { per_s };
+                sum += if look < 100 { 0.0 } else { in_all(&asking) };
             }
             let mean = sum / 1000.0 / rate_per_s;
             assert!((0.9..1.1).contains(&mean), "{rate_per_s}: {mean}");
@@ -265,7 +330,7 @@ mod tests {
         #[test]
         fn shares_are_max_min_fair(rates in prop::collection::vec(1.0f64..3000.0, 1..40)) {
             let mut asked: Vec<_> =
-                rates.iter().map(|&per_s| Asked { priority: 0, per_s }).collect();
+                rates.iter().map(|&per_s| steady(0, per_s)).collect();
             let held = shares(&mut asked, 1000.0, &[0]);
             let in_all: f64 = rates.iter().sum();
             prop_assert_eq!(held.is_empty(), in_all <= 970.0);

@@ -2,6 +2,7 @@
 //! where the upstream's work is done.
 
 use super::decide::{MEAN_MILLI, SOON_S, seconds, window};
+use super::sharing::spare;
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
@@ -56,7 +57,7 @@ impl Policy {
         }
     }
 
-    /// Takes from the share of a key's tier and from the ceiling, and has other gateways told.
+    /// Takes of the ceiling, and has other gateways told.
     ///
     /// # Errors
     /// What has no room.
@@ -69,16 +70,8 @@ impl Policy {
         now_ns: u64,
     ) -> Result<(), Full> {
         let state = &*self.state;
-        let (_, _, part_milli) = self.tier(tier);
-        let share = &state.tiers[tier as usize].share;
-        let room = match key {
-            NONE => share.room(part_milli, false),
-            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
-            // share.
-            key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns)?,
-        };
         if self.line.is_some() {
-            state.ceiling.take(cost_milli, room, now_ns).map_err(Full::Ceiling)?;
+            self.take_room(key, tier, cost_milli, now_ns)?;
         } else {
             state.ceiling.add(cost_milli);
         }
@@ -86,6 +79,26 @@ impl Policy {
             self.share(key, tier, route, cost_milli);
         }
         Ok(())
+    }
+
+    /// Takes room below the ceiling: of the key's share, or of what all others leave.
+    fn take_room(&self, key: u32, tier: u32, cost_milli: u32, now_ns: u64) -> Result<(), Full> {
+        let state = &*self.state;
+        let (_, _, part_milli) = self.tier(tier);
+        let share = &state.tiers[tier as usize].share;
+        let room = match key {
+            NONE => Ok(share.room(part_milli, false)),
+            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
+            // share.
+            key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns),
+        };
+        match room {
+            Ok(room) => state.ceiling.take(cost_milli, room, now_ns).map_err(Full::Ceiling),
+            Err(full) => {
+                let took = state.ceiling.take_spare(cost_milli, spare(part_milli), now_ns);
+                if took { Ok(()) } else { Err(full) }
+            }
+        }
     }
 
     /// Has other gateways told of a request that was let through.

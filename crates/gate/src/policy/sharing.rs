@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Policy;
 use super::at_line::Full;
-use crate::admission::{Asked, KeyShare, Room, left_free, shares};
+use crate::admission::{Asking, KeyShare, Room, left_free, shares};
 use crate::keys::Entry;
 
 /// A key may come so far ahead of an even pace of its share: one that begins to ask for too much takes no more than that
@@ -17,6 +17,15 @@ const AHEAD_LEAST: f64 = 10.0;
 /// What a key that has used up its share leaves free at most of the room of its tier, for those that have not; of the burst,
 /// always.
 const GREEDY_LEAVES_MILLI: u32 = 250;
+/// How much of that room it may use beyond its share, in thousandths: what is free below that, nobody asks for. So a share need
+/// not be exact, and a burst below the line is none too much.
+const SPARE_MILLI: u32 = 400;
+
+/// The room of a request that is above the share of its key, whose tier may use `part_milli`.
+pub(super) fn spare(part_milli: u32) -> Room {
+    let milli = part_milli * SPARE_MILLI / 1000;
+    Room { ahead_milli: milli, at_once_milli: milli }
+}
 
 /// The share of each key of a tier.
 #[derive(Debug, Default)]
@@ -81,12 +90,11 @@ impl Share {
 }
 
 impl Policy {
-    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately: each slot of a
-    /// key, with mean requests per second, refused ones included. To be called some times a second.
-    pub fn share_out(&self, asked: impl Iterator<Item = (u32, f64)>, carried_per_s: f64) {
-        let priority = |slot| self.tier(self.state.keys.entry(slot).tier()).1.priority;
-        let mut asked: Vec<Asked> =
-            asked.map(|(slot, per_s)| Asked { priority: priority(slot), per_s }).collect();
+    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately. To be called some
+    /// times a second.
+    pub fn share_out(&self, asking: &Asking, carried_per_s: f64) {
+        let mut asked =
+            asking.asked(|slot| self.tier(self.state.keys.entry(slot).tier()).1.priority);
         let tiers =
             || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();

@@ -372,9 +372,11 @@ fn what_the_load_line_has_no_room_for_is_told_what_is_full() {
     let (rate_per_s, at_once, ahead_ns) = (1000.0, 50.0, SECOND);
     let (mut desk, policy) = held_to(Line { rate_per_s, at_once, ahead_ns, ..Line::default() });
     let slot = desk.state.keys.find(&Digester::new(b"secret").digest(b"k")).unwrap();
-    policy.share_out([(slot, 5000.0)].into_iter(), f64::INFINITY);
-    // A tenth of a second of its share may come at once.
-    for _ in 0..96 {
+    let mut asking = Asking::default();
+    asking.note([(slot, 500_000)].into_iter(), 0.1);
+    policy.share_out(&asking, f64::INFINITY);
+    // So much of a second of the line is left to who asks for more than its share.
+    for _ in 0..400 {
         let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
         desk.finish(&policy, &held);
     }
@@ -575,7 +577,7 @@ fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) 
                 desk.usage.hand_over();
                 collector.collect(second as i64, u64::from, |number| number.to_string());
                 asking.note(collector.asked_milli(), 0.1);
-                policy.share_out(asking.per_s(), f64::INFINITY);
+                policy.share_out(&asking, f64::INFINITY);
             }
         }
     }

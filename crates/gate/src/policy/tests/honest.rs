@@ -217,7 +217,7 @@ impl World {
         let second = (now_ns / SECOND) as i64;
         self.collector.collect(second, u64::from, |number| number.to_string());
         self.asking.note(self.collector.asked_milli(), 0.1);
-        self.policy.share_out(self.asking.per_s(), self.carried.per_s());
+        self.policy.share_out(&self.asking, self.carried.per_s());
     }
 }
 
