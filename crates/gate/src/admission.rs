@@ -21,8 +21,8 @@ mod shortfall;
 
 pub use answers::Answers;
 pub use carried::Carried;
-pub use ceiling::{Ceiling, Seen};
-pub use fair::{Asked, Asking, shares};
+pub use ceiling::{Ceiling, NoRoom, Room, Seen};
+pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};
 pub use part::Part;

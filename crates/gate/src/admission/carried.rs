@@ -8,13 +8,14 @@ use super::Seen;
 const FULL: f64 = 0.7;
 /// The share of requests that must have been refused in such a look.
 const REFUSED: f64 = 0.02;
+/// The part of the ceiling that as many in flight as may be carry, by Little's law, in an API that is as fast as it was
+/// measured: it may need all its places for its rate.
+const AS_MEASURED: f64 = 0.9;
 /// What of the rate of such an API is shared out, so that the room in flight becomes free.
 const BELOW_COMPLETED: f64 = 0.97;
-/// A step back up.
+/// A step back up is at least this, and at most.
 const STEP_UP: f64 = 1.02;
-/// A step back up while less than [`IDLE`] of the number in flight at most is in flight.
-const STEP_UP_IDLE: f64 = 1.2;
-const IDLE: f64 = 0.25;
+const STEP_UP_MOST: f64 = 2.0;
 /// Of the ceiling, what an API is taken to carry at least: steps up begin there.
 const LEAST: f64 = 0.05;
 
@@ -37,18 +38,23 @@ impl Carried {
         let in_flight = seen.in_flight(seconds);
         let asked = seen.latency.count() + seen.refused;
         let refused = seen.refused as f64 > REFUSED * asked as f64;
-        let full = refused && in_flight >= FULL * at_once;
+        let full = in_flight >= FULL * at_once;
+        let slow = completed / seconds * at_once < AS_MEASURED * ceiling_per_s * in_flight;
         self.0 = match () {
+            () if full && !slow => f64::INFINITY,
             // All that was in flight was given up: that may be of a stall, and says of no rate what it is.
-            () if full && seen.completed_milli == 0 => self.0,
-            () if full => BELOW_COMPLETED * completed / seen.running_s(seconds),
-            () if in_flight < IDLE * at_once => self.0 * STEP_UP_IDLE,
-            () => self.0 * STEP_UP,
+            () if full && refused && seen.completed_milli == 0 => self.0,
+            () if full && refused => BELOW_COMPLETED * completed / seen.running_s(seconds),
+            // So many times as much fills no more than that, unless there is a queue: then the next look lowers it again.
+            () => self.0 * (FULL * at_once / in_flight).clamp(STEP_UP, STEP_UP_MOST),
         };
-        self.0 = self.0.max(LEAST * ceiling_per_s).min(ceiling_per_s);
+        self.0 = self.0.max(LEAST * ceiling_per_s);
+        if self.0 >= ceiling_per_s {
+            self.0 = f64::INFINITY;
+        }
     }
 
-    /// Mean requests per second.
+    /// Mean requests per second; infinite where it is as much as the ceiling lets through, whatever that will be.
     pub fn per_s(&self) -> f64 {
         self.0
     }
@@ -66,7 +72,7 @@ mod tests {
         let mut seen = Seen { completed_milli: completed * 1000, refused, ..Seen::default() };
         seen.latency.0[bucket_of(latency_ns)] = completed;
         carried.learn(&seen, 0.5, 1000.0, 30.0);
-        carried.per_s()
+        carried.per_s().min(1000.0)
     }
 
     #[test]
@@ -74,11 +80,32 @@ mod tests {
         let mut carried = Carried::default();
         assert_eq!(learn(&mut carried, 10 * MS, 480, 100), 1000.0, "10 in flight of 30");
         assert_eq!(learn(&mut carried, 60 * MS, 250, 100), 485.0, "30 in flight of 30");
-        assert!((learn(&mut carried, 40 * MS, 250, 0) - 494.7).abs() < 1e-9, "nothing is refused");
-        for _ in 0..5 {
-            learn(&mut carried, 4 * MS, 250, 0);
-        }
-        assert_eq!(carried.per_s(), 1000.0, "hardly anything is in flight");
+        let per_s = learn(&mut carried, 40 * MS, 250, 0);
+        assert!((494.0..540.0).contains(&per_s), "20 in flight of 30, and nothing is refused: {per_s}");
+        learn(&mut carried, 4 * MS, 250, 0);
+        assert_eq!(learn(&mut carried, 4 * MS, 250, 0), 1000.0, "hardly anything is in flight");
+    }
+
+    /// It was held to less for ten seconds, and an honest key of a fifth of the line to a part of that.
+    #[test]
+    fn an_api_that_is_well_again_has_its_ceiling_within_two_seconds() {
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 300 * MS, 50, 100), 97.0, "30 in flight of 30");
+        let per_s: Vec<_> = (0..4).map(|_| learn(&mut carried, 4 * MS, 100, 0)).collect();
+        assert_eq!(per_s, [194.0, 388.0, 776.0, 1000.0]);
+        // Where the ceiling had fallen below that, it is all of it when it is at the line again.
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 300 * MS, 50, 100), 97.0);
+        carried.learn(&Seen::default(), 0.5, 50.0, 2.0);
+        assert_eq!(learn(&mut carried, 4 * MS, 100, 0), 1000.0);
+    }
+
+    /// It completes less than the ceiling since it is given less.
+    #[test]
+    fn an_api_that_needs_all_its_places_carries_its_ceiling() {
+        let mut carried = Carried::default();
+        assert_eq!(learn(&mut carried, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
+        assert_eq!(learn(&mut carried, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
     }
 
     /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.
@@ -90,12 +117,12 @@ mod tests {
         for _ in 0..10 {
             carried.learn(&still, 0.5, 1000.0, 30.0);
         }
-        assert_eq!(carried.per_s(), 1000.0);
+        assert_eq!(carried.per_s().min(1000.0), 1000.0);
         assert_eq!(learn(&mut carried, 15_000 * MS, 1, 100), 50.0, "30 in flight of 30");
         for _ in 0..20 {
             learn(&mut carried, 4 * MS, 20, 0);
         }
-        assert_eq!(carried.per_s(), 1000.0);
+        assert_eq!(carried.per_s().min(1000.0), 1000.0);
     }
 
     #[test]
@@ -108,6 +135,6 @@ mod tests {
     fn nothing_seen_lowers_nothing() {
         let mut carried = Carried::default();
         carried.learn(&Seen::default(), 0.0, 1000.0, 30.0);
-        assert_eq!(carried.per_s(), 1000.0);
+        assert_eq!(carried.per_s().min(1000.0), 1000.0);
     }
 }

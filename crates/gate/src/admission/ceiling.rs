@@ -21,6 +21,32 @@ const RUNNING_LEAST: f64 = 0.02;
 /// How many clusters ahead an overload is remembered as at most.
 const REMEMBERED: u64 = 4;
 
+/// How much of the room below the ceiling a request may use, in thousandths: the last of it is left to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Of how far ahead of an even pace the most important requests may be.
+    pub ahead_milli: u32,
+    /// Of the number in flight at most.
+    pub at_once_milli: u32,
+}
+
+impl Room {
+    /// All of it.
+    pub const ALL: Self = Self { ahead_milli: 1000, at_once_milli: 1000 };
+}
+
+/// Why there is no room below the ceiling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoRoom {
+    /// As many are in flight as may be: nobody knows when one ends.
+    AtOnce,
+    /// The rate has none.
+    Rate {
+        /// Nanoseconds until it has.
+        wait_ns: u64,
+    },
+}
+
 /// What was seen of the upstreams since the last look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -122,6 +148,11 @@ impl Default for Ceiling {
     }
 }
 
+/// So many thousandths.
+fn part(whole: u64, milli: u32) -> u64 {
+    whole / 1000 * u64::from(milli)
+}
+
 impl Ceiling {
     /// Puts the ceiling at a share of a line, 0..=1, of which this gateway holds a part.
     pub fn set(&self, line: &Line, factor: f64, part: Part) {
@@ -169,25 +200,40 @@ impl Ceiling {
         self.arrivals.count(increment_ns, most_ns, now_ns);
     }
 
-    /// Takes a request of this cost. `share_milli` is how much of the room its priority may use, in thousandths: the
-    /// last of the room is left to what is more important.
+    /// Takes a request of this cost, which may use so much of the room.
     ///
     /// # Errors
-    /// How long until there is room, in nanoseconds: of the rate, or a guess where too many are in flight.
-    pub fn take(&self, cost_milli: u32, share_milli: u32, now_ns: u64) -> Result<(), u64> {
-        let part = |whole: u64| whole / 1000 * u64::from(share_milli);
-        let most = part(self.most_milli(now_ns));
+    /// Where there is no room; nothing is taken then.
+    pub fn take(&self, cost_milli: u32, room: Room, now_ns: u64) -> Result<(), NoRoom> {
+        let most = part(self.most_milli(now_ns), room.at_once_milli);
         self.count_arrival(cost_milli, now_ns);
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             self.crowded.fetch_add(1, Ordering::Relaxed);
-            return Err(self.ahead_ns.load(Ordering::Relaxed));
+            return Err(NoRoom::AtOnce);
         }
-        let ahead = part(self.ahead_ns.load(Ordering::Relaxed));
+        let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
         let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns);
-        if taken.is_err() {
+        taken.map_err(|wait_ns| {
             self.in_flight.give_back(u64::from(cost_milli));
             self.refused.fetch_add(1, Ordering::Relaxed);
+            NoRoom::Rate { wait_ns }
+        })
+    }
+
+    /// Takes a request of this cost that is refused otherwise, where it leaves the rest of the room free: whether it could. Its
+    /// refusal is none by the ceiling.
+    pub fn take_spare(&self, cost_milli: u32, room: Room, now_ns: u64) -> bool {
+        let most = part(self.at_once_milli.load(Ordering::Relaxed), room.at_once_milli);
+        if !self.in_flight.take(u64::from(cost_milli), most) {
+            return false;
+        }
+        let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
+        let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns).is_ok();
+        if taken {
+            self.count_arrival(cost_milli, now_ns);
+        } else {
+            self.in_flight.give_back(u64::from(cost_milli));
         }
         taken
     }

@@ -51,8 +51,8 @@ const BY_CHANCE: f64 = 2.0;
 const NEAR: f64 = 0.8;
 /// The lowest ceiling.
 const FLOOR: f64 = 0.05;
-/// Below this share of the line, or outside, for about so many looks, the line no longer fits; until latency has been well
-/// inside for a few looks.
+/// Below this share of the line, or outside, for about so many looks, the line no longer fits, if latency was not well inside in
+/// the last few; until as much as that is completed again, well inside. Less of it says nothing of the line.
 const FITS_FROM: f64 = 0.8;
 const FITS_LOOKS: u32 = 60;
 const PRESSED_LOOKS: u32 = 6;
@@ -64,8 +64,8 @@ pub struct Verdict {
     pub factor: f64,
     /// The percentile of the envelope, where there were enough answers for it.
     pub latency_ns: Option<u64>,
-    /// Whether latency has been outside for long at loads that the line certifies, and still is: the API is not what was
-    /// measured.
+    /// Whether latency has not been outside for long at loads that the line certifies, or the line was carried since: else the
+    /// API is not what was measured.
     pub fits: bool,
 }
 
@@ -89,6 +89,7 @@ pub struct Governor {
     /// Looks since latency was not well inside.
     since_pressed: u32,
     misfit_for: u32,
+    fits: bool,
 }
 
 impl Governor {
@@ -108,6 +109,7 @@ impl Governor {
             since_fall: u32::MAX,
             since_pressed: u32::MAX,
             misfit_for: 0,
+            fits: true,
         }
     }
 
@@ -174,6 +176,10 @@ impl Governor {
             true => (self.misfit_for + self.gathered_looks).min(2 * FITS_LOOKS),
             false => self.misfit_for.saturating_sub(2 * self.gathered_looks),
         };
+        let lasting = self.misfit_for >= FITS_LOOKS && self.since_pressed <= PRESSED_LOOKS;
+        let completed = self.gathered.completed_milli as f64 / 1000.0;
+        let carried = completed >= FITS_FROM * self.certified_per_s * self.gathered_s;
+        self.fits = !lasting && (self.fits || (carried && !pressed));
     }
 
     /// The ceiling falls, if the API is slower than the ceiling.
@@ -227,8 +233,7 @@ impl Governor {
     }
 
     fn verdict(&self, latency_ns: Option<u64>) -> Verdict {
-        let pressed = self.since_pressed <= PRESSED_LOOKS;
-        Verdict { factor: self.factor, latency_ns, fits: self.misfit_for < FITS_LOOKS || !pressed }
+        Verdict { factor: self.factor, latency_ns, fits: self.fits }
     }
 }
 
@@ -359,6 +364,10 @@ mod tests {
         }
         let verdict = governor.step(&seen(300 * MS, 100), 0.5);
         assert!(!verdict.fits && verdict.factor >= FLOOR);
+        // Nobody asks any more, or for little: that is answered in time, and says nothing of the line.
+        for few in [Seen::default(), seen(10 * MS, 100)] {
+            assert!((0..100).all(|_| !governor.step(&few, 0.5).fits), "{few:?}");
+        }
         let mut looks = 0;
         while !governor.step(&seen(10 * MS, 400), 0.5).fits {
             looks += 1;

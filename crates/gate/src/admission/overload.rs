@@ -33,7 +33,7 @@ use model::loadline::{WITHIN, busy_next, seldom_exceeded};
 use self::gradient::{Gradient, PINNED, UNPINNED};
 use self::queue::{Limiter, SECOND, Second, Server, Takes, play};
 use super::line::AHEAD_NS;
-use super::{Ceiling, Envelope, Governor, Line, Part, Short, Shortfall, Verdict};
+use super::{Ceiling, Envelope, Governor, Line, Part, Room, Short, Shortfall, Verdict};
 
 const MS: u64 = 1_000_000;
 /// What both are judged by, for 99 % of requests.
@@ -93,7 +93,7 @@ impl Held {
 
 impl Limiter for Held {
     fn admits(&mut self, now_ns: u64) -> bool {
-        self.ceiling.take(1000, 1000, now_ns).is_ok()
+        self.ceiling.take(1000, Room::ALL, now_ns).is_ok()
     }
 
     fn answered(&mut self, now_ns: u64, latency_ns: u64) {

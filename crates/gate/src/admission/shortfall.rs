@@ -3,7 +3,8 @@
 //!
 //! By Little's law, what the number in flight at most carries is that number divided by the mean latency. Where that is far
 //! less than the ceiling, requests are refused because as many are in flight as may be, and no more is forwarded, the API is
-//! not what was measured. A look with a stall says nothing: a stall is over soon.
+//! not what was measured. A look with a stall says nothing: a stall is over soon. What was told stands until the line was
+//! carried again: that nobody asks any more is no sign of it.
 
 use super::Seen;
 
@@ -13,7 +14,7 @@ const CROWDED: f64 = 0.02;
 const SHORT: f64 = 0.8;
 /// Seconds for which it must have.
 const LASTING_S: f64 = 10.0;
-/// Fair shares keep the number in flight free for a few looks. Longer than this without a short look, it is over.
+/// Fair shares keep the number in flight free for a few looks. Longer than this without a short look, it was not for long.
 const BETWEEN_S: f64 = 5.0;
 
 /// What an API carries that carries less than the ceiling.
@@ -35,6 +36,8 @@ pub struct Shortfall {
     lasts_s: f64,
     /// Seconds since the last short look.
     since_s: f64,
+    /// The most that the ceiling let through while it was short.
+    ceiling_most_per_s: f64,
 }
 
 impl Shortfall {
@@ -60,8 +63,11 @@ impl Shortfall {
                 None => seconds,
             };
             self.since_s = 0.0;
+            self.ceiling_most_per_s = self.ceiling_most_per_s.max(ceiling_per_s);
             self.last = Some(Short { forwarded_per_s, ceiling_per_s, at_once });
-        } else if forwarded_per_s >= SHORT * ceiling_per_s || self.since_s > BETWEEN_S {
+        } else if forwarded_per_s >= SHORT * ceiling_per_s.max(self.ceiling_most_per_s)
+            || (self.since_s > BETWEEN_S && self.lasts_s < LASTING_S)
+        {
             *self = Self::default();
         }
         self.last.filter(|_| self.lasts_s >= LASTING_S)
@@ -70,7 +76,7 @@ impl Shortfall {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ceiling, Line, Part};
+    use super::super::{Ceiling, Line, Part, Room};
     use super::*;
     use crate::usage::bucket_of;
 
@@ -109,7 +115,15 @@ mod tests {
         for looks in [19, 1] {
             assert_eq!(learn(&mut shortfall, &slow, looks).is_some(), looks == 1);
         }
-        assert_eq!(learn(&mut shortfall, &Seen::default(), 11), None, "nobody asks any more");
+        // That nobody asks any more, or for less than the line, says nothing of it.
+        assert_eq!(learn(&mut shortfall, &Seen::default(), 100), Some(short));
+        assert_eq!(learn(&mut shortfall, &seen(4, 200, 0), 100), Some(short));
+        let mut lower = |ceiling_per_s| shortfall.learn(&seen(4, 200, 0), 0.5, ceiling_per_s, 4.0);
+        assert_eq!(lower(400.0), Some(short), "of a ceiling that has fallen");
+        assert_eq!(learn(&mut shortfall, &seen(4, 350, 0), 1), None, "it carries its line");
+        learn(&mut shortfall, &slow, 19);
+        assert_eq!(learn(&mut shortfall, &Seen::default(), 100), None, "it was never told");
+        assert_eq!(learn(&mut shortfall, &slow, 1), None, "nor is it now");
     }
 
     #[test]
@@ -123,7 +137,7 @@ mod tests {
         };
         let (ceiling, now_ns) = (Ceiling::default(), 10_000_000_000);
         ceiling.set(&line, 1.0, Part::of(1, false));
-        let taken = (0..6).filter(|_| ceiling.take(1000, 1000, now_ns).is_ok()).count();
+        let taken = (0..6).filter(|_| ceiling.take(1000, Room::ALL, now_ns).is_ok()).count();
         let seen = ceiling.look(now_ns);
         assert_eq!((taken, seen.refused, seen.crowded), (4, 2, 2));
         assert_eq!(ceiling.look(now_ns).crowded, 0, "since the last look");

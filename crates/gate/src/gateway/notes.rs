@@ -172,8 +172,8 @@ pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> 
 pub(super) fn carries_less(short: &Short) -> String {
     let Short { forwarded_per_s, ceiling_per_s, at_once } = short;
     format!(
-        "the load line no longer fits: {forwarded_per_s:.0} requests/s are forwarded of the {ceiling_per_s:.0} that it lets \
-         through, and others are refused, since as many are in flight as it allows ({at_once:.0}): the API carries less than \
+        "the load line no longer fits: {forwarded_per_s:.0} requests/s were forwarded of the {ceiling_per_s:.0} that it lets \
+         through, and others refused, since as many were in flight as it allows ({at_once:.0}): the API carries less than \
          was measured; find out why it is slower, or measure again"
     )
 }
@@ -293,7 +293,7 @@ mod tests {
     fn a_line_of_an_api_that_carries_less_says_how_much_less() {
         let short = Short { forwarded_per_s: 251.6, ceiling_per_s: 868.0, at_once: 4.0 };
         let why = carries_less(&short);
-        assert!(why.contains("252 requests/s are forwarded of the 868"), "{why}");
+        assert!(why.contains("252 requests/s were forwarded of the 868"), "{why}");
         assert!(why.contains("as it allows (4): the API carries less"), "{why}");
     }
 

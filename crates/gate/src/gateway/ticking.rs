@@ -57,7 +57,7 @@ pub(super) fn run(
         reaching.look(&control.policy(), asked, control.awaits_used());
         asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
         last_collect = now;
-        control.policy().share_out(asking.per_s(), governed.carried.per_s());
+        control.policy().share_out(&asking, governed.carried.per_s());
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());

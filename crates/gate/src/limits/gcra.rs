@@ -84,11 +84,13 @@ impl Gcra {
         });
     }
 
-    /// Gives back what was just taken, of a request that another limit refused.
-    pub fn give_back(&self, increment_ns: u64) {
+    /// Gives back what a request took so long ago that another limit refused. At an even pace it would have been used up by then
+    /// as far as `since_ns`, and others have come in its place: that is not given back.
+    pub fn give_back(&self, increment_ns: u64, since_ns: u64) {
+        let left_ns = increment_ns.saturating_sub(since_ns);
         // What lies in the past counts as nothing anyway.
         let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
-            Some(due.saturating_sub(increment_ns))
+            Some(due.saturating_sub(left_ns))
         });
     }
 
@@ -166,8 +168,21 @@ mod tests {
         let rate = Rate { per_s: 1.0, burst: 1.0 };
         let gcra = Gcra::default();
         gcra.take(&rate, 1000, SECOND).unwrap();
-        gcra.give_back(rate.increment_ns(1000));
+        gcra.give_back(rate.increment_ns(1000), 0);
         assert_eq!(gcra.take(&rate, 1000, SECOND), Ok(()));
+    }
+
+    /// Three came in the place of one that was refused when its slow body had come: a fourth would be above the burst.
+    #[test]
+    fn what_others_have_taken_since_is_not_given_back() {
+        let rate = Rate { per_s: 1.0, burst: 3.0 };
+        let gcra = Gcra::default();
+        gcra.take(&rate, 1000, SECOND).unwrap();
+        for _ in 0..3 {
+            gcra.take(&rate, 1000, 6 * SECOND).unwrap();
+        }
+        gcra.give_back(rate.increment_ns(1000), 5 * SECOND);
+        assert_eq!(gcra.take(&rate, 1000, 6 * SECOND), Err(SECOND));
     }
 
     #[test]
@@ -217,6 +232,39 @@ mod tests {
                 for (last, &to) in passed.iter().enumerate().skip(first) {
                     let most = burst + per_s * (to - from) as f64 / 1e9 + 1e-6;
                     prop_assert!((last - first + 1) as f64 <= most + 1e-3);
+                }
+            }
+        }
+
+        /// The same of those that keep what they took, whenever others give it back.
+        #[test]
+        fn what_is_given_back_lets_no_more_through(
+            per_s in 0.5f64..200.0,
+            burst in 1.0f64..6.0,
+            steps in prop::collection::vec((0u64..20_000_000, prop::option::of(0usize..20)), 1..400),
+        ) {
+            let rate = Rate { per_s, burst };
+            let gcra = Gcra::default();
+            let (mut now, mut passed, mut refused_later) = (SECOND, Vec::new(), Vec::new());
+            for (step, (gap, refused_after)) in steps.into_iter().enumerate() {
+                now += gap;
+                refused_later.retain(|&(at, taken_ns): &(usize, u64)| {
+                    if at <= step {
+                        gcra.give_back(rate.increment_ns(1000), now - taken_ns);
+                    }
+                    at > step
+                });
+                if gcra.take(&rate, 1000, now).is_ok() {
+                    match refused_after {
+                        Some(steps) => refused_later.push((step + steps, now)),
+                        None => passed.push(now),
+                    }
+                }
+            }
+            for (first, &from) in passed.iter().enumerate() {
+                for (last, &to) in passed.iter().enumerate().skip(first) {
+                    let most = burst + per_s * (to - from) as f64 / 1e9 + 1e-3;
+                    prop_assert!((last - first + 1) as f64 <= most);
                 }
             }
         }

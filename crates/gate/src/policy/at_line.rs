@@ -1,14 +1,21 @@
 //! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
 //! where the upstream's work is done.
 
-use super::decide::{MEAN_MILLI, seconds, window};
-use super::sharing::Spent;
+use super::decide::{MEAN_MILLI, SOON_S, seconds, window};
+use super::sharing::spare;
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
-use crate::limits::{Quota, Rate};
+use crate::admission::NoRoom;
+use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
 
-/// What a key that has used up its share leaves free of the room below the ceiling, for those that have not.
-const GREEDY_LEAVES_MILLI: u32 = 250;
+/// What has no room for a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Full {
+    /// The share of its key, of so many mean requests per second, which has room in so many nanoseconds.
+    Share { per_s: f64, wait_ns: u64 },
+    /// The ceiling.
+    Ceiling(NoRoom),
+}
 
 impl Policy {
     /// Takes room of the load line for a request that [`Self::decide_before_body`] let through.
@@ -27,16 +34,16 @@ impl Policy {
                 ticket.held.line = true;
                 Ok(())
             }
-            Err(wait_ns) => {
+            Err(full) => {
                 self.give_back_held(ticket);
-                self.give_back_used(ticket);
+                self.give_back_used(ticket, now_ns);
                 usage.refuse(ticket.key, ticket.route, Problem::AtLoadLine, ticket.cost_milli);
                 let refusal = Refusal {
                     key: ticket.key,
                     route: ticket.route,
                     ..Refusal::of(Problem::AtLoadLine)
                 };
-                Err(self.at_line(refusal, wait_ns))
+                Err(self.at_line(refusal, full))
             }
         }
     }
@@ -50,10 +57,10 @@ impl Policy {
         }
     }
 
-    /// Takes from the share of a key's tier and from the ceiling, and has other gateways told.
+    /// Takes of the ceiling, and has other gateways told.
     ///
     /// # Errors
-    /// How long until there may be room, in nanoseconds.
+    /// What has no room.
     pub(super) fn take_of_line(
         &self,
         key: u32,
@@ -61,20 +68,10 @@ impl Policy {
         route: u32,
         cost_milli: u32,
         now_ns: u64,
-    ) -> Result<(), u64> {
+    ) -> Result<(), Full> {
         let state = &*self.state;
-        let (_, _, mut share_milli) = self.tier(tier);
-        let entry = (key != NONE).then(|| state.keys.entry(key));
-        if let Some(entry) = entry {
-            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
-            // share.
-            match state.tiers[tier as usize].share.take(entry, cost_milli, now_ns)? {
-                Spent::Little => {}
-                Spent::Much => share_milli = share_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000,
-            }
-        }
         if self.line.is_some() {
-            state.ceiling.take(cost_milli, share_milli, now_ns)?;
+            self.take_room(key, tier, cost_milli, now_ns)?;
         } else {
             state.ceiling.add(cost_milli);
         }
@@ -82,6 +79,26 @@ impl Policy {
             self.share(key, tier, route, cost_milli);
         }
         Ok(())
+    }
+
+    /// Takes room below the ceiling: of the key's share, or of what all others leave.
+    fn take_room(&self, key: u32, tier: u32, cost_milli: u32, now_ns: u64) -> Result<(), Full> {
+        let state = &*self.state;
+        let (_, _, part_milli) = self.tier(tier);
+        let share = &state.tiers[tier as usize].share;
+        let room = match key {
+            NONE => Ok(share.room(part_milli, false)),
+            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
+            // share.
+            key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns),
+        };
+        match room {
+            Ok(room) => state.ceiling.take(cost_milli, room, now_ns).map_err(Full::Ceiling),
+            Err(full) => {
+                let took = state.ceiling.take_spare(cost_milli, spare(part_milli), now_ns);
+                if took { Ok(()) } else { Err(full) }
+            }
+        }
     }
 
     /// Has other gateways told of a request that was let through.
@@ -102,15 +119,28 @@ impl Policy {
         }
     }
 
-    /// The refusal of a request for which the load line has no room.
-    pub(super) fn at_line(&self, refusal: Refusal, wait_ns: u64) -> Refusal {
-        let reset_s = seconds(wait_ns);
-        let rate_per_s = self.state.ceiling.rate_per_s();
+    /// The refusal of a request for which the load line has no room: says of what there is none.
+    pub(super) fn at_line(&self, refusal: Refusal, full: Full) -> Refusal {
+        let ceiling = &self.state.ceiling;
         // What was measured is no whole number.
-        let (quota, window_s) =
-            window(if rate_per_s >= 1.0 { rate_per_s.floor() } else { rate_per_s });
-        let window_s = Some(window_s);
-        let limit = RateLimit { name: "load line", quota, window_s, remaining: 0, reset_s };
+        let whole = |per_s: f64| window(if per_s >= 1.0 { per_s.floor() } else { per_s });
+        let (name, (quota, window_s), wait_ns) = match full {
+            Full::Share { per_s, wait_ns } => ("share", whole(per_s), wait_ns),
+            Full::Ceiling(NoRoom::Rate { wait_ns }) => {
+                ("load line", whole(ceiling.rate_per_s()), wait_ns)
+            }
+            Full::Ceiling(NoRoom::AtOnce) => return self.full_at_once(refusal),
+        };
+        let (window_s, reset_s) = (Some(window_s), seconds(wait_ns));
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
+        Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
+    }
+
+    /// The refusal of a request that finds as many in flight as the load line allows.
+    fn full_at_once(&self, refusal: Refusal) -> Refusal {
+        let quota = (self.state.ceiling.at_once() as u64).max(1);
+        let (name, window_s, reset_s) = ("load line", None, SOON_S);
+        let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }
 
@@ -136,13 +166,18 @@ impl Policy {
     }
 
     /// Gives back what a ticket's request took of rates and quotas, by the limits in force.
-    fn give_back_used(&self, ticket: &Ticket) {
+    fn give_back_used(&self, ticket: &Ticket, now_ns: u64) {
         let state = &*self.state;
-        let increment_ns = |rate: Rate| rate.increment_ns(MEAN_MILLI);
+        let since_ns = now_ns.saturating_sub(ticket.admitted_at_ns);
+        let give_back = |used: &Gcra, rate: Option<Rate>| {
+            if let Some(rate) = rate {
+                used.give_back(rate.increment_ns(MEAN_MILLI), since_ns);
+            }
+        };
         if ticket.key != NONE {
             let entry = state.keys.entry(ticket.key);
             let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
-            limits.rate.into_iter().for_each(|rate| entry.used.give_back(increment_ns(rate)));
+            give_back(&entry.used, limits.rate);
             let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
             let counting = state.keys.counting(entry);
             give_back_quotas(quotas, (&counting.day, &counting.month), ticket.periods);
@@ -153,13 +188,12 @@ impl Policy {
             (&state.routes[ticket.route as usize], route.limits.rate, route.quotas),
             (&state.all, self.all.rate, self.all_quotas),
         ] {
-            rate.into_iter().for_each(|rate| used.rate.give_back(increment_ns(rate)));
+            give_back(&used.rate, rate);
             give_back_quotas(quotas, (&used.day, &used.month), ticket.periods);
         }
         if ticket.address_slot != NONE {
             let place = state.addresses.place(ticket.address_slot);
-            let rate = self.address.rate;
-            rate.into_iter().for_each(|rate| place.used.give_back(increment_ns(rate)));
+            give_back(&place.used, self.address.rate);
             give_back_quotas(self.address_quotas, (&place.day, &place.month), ticket.periods);
         }
     }

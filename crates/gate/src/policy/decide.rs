@@ -11,7 +11,7 @@ use crate::usage::Local;
 pub(super) const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `Retry-After` where too many are in flight: nobody knows when one ends.
-const SOON_S: u32 = 1;
+pub(super) const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
 /// Limits that one request may take from.
@@ -112,7 +112,7 @@ impl Policy {
         asked.cost_milli = self.cost_milli(facts);
         if of_line {
             let took = self.take_of_line(asked.key, tier, route.number, asked.cost_milli, now_ns);
-            took.map_err(|wait_ns| self.at_line(taken.refuse(Problem::AtLoadLine), wait_ns))?;
+            took.map_err(|full| self.at_line(taken.refuse(Problem::AtLoadLine), full))?;
             held.line = true;
         }
         Ok(Ticket {
@@ -276,7 +276,7 @@ enum Take<'a> {
 impl Take<'_> {
     fn give_back(&self) {
         match self {
-            Self::Rate(used, increment_ns) => used.give_back(*increment_ns),
+            Self::Rate(used, increment_ns) => used.give_back(*increment_ns, 0),
             Self::AtOnce(held) => held.give_back(1),
             Self::Quota(quota, period) => quota.give_back(*period),
         }

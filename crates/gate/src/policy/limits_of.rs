@@ -82,8 +82,8 @@ impl KeyLimits {
     }
 }
 
-/// How much of the room below the ceiling each tier may use, in thousandths. All tiers of the highest priority may use
-/// all; each lower priority leaves a part free, so that under pressure it is refused first.
+/// How much of the burst below the ceiling each tier may use, in thousandths, and of the number in flight at least. All tiers
+/// of the highest priority may use all; each lower priority leaves a part free, so that under pressure it is refused first.
 pub(super) fn shares_milli(tiers: &[Tier]) -> Vec<u32> {
     let mut priorities: Vec<i32> = tiers.iter().map(|tier| tier.priority).collect();
     priorities.sort_unstable();

@@ -157,7 +157,7 @@ impl Problem {
 /// The limit that was met, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// What it is of: `key`, `tier`, `route`, `address`, `all`, `day`, `month`, `load line`.
+    /// What it is of: `key`, `tier`, `route`, `address`, `all`, `day`, `month`, `load line`, or a key's `share` of that.
     pub name: &'static str,
     /// Requests in [`Self::window_s`], or at once.
     pub quota: u64,

@@ -2,10 +2,11 @@
 //!
 //! `admission` works the shares out; here they are found for tiers, and taken from.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Policy;
-use crate::admission::{Asked, shares};
+use super::at_line::Full;
+use crate::admission::{Asking, KeyShare, Room, left_free, shares};
 use crate::keys::Entry;
 
 /// A key may come so far ahead of an even pace of its share: one that begins to ask for too much takes no more than that
@@ -13,68 +14,101 @@ use crate::keys::Entry;
 const AHEAD_NS: f64 = 100e6;
 /// Mean requests that it may come ahead by at least.
 const AHEAD_LEAST: f64 = 10.0;
+/// What a key that has used up its share leaves free at most of the room of its tier, for those that have not; of the burst,
+/// always.
+const GREEDY_LEAVES_MILLI: u32 = 250;
+/// How much of that room it may use beyond its share, in thousandths: what is free below that, nobody asks for. So a share need
+/// not be exact, and a burst below the line is none too much.
+const SPARE_MILLI: u32 = 400;
 
-/// The share of each key of a tier: nanoseconds that a mean request takes up, as bits of an `f64`; 0 where keys are
-/// not held to one.
+/// The room of a request that is above the share of its key, whose tier may use `part_milli`.
+pub(super) fn spare(part_milli: u32) -> Room {
+    let milli = part_milli * SPARE_MILLI / 1000;
+    Room { ahead_milli: milli, at_once_milli: milli }
+}
+
+/// The share of each key of a tier.
 #[derive(Debug, Default)]
-pub(super) struct Share(AtomicU64);
-
-/// How much of its share a key has used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spent {
-    /// It asks for less, or keys are not held to shares.
-    Little,
-    /// It has come more than half as far ahead of an even pace as it may: it asks for as much as its share, or more.
-    Much,
+pub(super) struct Share {
+    /// Mean requests per second, as bits of an `f64`; 0 where keys are not held to a share.
+    per_s: AtomicU64,
+    /// Of the number in flight, in thousandths, what keys leave free that ask for less than their share, and what those that
+    /// have used it up.
+    leaves_milli: [AtomicU32; 2],
 }
 
 impl Share {
-    fn set(&self, per_s: Option<f64>) {
-        let ns = per_s.map_or(0.0, |per_s| 1e9 / per_s);
-        self.0.store(ns.to_bits(), Ordering::Relaxed);
+    /// Holds keys to a share, or to none, where keys of more important tiers ask for `above` of what there is, 0..=1, and so
+    /// many may be in flight.
+    fn set(&self, held: Option<&KeyShare>, above: f64, at_once: f64) {
+        let per_s = held.map_or(0.0, |held| held.per_s);
+        let theirs = held.map_or([above, above], |held| [held.above, held.others]);
+        for (leaves_milli, theirs) in self.leaves_milli.iter().zip(theirs) {
+            let free_milli = (left_free(theirs, at_once) * 1000.0).ceil() as u32;
+            leaves_milli.store(free_milli, Ordering::Relaxed);
+        }
+        self.per_s.store(per_s.to_bits(), Ordering::Relaxed);
     }
 
-    /// Takes a request of a key.
+    /// The room of a request of the tier, which may use `part_milli` of the burst, and of the number in flight where others ask
+    /// for as much as there is; `much` where its key has used up its share.
+    pub(super) fn room(&self, part_milli: u32, much: bool) -> Room {
+        let ahead_milli =
+            if much { part_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000 } else { part_milli };
+        let leaves_milli = self.leaves_milli[usize::from(much)].load(Ordering::Relaxed);
+        Room { ahead_milli, at_once_milli: 1000_u32.saturating_sub(leaves_milli).max(ahead_milli) }
+    }
+
+    /// Takes a request of a key; its room, as [`Self::room`].
     ///
     /// # Errors
-    /// How long until there is room, in nanoseconds.
-    pub(super) fn take(&self, entry: &Entry, cost_milli: u32, now_ns: u64) -> Result<Spent, u64> {
-        let ns = f64::from_bits(self.0.load(Ordering::Relaxed));
-        if ns == 0.0 {
-            return Ok(Spent::Little);
+    /// How long until there is room.
+    pub(super) fn take(
+        &self,
+        entry: &Entry,
+        cost_milli: u32,
+        part_milli: u32,
+        now_ns: u64,
+    ) -> Result<Room, Full> {
+        let per_s = f64::from_bits(self.per_s.load(Ordering::Relaxed));
+        if per_s == 0.0 {
+            return Ok(self.room(part_milli, false));
         }
+        let ns = 1e9 / per_s;
         let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
         let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
         // Further ahead it came under a smaller share.
         if entry.shared.ahead_ns(now_ns) > ahead_ns.max(increment_ns) {
             entry.shared.change_to(ahead_ns, now_ns);
         }
-        entry.shared.take_within(increment_ns, ahead_ns, now_ns)?;
+        let taken = entry.shared.take_within(increment_ns, ahead_ns, now_ns);
+        taken.map_err(|wait_ns| Full::Share { per_s, wait_ns })?;
+        // More than half as far ahead as it may be: it asks for as much as its share, or more.
         let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
-        Ok(if much { Spent::Much } else { Spent::Little })
+        Ok(self.room(part_milli, much))
     }
 }
 
 impl Policy {
-    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately: each slot of a
-    /// key, with mean requests per second, refused ones included. To be called some times a second.
-    pub fn share_out(&self, asked: impl Iterator<Item = (u32, f64)>, carried_per_s: f64) {
-        let priority = |slot| self.tier(self.state.keys.entry(slot).tier()).1.priority;
-        let mut asked: Vec<Asked> =
-            asked.map(|(slot, per_s)| Asked { priority: priority(slot), per_s }).collect();
+    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately. To be called some
+    /// times a second.
+    pub fn share_out(&self, asking: &Asking, carried_per_s: f64) {
+        let mut asked =
+            asking.asked(|slot| self.tier(self.state.keys.entry(slot).tier()).1.priority);
         let tiers =
             || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
-        let found = match &self.line {
-            Some(_) => {
-                let most_per_s = self.state.ceiling.own_per_s().min(carried_per_s);
-                shares(&mut asked, most_per_s, &priorities)
-            }
-            None => Vec::new(),
+        let ceiling = &self.state.ceiling;
+        let most_per_s = match self.line {
+            Some(_) => ceiling.own_per_s().min(carried_per_s),
+            None => f64::INFINITY,
         };
+        let found = shares(&mut asked, most_per_s, &priorities);
         for (number, (tier, _)) in tiers() {
-            let share = found.iter().find(|(priority, _)| *priority == tier.priority);
-            self.state.tiers[number].share.set(share.map(|(_, per_s)| *per_s));
+            let held = found.iter().find(|held| held.priority == tier.priority);
+            let higher = asked.iter().filter(|key| key.priority > tier.priority);
+            let above = higher.map(|key| key.per_s).sum::<f64>() / most_per_s;
+            self.state.tiers[number].share.set(held, above, ceiling.at_once());
         }
     }
 }
@@ -83,14 +117,44 @@ impl Policy {
 mod tests {
     use super::*;
 
+    fn held(per_s: f64, above: f64, others: f64) -> KeyShare {
+        KeyShare { priority: 0, per_s, above, others }
+    }
+
     #[test]
     fn a_share_that_grew_keeps_nobody_waiting_for_the_smaller_one() {
         let (share, entry, now_ns) = (Share::default(), Entry::default(), 10_000_000_000);
-        share.set(Some(1.0));
-        let taken = (0..20).filter(|_| share.take(&entry, 1000, now_ns).is_ok()).count();
+        share.set(Some(&held(1.0, 0.0, 0.5)), 0.0, 4.0);
+        let taken = (0..20).filter(|_| share.take(&entry, 1000, 1000, now_ns).is_ok()).count();
         assert_eq!(taken, 10);
-        share.set(Some(500.0));
-        assert_eq!(share.take(&entry, 1000, now_ns), Err(2_000_000));
-        assert_eq!(share.take(&entry, 1000, now_ns + 2_000_000), Ok(Spent::Much));
+        share.set(Some(&held(500.0, 0.0, 0.5)), 0.0, 4.0);
+        let full = Full::Share { per_s: 500.0, wait_ns: 2_000_000 };
+        assert_eq!(share.take(&entry, 1000, 1000, now_ns), Err(full));
+        let much = Room { ahead_milli: 750, at_once_milli: 750 };
+        assert_eq!(share.take(&entry, 1000, 1000, now_ns + 2_000_000), Ok(much));
+    }
+
+    /// Nobody else asks: a quarter of the places was left free all the same, and an API that needs all of them for its rate
+    /// completed three quarters of it.
+    #[test]
+    fn what_is_left_free_is_as_much_as_others_ask_for() {
+        let share = Share::default();
+        let rooms = |above, others, part_milli| {
+            share.set(Some(&held(1000.0, above, others)), above, 64.0);
+            // 100 may come ahead.
+            let (entry, now_ns) = (Entry::default(), 10_000_000_000);
+            let take = || share.take(&entry, 1000, part_milli, now_ns).unwrap().at_once_milli;
+            let little = take();
+            ((0..60).fold(little, |_, _| take()), little)
+        };
+        assert_eq!(rooms(0.0, 0.0, 1000), (960, 1000));
+        assert_eq!(rooms(0.0, 0.5, 1000), (896, 1000));
+        assert_eq!(rooms(0.0, 0.99, 1000), (750, 1000), "never less than three quarters");
+        assert_eq!(rooms(0.0, 0.0, 500), (960, 960), "a less important tier alone");
+        assert_eq!(rooms(0.99, 0.99, 500), (375, 500), "beside one that takes all");
+        for (above, at_once_milli) in [(0.0, 960), (0.5, 896), (0.99, 500)] {
+            share.set(None, above, 64.0);
+            assert_eq!(share.room(500, false), Room { ahead_milli: 500, at_once_milli }, "{above}");
+        }
     }
 }

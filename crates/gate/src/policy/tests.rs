@@ -353,6 +353,44 @@ fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     assert_eq!(desk.problem(&policy, Some("k"), "/"), Some(Problem::QuotaUsedUp));
 }
 
+#[test]
+fn what_the_load_line_has_no_room_for_is_told_what_is_full() {
+    let told = |refusal: &Refusal| {
+        let limit = refusal.limit.unwrap();
+        (refusal.retry_after_s, limit.name, limit.quota, limit.window_s)
+    };
+    let held_to = |line: Line| {
+        let mut desk = Desk::new();
+        desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+        desk.settings.line = Some(Arc::new(line));
+        desk.key("k", Settings::default());
+        let policy = desk.policy();
+        (desk, policy)
+    };
+    let refused = |desk: &mut Desk, policy: &Policy| match desk.ask(policy, Some("k"), "/", SECOND) {
+        Decision::Refuse(refusal) => told(&refusal),
+        Decision::Forward(ticket) => panic!("{ticket:?}"),
+    };
+    let (mut desk, policy) =
+        held_to(Line { rate_per_s: 10.0, at_once: 1.0, ..Line::default() });
+    let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 1, None));
+    desk.finish(&policy, &first);
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 10, Some(1)));
+    let (rate_per_s, at_once, ahead_ns) = (1000.0, 50.0, SECOND);
+    let (mut desk, policy) = held_to(Line { rate_per_s, at_once, ahead_ns, ..Line::default() });
+    let slot = desk.state.keys.find(&Digester::new(b"secret").digest(b"k")).unwrap();
+    let mut asking = Asking::default();
+    asking.note([(slot, 500_000)].into_iter(), 0.1);
+    policy.share_out(&asking, f64::INFINITY);
+    // So much of a second of the line is left to who asks for more than its share.
+    for _ in 0..400 {
+        let held = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+        desk.finish(&policy, &held);
+    }
+    assert_eq!(refused(&mut desk, &policy), (Some(1), "share", 970, Some(1)));
+}
+
 /// Else requests whose bodies come over midnight would each add one to the next day's quota.
 #[test]
 fn a_request_of_yesterday_is_not_given_back_to_the_quota_of_today() {
@@ -547,11 +585,27 @@ fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) 
                 desk.usage.hand_over();
                 collector.collect(second as i64, u64::from, |number| number.to_string());
                 asking.note(collector.asked_milli(), 0.1);
-                policy.share_out(asking.per_s(), f64::INFINITY);
+                policy.share_out(&asking, f64::INFINITY);
             }
         }
     }
     luck
+}
+
+/// The second key has a rate of its own, which lets a hundred through at once: they are no thousand a second that would be kept
+/// from the first.
+#[test]
+fn what_one_key_does_not_use_goes_to_the_other_at_once() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    desk.key("ada", Settings::default());
+    desk.key("bo", Settings { rate: Some(Rate::per_second(100.0)), ..Settings::default() });
+    let luck = crowd(&mut desk, &[("ada", 2500), ("bo", 2500)], 10..13);
+    // Of two and a half seconds.
+    let passed = luck[0].passed + luck[1].passed;
+    assert!((2375..=2550).contains(&passed), "{passed}");
 }
 
 /// One key asks for five times what the API carries: the others keep what they ask for, and the API is not idle.

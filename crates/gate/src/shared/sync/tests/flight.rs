@@ -1,6 +1,7 @@
 //! Gateways that begin and end before one API, in virtual time: what all have in flight stays within the formula.
 
 use super::*;
+use crate::admission::Room;
 use crate::shared::command::COUNTS_US;
 
 /// How often a gateway takes in what it was told.
@@ -75,7 +76,7 @@ impl One {
         self.in_flight.retain(|ends| *ends > now_ns);
         (self.in_flight.len()..before).for_each(|_| ceiling.finish(1000, TAKES_NS));
         // More come than may pass.
-        while ceiling.take(1000, 1000, now_ns).is_ok() {
+        while ceiling.take(1000, Room::ALL, now_ns).is_ok() {
             self.in_flight.push(now_ns + TAKES_NS);
         }
     }
