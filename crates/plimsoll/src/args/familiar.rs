@@ -104,7 +104,7 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
                 return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedSubcommand)
-                .or_else(|| with_letters_of(&name))
+                .or_else(|| one_letter_off(&name))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -263,17 +263,24 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
     is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
 }
 
-/// The command that is written with the same letters in another order, which the parser's measure takes for far.
-fn with_letters_of(name: &str) -> Option<String> {
+/// The command that is written with the same letters in another order, or with one letter more or less, which the parser's
+/// measure takes for far where a word is short.
+fn one_letter_off(name: &str) -> Option<String> {
     let sorted = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();
         letters.sort_unstable();
         letters
     };
+    let without_one = |long: &str, short: &str| {
+        let mut places = long.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
+        places.any(|(from, to)| [&long[..from], &long[to..]].concat() == short)
+    };
     let cli = super::Cli::command();
-    let mut commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
-    let near = commands.find(|command| sorted(command.get_name()) == sorted(name));
-    near.map(|command| command.get_name().to_owned())
+    let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    let near = commands.map(Command::get_name).find(|known| {
+        sorted(known) == sorted(name) || without_one(known, name) || without_one(name, known)
+    });
+    near.map(str::to_owned)
 }
 
 /// The first thing of a kind that the parser said.
@@ -305,6 +312,8 @@ mod tests {
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
+            ("rn http://h/", "did you mean `run`?"),
+            ("un http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
             ("completions bash", "`plimsoll generate DIR`"),
