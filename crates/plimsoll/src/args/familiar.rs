@@ -134,6 +134,9 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
             }
+            if flag == "--json" && has_all(command, "--format") {
+                return Some(": use --format json".to_owned());
+            }
             if command.get_name() == "plan" && is_of_run(flag) {
                 return Some(": leave it out: it changes nothing that is sent".to_owned());
             }
@@ -175,6 +178,9 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
             let what =
                 ": -c is how many connections; --cookies keeps the cookies that responses set";
             Some(what.to_owned())
+        }
+        "--json" if value.is_empty() && has_all(command, "--format") => {
+            Some(": it takes the body to send; results as JSON are --format json".to_owned())
         }
         "--script" if value.is_empty() && has_all(command, "-q") => {
             Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
@@ -258,6 +264,9 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
         let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
                    two URLs";
         return Some(one.to_owned());
+    }
+    if ["ms", "s", "sec", "secs", "seconds", "m", "min", "minutes", "h"].contains(&word) {
+        return Some(": a time is one word, such as 10s".to_owned());
     }
     let is_number = word.parse::<f64>().is_ok();
     is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
@@ -369,6 +378,10 @@ mod tests {
             ("run http://h/ --threshold p99<9ms", "use --slo 'p99<100ms'"),
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
+            ("run http://h/ --json", "results as JSON are --format json"),
+            ("report --json", "use --format json"),
+            ("audit --json wrk.txt", "use --format json"),
+            ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
             ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
