@@ -179,6 +179,7 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
                 ": -c is how many connections; --cookies keeps the cookies that responses set";
             Some(what.to_owned())
         }
+        "--slo" if value.is_empty() => Some(": such as --slo 'p99<100ms'".to_owned()),
         "--json" if value.is_empty() && has_all(command, "--format") => {
             Some(": it takes the body to send; results as JSON are --format json".to_owned())
         }
@@ -379,6 +380,7 @@ mod tests {
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
             ("run http://h/ --json", "results as JSON are --format json"),
+            ("run http://h/ --slo", "such as --slo 'p99<100ms'"),
             ("report --json", "use --format json"),
             ("audit --json wrk.txt", "use --format json"),
             ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
