@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error};
 use model::units::parse_duration;
 
-use table::{COMMANDS, EXAMPLES, FLAGS};
+use table::{COMMANDS, EXAMPLES, FLAGS, WITH_VALUES};
 
 /// What to do about a word that another tool has and that clap took for `-h` or `-v` with letters behind: `-host` of
 /// hey's.
@@ -155,13 +155,17 @@ const MEDIA: [&str; 8] =
 fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
     let flag = said(error, ContextKind::InvalidArg)?;
     let value = said(error, ContextKind::InvalidValue)?;
+    let flag = flag.split(' ').next()?;
+    if let Some((_, example)) = WITH_VALUES.iter().find(|(of, _)| value.is_empty() && *of == flag) {
+        return Some(format!(": such as {flag} {example}"));
+    }
     // As curl, hey, ab and oha have it.
     let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
     let is_body = !starts_with_digit || value.contains('=');
     let is_type = value.split_once('/').is_some_and(|(kind, _)| MEDIA.contains(&kind));
     let is_file = !starts_with_digit && value.contains(['.', '/']);
     let is_time = parse_duration(&value).is_ok();
-    match flag.split(' ').next()? {
+    match flag {
         "--duration" if is_body && longs(command).any(|long| long == "data") => {
             Some(": -d is how long; a body is given as --data BODY, or --json BODY".to_owned())
         }
@@ -179,7 +183,6 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
                 ": -c is how many connections; --cookies keeps the cookies that responses set";
             Some(what.to_owned())
         }
-        "--slo" if value.is_empty() => Some(": such as --slo 'p99<100ms'".to_owned()),
         "--json" if value.is_empty() && has_all(command, "--format") => {
             Some(": it takes the body to send; results as JSON are --format json".to_owned())
         }
@@ -381,6 +384,8 @@ mod tests {
             ("run --json http://h/", "--json takes the body that follows it"),
             ("run http://h/ --json", "results as JSON are --format json"),
             ("run http://h/ --slo", "such as --slo 'p99<100ms'"),
+            ("run http://h/ -d", "such as --duration 10s; see"),
+            ("run http://h/ -c", "such as --connections 10; see"),
             ("report --json", "use --format json"),
             ("audit --json wrk.txt", "use --format json"),
             ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
