@@ -183,11 +183,12 @@ impl ShapeSettings {
         };
         let rate = load.and_then(|load| load.rate).map(|rate| rate.0);
         let rate_per_s = Setting::maybe(flags.rate, rate);
-        let (own, default) = match rate_per_s.value {
-            None => (count(|load| load.concurrency), DEFAULT_CONNECTIONS),
-            Some(_) => (count(|load| load.connections), DEFAULT_CAP),
-        };
         let requests = Setting::maybe(flags.requests, count(|load| load.requests));
+        let (own, default) = match (rate_per_s.value, load) {
+            (None, None) => (None, flags.requests.map_or(DEFAULT_CONNECTIONS, for_requests)),
+            (None, Some(_)) => (count(|load| load.concurrency), DEFAULT_CONNECTIONS),
+            (Some(_), _) => (count(|load| load.connections), DEFAULT_CAP),
+        };
         let duration = load.and_then(|load| load.duration).map(|time| time.0);
         let mut duration_ns = Setting::maybe(flags.duration, duration);
         if duration_ns.origin != Origin::Flag && requests.origin == Origin::Flag {
@@ -228,6 +229,11 @@ impl ShapeSettings {
             requests: self.requests.value,
         }
     }
+}
+
+/// The connections of a closed loop by default, where it makes so many requests.
+fn for_requests(requests: u64) -> u64 {
+    requests.clamp(1, DEFAULT_CONNECTIONS)
 }
 
 #[cfg(test)]
@@ -288,6 +294,10 @@ mod tests {
         assert_eq!(of(cap, &open), (3, Some(45.0)));
         let plain = ShapeSettings::of(&ShapeArgs::default(), None).shape();
         assert_eq!((plain.connections, plain.duration_ns), (10, Some(DEFAULT_DURATION)));
+        for (requests, connections) in [(0, 1), (1, 1), (5, 5), (1_000, 10)] {
+            let few = ShapeArgs { requests: Some(requests), ..ShapeArgs::default() };
+            assert_eq!(ShapeSettings::of(&few, None).shape().connections, connections);
+        }
     }
 
     #[test]
