@@ -326,7 +326,6 @@ mod tests {
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
             ("rn http://h/", "did you mean `run`?"),
-            ("un http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
             ("completions bash", "`plimsoll generate DIR`"),
