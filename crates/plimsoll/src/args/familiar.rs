@@ -183,11 +183,11 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
                 ": -c is how many connections; --cookies keeps the cookies that responses set";
             Some(what.to_owned())
         }
-        "--json" if value.is_empty() && has_all(command, "--format") => {
-            Some(": it takes the body to send; results as JSON are --format json".to_owned())
-        }
         "--script" if value.is_empty() && has_all(command, "-q") => {
             Some(": -s is a script of wrk's; -q prints nothing while running".to_owned())
+        }
+        "--json" if value.is_empty() && has_all(command, "--format") => {
+            Some(": it takes a body in JSON; results as JSON are --format json".to_owned())
         }
         _ => None,
     }
@@ -388,6 +388,7 @@ mod tests {
             ("report --json", "use --format json"),
             ("audit --json wrk.txt", "use --format json"),
             ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
+            ("run --json --out d http://h/", "results as JSON are --format json"),
             ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
