@@ -31,7 +31,10 @@ impl FromStr for StatusRanges {
     fn from_str(text: &str) -> Result<Self, String> {
         let status = |part: &str| match part.trim().parse::<u16>() {
             Ok(status @ 100..=999) => Ok(status),
-            _ => Err(format!("`{}` is not a status from 100 to 999", part.trim())),
+            _ => Err(format!(
+                "`{}` is not a status from 100 to 999: write them as in 200-299,304",
+                part.trim()
+            )),
         };
         let range = |part: &str| {
             let (low, high) = part.split_once('-').unwrap_or((part, part));
@@ -100,7 +103,7 @@ mod tests {
     #[test]
     fn wrong_status_ranges_name_the_part() {
         for (text, needle) in
-            [("2xx", "`2xx`"), ("399-200", "backwards"), ("20", "`20`"), ("", "``")]
+            [("2xx", "`2xx` is not a status from 100 to 999: write them as in 200-299"), ("399-200", "backwards"), ("20", "`20`"), ("", "``")]
         {
             let message = text.parse::<StatusRanges>().unwrap_err();
             assert!(message.contains(needle), "{text}: {message}");

@@ -37,7 +37,7 @@ pub struct CompareArgs {
     /// INVALID, the exit code is 98 unless it is slower
     #[arg(long)]
     pub anyway: bool,
-    /// Connections: users in a closed loop, the cap in an open loop [default: 10]
+    /// Connections: users in a closed loop, the most at once in an open loop [default: 10; 1000 with a rate]
     #[arg(short, long, value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Measured window of each run [default: 10s]

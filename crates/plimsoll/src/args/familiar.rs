@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error};
 use model::units::parse_duration;
 
-use table::{COMMANDS, EXAMPLES, FLAGS};
+use table::{COMMANDS, EXAMPLES, FLAGS, WITH_VALUES};
 
 /// What to do about a word that another tool has and that clap took for `-h` or `-v` with letters behind: `-host` of
 /// hey's.
@@ -104,7 +104,7 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
                 return Some(format!(": {advice}"));
             }
             said(error, ContextKind::SuggestedSubcommand)
-                .or_else(|| with_letters_of(&name))
+                .or_else(|| one_letter_off(&name))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -134,6 +134,9 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             if let Some(advice) = advice_on(flag, command) {
                 return Some(format!(": {advice}"));
             }
+            if flag == "--json" && has_all(command, "--format") {
+                return Some(": use --format json".to_owned());
+            }
             if command.get_name() == "plan" && is_of_run(flag) {
                 return Some(": leave it out: it changes nothing that is sent".to_owned());
             }
@@ -152,13 +155,17 @@ const MEDIA: [&str; 8] =
 fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
     let flag = said(error, ContextKind::InvalidArg)?;
     let value = said(error, ContextKind::InvalidValue)?;
+    let flag = flag.split(' ').next()?;
+    if let Some((_, example)) = WITH_VALUES.iter().find(|(of, _)| value.is_empty() && *of == flag) {
+        return Some(format!(": such as {flag} {example}"));
+    }
     // As curl, hey, ab and oha have it.
     let starts_with_digit = value.starts_with(|c: char| c.is_ascii_digit());
     let is_body = !starts_with_digit || value.contains('=');
     let is_type = value.split_once('/').is_some_and(|(kind, _)| MEDIA.contains(&kind));
     let is_file = !starts_with_digit && value.contains(['.', '/']);
     let is_time = parse_duration(&value).is_ok();
-    match flag.split(' ').next()? {
+    match flag {
         "--duration" if is_body && longs(command).any(|long| long == "data") => {
             Some(": -d is how long; a body is given as --data BODY, or --json BODY".to_owned())
         }
@@ -262,21 +269,31 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
                    two URLs";
         return Some(one.to_owned());
     }
+    if ["ms", "s", "sec", "secs", "seconds", "m", "min", "minutes", "h"].contains(&word) {
+        return Some(": a time is one word, such as 10s".to_owned());
+    }
     let is_number = word.parse::<f64>().is_ok();
     is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
 }
 
-/// The command that is written with the same letters in another order, which the parser's measure takes for far.
-fn with_letters_of(name: &str) -> Option<String> {
+/// The command that is written with the same letters in another order, or with one letter more or less, which the parser's
+/// measure takes for far where a word is short.
+fn one_letter_off(name: &str) -> Option<String> {
     let sorted = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();
         letters.sort_unstable();
         letters
     };
+    let without_one = |long: &str, short: &str| {
+        let mut places = long.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
+        places.any(|(from, to)| [&long[..from], &long[to..]].concat() == short)
+    };
     let cli = super::Cli::command();
-    let mut commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
-    let near = commands.find(|command| sorted(command.get_name()) == sorted(name));
-    near.map(|command| command.get_name().to_owned())
+    let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    let near = commands.map(Command::get_name).find(|known| {
+        sorted(known) == sorted(name) || without_one(known, name) || without_one(name, known)
+    });
+    near.map(str::to_owned)
 }
 
 /// The first thing of a kind that the parser said.
@@ -308,6 +325,7 @@ mod tests {
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
+            ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
             ("completions bash", "`plimsoll generate DIR`"),
@@ -363,6 +381,13 @@ mod tests {
             ("run http://h/ --threshold p99<9ms", "use --slo 'p99<100ms'"),
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
+            ("run http://h/ --json", "results as JSON are --format json"),
+            ("run http://h/ --slo", "such as --slo 'p99<100ms'"),
+            ("run http://h/ -d", "such as --duration 10s; see"),
+            ("run http://h/ -c", "such as --connections 10; see"),
+            ("report --json", "use --format json"),
+            ("audit --json wrk.txt", "use --format json"),
+            ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
             ("run --json --out d http://h/", "results as JSON are --format json"),
             ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
             ("run http://h/ -l", "leave it out: latencies are printed"),

@@ -161,8 +161,8 @@ impl LoadArgs {
 /// How much load, for how long.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct ShapeArgs {
-    /// Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000
-    /// for a file with a rate]
+    /// Connections: users in a closed loop, the most at once in an open loop [default: 10, or fewer if -n is less, or what a
+    /// workload file says; 1000 with a rate]
     #[arg(short, long, aliases = ["vus", "concurrency"], value_name = "N", value_parser = parse_count, allow_hyphen_values = true)]
     pub connections: Option<u64>,
     /// Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]

@@ -24,6 +24,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives;
 use crate::load::settings::{Origin, Setting, Settings as LoadSettings};
+use crate::load::shape::Shape;
 use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
@@ -218,6 +219,8 @@ fn settings(args: &CapacityArgs, built_in: bool) -> Result<Settings, Failure> {
 }
 
 fn refuse_contradictions(args: &CapacityArgs) -> Result<(), Failure> {
+    let most = args.connections;
+    Shape { connections: most, rate_per_s: None, duration_ns: None, requests: None }.check()?;
     if !args.closed && (args.load.pace.is_some() || args.load.think.is_some()) {
         return usage(
             "--pace and --think belong to a closed loop: add --closed, or leave them out",

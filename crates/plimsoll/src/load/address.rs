@@ -182,8 +182,11 @@ pub fn target(typed: &str) -> Result<String, Failure> {
     Ok(url[..Position::AfterPath].trim_end_matches('/').to_owned())
 }
 
-/// Refuses a folder, and a scheme whose `://` lacks a character: both would be taken for hosts and looked up.
+/// Refuses what is empty, and a scheme whose `://` lacks a character, which would be taken for a host and looked up.
 fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
+    if text.is_empty() {
+        return usage("the URL is empty: is the variable set that it is taken from?");
+    }
     for (start, scheme) in
         [("http:/", "http"), ("https:/", "https"), ("http//", "http"), ("https//", "https")]
     {
@@ -446,7 +449,7 @@ mod tests {
             ("ftp://host/", "`ftp`"),
             ("http://", "not a URL"),
             ("http://user:secret@host/", "-u USER:PASSWORD"),
-            ("", "not a URL"),
+            ("", "the URL is empty: is the variable set"),
             ("http:/127.0.0.1:8080/x", "did you mean http://127.0.0.1:8080/x?"),
             ("https//127.0.0.1/", "did you mean https://127.0.0.1/?"),
             ("src", "is a folder"),

@@ -359,12 +359,14 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
     if args.threads == Some(0) {
         return usage("-t 0: at least one worker is needed");
     }
-    if args.user.as_ref().is_some_and(|user| !user.contains(':')) {
-        return usage(
-            "-u takes USER:PASSWORD, and USER: where there is no password; connections are -c N",
-        );
+    match args.user.as_deref().filter(|user| !user.contains(':')) {
+        // As k6 and locust have their users.
+        Some(number) if number.parse::<u64>().is_ok() => usage(format!(
+            "-u {number}: use -c {number} for as many connections; -u takes USER:PASSWORD"
+        )),
+        Some(_) => usage("-u takes USER:PASSWORD, and USER: where there is no password"),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// What sends the request, and checks the responses where it was asked for.

@@ -17,10 +17,9 @@ pub const DEFAULT_DURATION: Nanos = 10 * SECOND;
 const DEFAULT_TIMEOUT: Nanos = 30 * SECOND;
 /// Seed of every draw, by default.
 const DEFAULT_SEED: u64 = 1;
-/// Connections, by default.
+/// Connections of a closed loop, by default.
 const DEFAULT_CONNECTIONS: u64 = 10;
-/// Connections at most of a workload in an open loop, by default; they are opened when
-/// arrivals need them.
+/// Connections at most of an open loop, by default; they are opened when arrivals need them.
 const DEFAULT_CAP: u64 = 1_000;
 
 /// Where a value comes from.
@@ -184,12 +183,12 @@ impl ShapeSettings {
         };
         let rate = load.and_then(|load| load.rate).map(|rate| rate.0);
         let rate_per_s = Setting::maybe(flags.rate, rate);
-        let (own, default) = match (rate_per_s.value, load) {
-            (None, _) => (count(|load| load.concurrency), DEFAULT_CONNECTIONS),
-            (Some(_), None) => (None, DEFAULT_CONNECTIONS),
-            (Some(_), Some(_)) => (count(|load| load.connections), DEFAULT_CAP),
-        };
         let requests = Setting::maybe(flags.requests, count(|load| load.requests));
+        let (own, default) = match (rate_per_s.value, load) {
+            (None, None) => (None, flags.requests.map_or(DEFAULT_CONNECTIONS, for_requests)),
+            (None, Some(_)) => (count(|load| load.concurrency), DEFAULT_CONNECTIONS),
+            (Some(_), _) => (count(|load| load.connections), DEFAULT_CAP),
+        };
         let duration = load.and_then(|load| load.duration).map(|time| time.0);
         let mut duration_ns = Setting::maybe(flags.duration, duration);
         if duration_ns.origin != Origin::Flag && requests.origin == Origin::Flag {
@@ -230,6 +229,11 @@ impl ShapeSettings {
             requests: self.requests.value,
         }
     }
+}
+
+/// The connections of a closed loop by default, where it makes so many requests.
+fn for_requests(requests: u64) -> u64 {
+    requests.clamp(1, DEFAULT_CONNECTIONS)
 }
 
 #[cfg(test)]
@@ -283,11 +287,17 @@ mod tests {
         assert_eq!(of(ShapeArgs::default(), &closed), (7, None));
         assert_eq!(of(ShapeArgs::default(), &open), (1_000, Some(45.0)));
         let rate = ShapeArgs { rate: Some(9.0), ..ShapeArgs::default() };
+        let of_url = ShapeSettings::of(&rate, None).shape();
+        assert_eq!((of_url.connections, of_url.rate_per_s), (1_000, Some(9.0)));
         assert_eq!(of(rate, &closed), (1_000, Some(9.0)));
         let cap = ShapeArgs { connections: Some(3), ..ShapeArgs::default() };
         assert_eq!(of(cap, &open), (3, Some(45.0)));
         let plain = ShapeSettings::of(&ShapeArgs::default(), None).shape();
         assert_eq!((plain.connections, plain.duration_ns), (10, Some(DEFAULT_DURATION)));
+        for (requests, connections) in [(0, 1), (1, 1), (5, 5), (1_000, 10)] {
+            let few = ShapeArgs { requests: Some(requests), ..ShapeArgs::default() };
+            assert_eq!(ShapeSettings::of(&few, None).shape().connections, connections);
+        }
     }
 
     #[test]

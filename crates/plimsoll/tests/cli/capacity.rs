@@ -428,6 +428,7 @@ fn contradictions_are_refused_in_one_line() {
         (format!("capacity {url} --pace 10ms"), "--closed"),
         (format!("capacity {url} --closed --arrivals poisson"), "open loop"),
         (format!("capacity {url} --precision 90%"), "--precision"),
+        (format!("capacity {url} -c 0"), "-c 0: at least one connection"),
     ] {
         folder.plimsoll(&line).refuses(2, needle);
     }

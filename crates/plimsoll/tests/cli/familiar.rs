@@ -63,7 +63,8 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(1, "nowhere");
     // As k6 has its users.
-    folder.plimsoll(&format!("run {url} -q -n 5 -u 10")).refuses(2, "connections are -c N");
+    folder.plimsoll(&format!("run {url} -q -n 5 -u 10")).refuses(2, "use -c 10 for as many");
+    folder.plimsoll(&format!("run {url} -q -n 5 -u me")).refuses(2, "USER: where there is no");
 }
 
 #[test]

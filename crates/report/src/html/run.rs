@@ -67,8 +67,9 @@ pub fn profiled_run(run: &Run, profile: Option<(&Profiled, &Flame)>) -> String {
 }
 
 fn subtitle(run: &Run) -> String {
+    let most = if run.plan.rate_per_s.is_some() { "up to " } else { "" };
     format!(
-        "{} · {} · {}, {} · Plimsoll {}",
+        "{} · {} · {}, {most}{} · Plimsoll {}",
         date(&run.started_at),
         show_duration(run.totals.duration_ns),
         load_of(run),

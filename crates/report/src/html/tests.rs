@@ -189,6 +189,7 @@ fn without_scripts_all_figures_are_there() {
         "achieved_below_offered",
         "<td>19,843",
         "connection refused",
+        ", up to 200 connections ·",
         "AMD EPYC",
         "plimsoll run",
     ] {

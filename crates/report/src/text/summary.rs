@@ -146,8 +146,9 @@ fn is_note(reason: &Reason) -> bool {
 /// What was sent and how long it took.
 fn load(run: &Run, style: Style) -> String {
     let plan = &run.plan;
+    let are = if plan.rate_per_s.is_some() { " up to " } else { "=" };
     let connections = count(plan.connections.into());
-    let mut out = line(style, "Load", &format!("{}, c={connections}", detail::load_of(run)));
+    let mut out = line(style, "Load", &format!("{}, c{are}{connections}", detail::load_of(run)));
     let (offered, achieved) = (rate(run.rates.offered_per_s), rate(run.rates.achieved_per_s));
     let as_planned = |planned| offered == rate(planned) && achieved == offered;
     let over = match detail::qps_over(run) {

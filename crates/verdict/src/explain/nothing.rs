@@ -1,11 +1,12 @@
 //! What is said where no cause was found: that nothing was at its limit, or what to watch to know more.
 
 use model::finding::Confidence;
-use model::{Finding, ReasonCode, Role};
+use model::{Finding, ReasonCode, Role, Run};
 
 use super::facts::{Facts, busy};
 use super::server::room;
 use crate::figures::{counted, grouped, often, percent};
+use crate::offered::kept_up;
 
 /// When nothing is at its limit.
 pub(super) const NONE: &str = "Nothing that was watched was at its limit, and the load was carried: the rate offered \
@@ -176,7 +177,22 @@ fn troubles(facts: &Facts<'_>) -> Vec<String> {
     }
     troubles
         .extend(facts.missed.iter().map(|missed| format!("an objective was missed ({missed})")));
+    if !short && !taken && fell_behind(run) {
+        troubles.push(format!(
+            "{} of {} arrivals a second were answered within the window",
+            grouped(run.rates.requests_per_s, 0),
+            grouped(run.rates.offered_per_s, 0)
+        ));
+    }
     troubles
+}
+
+/// Whether single requests came faster than they were answered, though all may have been in the end. The window of a run that
+/// ends by count lasts until they are.
+fn fell_behind(run: &Run) -> bool {
+    let few = run.rates.requests_per_s < REACHED * run.rates.offered_per_s;
+    let by_time = run.plan.rate_per_s.is_some() && run.plan.requests.is_none();
+    by_time && run.flows.is_empty() && few && !kept_up(run)
 }
 
 fn what_to_watch(facts: &Facts<'_>) -> String {

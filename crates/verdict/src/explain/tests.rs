@@ -404,6 +404,13 @@ fn where_nothing_is_at_its_limit_nothing_is_found() {
     }
     // The load was carried.
     assert_eq!(codes(&fixture::sound::open()), ["none"]);
+    // It was in the end, but not as fast as it came.
+    let mut behind = fixture::sound::open();
+    behind.rates.requests_per_s = 500.0;
+    let finding = &explain(&behind).findings[0];
+    assert_eq!(finding.code, "unknown");
+    let said = "500 of 1,000 arrivals a second were answered within the window";
+    assert!(finding.sentence.starts_with(said), "{finding:?}");
 }
 
 #[test]

@@ -294,7 +294,10 @@ fn relation(part: Part<'_>) -> Result<(Relation, Part<'_>), ObjectiveError> {
         ">=" | "≥" => Relation::AtLeast,
         "=<" => return Err(sign.error("write <=")),
         "=>" => return Err(sign.error("write >=")),
-        "" => return Err(part.slice(0, 0).error("<, <=, > or >= is expected here")),
+        "" => {
+            let what = "<, <=, > or >= is expected here (in quotes: a shell takes them for itself)";
+            return Err(part.slice(0, 0).error(what));
+        }
         _ => return Err(sign.error("use <, <=, > or >=")),
     };
     Ok((relation, rest))

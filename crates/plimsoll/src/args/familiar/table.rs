@@ -292,3 +292,13 @@ pub(super) const EXAMPLES: &[(&str, &str)] = &[
     ("import <FILE>", "requests.curl"),
     ("audit <FILE>", "wrk.txt"),
 ];
+
+/// Flags that need a value, with one.
+pub(super) const WITH_VALUES: &[(&str, &str)] = &[
+    ("--connections", "10"),
+    ("--duration", "10s"),
+    ("--rate", "100"),
+    ("--requests", "1000"),
+    ("--timeout", "5s"),
+    ("--slo", "'p99<100ms'"),
+];

@@ -52,7 +52,7 @@ fn errors_point_at_the_place() {
     for (written, column, width, needle) in [
         ("", 1, 1, "the objective is empty"),
         ("   ", 4, 1, "the objective is empty"),
-        ("p99", 4, 1, "<, <=, > or >="),
+        ("p99", 4, 1, "in quotes: a shell"),
         ("p99<", 5, 1, "500ms"),
         ("p99<500", 8, 1, "500ms or 500s"),
         ("p99<500mz", 8, 2, "unknown unit"),
