@@ -318,7 +318,8 @@ mod tests {
         let warm_up = interval(0, vec![kind(b'{', 5, 0)]);
         kinds.add(&Interval { phase: Phase::Warmup, ..warm_up });
         kinds.add(&interval(1, vec![kind(b'a', 3, SECOND)]));
-        let counts = |kinds: &[Kind]| kinds.iter().map(|kind| kind.all.responses).collect::<Vec<_>>();
+        let counts =
+            |kinds: &[Kind]| kinds.iter().map(|kind| kind.all.responses).collect::<Vec<_>>();
         assert_eq!((counts(kinds.in_warmup(0)), counts(kinds.in_warmup(1))), (vec![5], vec![]));
         let (_, in_window) = kinds.endpoints().next().unwrap();
         assert_eq!((in_window.len(), in_window[0].all.responses), (1, 3));

@@ -102,9 +102,12 @@ mod tests {
 
     #[test]
     fn wrong_status_ranges_name_the_part() {
-        for (text, needle) in
-            [("2xx", "`2xx` is not a status from 100 to 999: write them as in 200-299"), ("399-200", "backwards"), ("20", "`20`"), ("", "``")]
-        {
+        for (text, needle) in [
+            ("2xx", "`2xx` is not a status from 100 to 999: write them as in 200-299"),
+            ("399-200", "backwards"),
+            ("20", "`20`"),
+            ("", "``"),
+        ] {
             let message = text.parse::<StatusRanges>().unwrap_err();
             assert!(message.contains(needle), "{text}: {message}");
         }

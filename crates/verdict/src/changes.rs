@@ -54,7 +54,8 @@ pub fn find(kinds: &Kinds, plan: &Plan, one_request: bool) -> Vec<ResponseChange
             let is_one = (endpoint as usize) < MOST_ENDPOINTS;
             let unchanging = is_one && own.is_some_and(|own| own.unchanging);
             let name = own.map(|own| own.name.clone());
-            let named = |change: ResponseChange| ResponseChange { endpoint: name.clone(), ..change };
+            let named =
+                |change: ResponseChange| ResponseChange { endpoint: name.clone(), ..change };
             let within = change_of(&of_endpoint, one_request || unchanging).map(named);
             if within.as_ref().is_some_and(is_substantial) {
                 return within;

@@ -59,10 +59,8 @@ fn connections_that_end_after_they_were_idle_are_told_from_others() {
             true => Reply::bytes(b"").ending(Close::Flush),
             false => Reply::ok_after(MILLISECOND),
         };
-        drive(&load, |world| {
-            scripted(world, &load.request, move |request| Some(reply(request))).0
-        })
-        .run
+        drive(&load, |world| scripted(world, &load.request, move |request| Some(reply(request))).0)
+            .run
     };
     let is_gone = |run: &Run| {
         let reasons = verdict::judge(run).reasons;

@@ -92,7 +92,12 @@ fn counters(out: &mut String, by_route: &[(String, Sum)]) {
             line(out, "plimsoll_gate_responses_total", &labels, *n as f64);
         }
     }
-    head(out, "plimsoll_gate_refused_total", "counter", "Requests that were refused, by why; invalid ones have no route.");
+    head(
+        out,
+        "plimsoll_gate_refused_total",
+        "counter",
+        "Requests that were refused, by why; invalid ones have no route.",
+    );
     for (route, sum) in by_route {
         for (problem, n) in PROBLEMS.iter().zip(sum.refused).filter(|(_, n)| *n > 0) {
             let labels = format!("route=\"{route}\",why=\"{}\"", problem.code());

@@ -81,7 +81,10 @@ mod tests {
         assert_eq!(learn(&mut carried, 10 * MS, 480, 100), 1000.0, "10 in flight of 30");
         assert_eq!(learn(&mut carried, 60 * MS, 250, 100), 485.0, "30 in flight of 30");
         let per_s = learn(&mut carried, 40 * MS, 250, 0);
-        assert!((494.0..540.0).contains(&per_s), "20 in flight of 30, and nothing is refused: {per_s}");
+        assert!(
+            (494.0..540.0).contains(&per_s),
+            "20 in flight of 30, and nothing is refused: {per_s}"
+        );
         learn(&mut carried, 4 * MS, 250, 0);
         assert_eq!(learn(&mut carried, 4 * MS, 250, 0), 1000.0, "hardly anything is in flight");
     }

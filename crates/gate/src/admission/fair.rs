@@ -253,7 +253,8 @@ mod tests {
         let rates = [(2, 485.0), (1, 97.0), (1, 5000.0), (0, 10.0)];
         let mut asked = rates.map(|(priority, per_s)| steady(priority, per_s));
         let held = shares(&mut asked, 1000.0, &[0, 1, 2]);
-        let told: Vec<_> = held.iter().map(|held| (held.priority, held.above, held.others)).collect();
+        let told: Vec<_> =
+            held.iter().map(|held| (held.priority, held.above, held.others)).collect();
         let expected = [(1, 0.5, 0.6), (0, 1.0, 1.0)];
         assert_eq!(told.len(), expected.len(), "{told:?}");
         for (told, expected) in told.iter().zip(expected) {

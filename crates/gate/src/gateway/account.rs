@@ -45,13 +45,15 @@ impl Account {
             format!("{} {} {} {}", line.url, line.measured_at, line.rate_per_s, line.at_once)
         });
         values.extend(measured.map(|measured| ("content of the load line".to_owned(), measured)));
-        let digest = |value: String| format!("{:016x}", digester.digest(value.as_bytes()).words()[0]);
+        let digest =
+            |value: String| format!("{:016x}", digester.digest(value.as_bytes()).words()[0]);
         Self(values.into_iter().map(|(name, value)| (name, digest(value))).collect())
     }
 
     /// What a later configuration changes, in words; `None` where that is nothing.
     fn told(&self, later: &Self) -> Option<String> {
-        let both = later.0.iter().filter_map(|(name, value)| Some((name, self.0.get(name)?, value)));
+        let both =
+            later.0.iter().filter_map(|(name, value)| Some((name, self.0.get(name)?, value)));
         let changed = both.filter(|(_, own, other)| own != other);
         let changed: Vec<&str> = changed.map(|(name, _, _)| name.as_str()).collect();
         let parts = [
@@ -176,7 +178,8 @@ impl Control {
             store.record_settings(&own.json(), what.as_deref(), &stamp)
         });
         if let Err(error) = noted {
-            let why = "whether the configuration is another one than before is not in the audit log";
+            let why =
+                "whether the configuration is another one than before is not in the audit log";
             self.troubles().say(format!("{error}: {why}"));
         }
     }
@@ -231,6 +234,9 @@ mod tests {
     fn many_names_are_counted() {
         let text: String = (10..40).map(|n| format!("[[tier]]\nname = \"t{n}\"\n")).collect();
         let told = account("", Flags::default()).told(&account(&text, Flags::default())).unwrap();
-        assert!(told.starts_with("added first tier, tier.t10, ") && told.ends_with(" 11 more"), "{told}");
+        assert!(
+            told.starts_with("added first tier, tier.t10, ") && told.ends_with(" 11 more"),
+            "{told}"
+        );
     }
 }

@@ -25,10 +25,7 @@ pub(super) struct Owners {
 
 impl Owners {
     pub fn new() -> Self {
-        Self {
-            chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
-            used: AtomicU32::new(0),
-        }
+        Self { chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(), used: AtomicU32::new(0) }
     }
 
     /// Keeps a text; its place. To be called by one thread at a time. 0 stands for no text: an empty one, or one that there is

@@ -288,13 +288,7 @@ impl Keys {
         self.put_as(REVOKED, "", digest, settings)
     }
 
-    fn put_as(
-        &self,
-        state: u32,
-        owner: &str,
-        digest: &Digest,
-        settings: &Settings,
-    ) -> Option<u32> {
+    fn put_as(&self, state: u32, owner: &str, digest: &Digest, settings: &Settings) -> Option<u32> {
         let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let words = digest.words();
         let newest = self.newest.load(Ordering::Acquire) as usize;
@@ -481,9 +475,8 @@ mod tests {
     #[test]
     fn an_owner_is_kept_with_the_key() {
         let keys = Keys::default();
-        let owner = |slot: u32| {
-            String::from_utf8(keys.owner(keys.entry(slot)).bytes().collect()).unwrap()
-        };
+        let owner =
+            |slot: u32| String::from_utf8(keys.owner(keys.entry(slot)).bytes().collect()).unwrap();
         let ada = keys.put_of("ada", &digest(1), &Settings::default()).unwrap();
         let nobody = keys.put(&digest(2), &Settings::default()).unwrap();
         assert_eq!((owner(ada), owner(nobody)), ("ada".to_owned(), String::new()));

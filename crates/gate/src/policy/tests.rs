@@ -367,12 +367,12 @@ fn what_the_load_line_has_no_room_for_is_told_what_is_full() {
         let policy = desk.policy();
         (desk, policy)
     };
-    let refused = |desk: &mut Desk, policy: &Policy| match desk.ask(policy, Some("k"), "/", SECOND) {
+    let refused = |desk: &mut Desk, policy: &Policy| match desk.ask(policy, Some("k"), "/", SECOND)
+    {
         Decision::Refuse(refusal) => told(&refusal),
         Decision::Forward(ticket) => panic!("{ticket:?}"),
     };
-    let (mut desk, policy) =
-        held_to(Line { rate_per_s: 10.0, at_once: 1.0, ..Line::default() });
+    let (mut desk, policy) = held_to(Line { rate_per_s: 10.0, at_once: 1.0, ..Line::default() });
     let first = ticket(desk.ask(&policy, Some("k"), "/", SECOND));
     assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 1, None));
     desk.finish(&policy, &first);

@@ -154,7 +154,8 @@ fn a_client_that_closes_too_is_not_counted_for_it() {
 fn the_api_is_told_the_number_of_the_key_and_its_owner() {
     for io in interfaces() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
-        let told = b"\r\nX-Plimsoll-Key: 7\r\nX-Plimsoll-Owner: Zo%C3%AB%20%26%20co%0D%0AX%3A%20y\r\n";
+        let told =
+            b"\r\nX-Plimsoll-Key: 7\r\nX-Plimsoll-Owner: Zo%C3%AB%20%26%20co%0D%0AX%3A%20y\r\n";
         let peer = Peer::start(vec![Step::Expect(told), Step::Send(answer)]);
         let (digester, settings) = with_keys(upstream(&[peer.addr()]));
         let front = front_with(settings, io);

@@ -13,14 +13,18 @@ const TIME_FOR_A_SAMPLE: Nanos = 2 * SECOND;
 
 /// What is missing, by source: for how long, and why it failed first.
 pub(super) fn lines(run: &Run) -> Vec<String> {
-    sources(run).flat_map(|source| line(source).into_iter().chain(dropped_samples(source))).collect()
+    sources(run)
+        .flat_map(|source| line(source).into_iter().chain(dropped_samples(source)))
+        .collect()
 }
 
 /// The same without those that had no time for a sample.
 pub(super) fn failures(run: &Run) -> Vec<String> {
     let had_time = run.totals.duration_ns >= TIME_FOR_A_SAMPLE;
     let failed = |source: &ObservedSource| had_time || !source.gaps.is_empty();
-    let failure = |source: &ObservedSource| line(source).filter(|_| failed(source)).into_iter().chain(dropped_samples(source));
+    let failure = |source: &ObservedSource| {
+        line(source).filter(|_| failed(source)).into_iter().chain(dropped_samples(source))
+    };
     sources(run).flat_map(failure).collect()
 }
 
@@ -28,7 +32,9 @@ pub(super) fn failures(run: &Run) -> Vec<String> {
 pub(crate) fn dropped_samples(source: &ObservedSource) -> Option<String> {
     (source.dropped > 0).then(|| {
         let (name, dropped) = (clean(&source.name, LONGEST), count(source.dropped));
-        format!("{name}: {dropped} samples came faster than they could be taken, and are in no figure")
+        format!(
+            "{name}: {dropped} samples came faster than they could be taken, and are in no figure"
+        )
     })
 }
 

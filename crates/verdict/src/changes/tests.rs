@@ -68,10 +68,7 @@ fn warmed_up(
             let turns = u64::from(std::mem::replace(&mut last, response.0) != response.0);
             count(&mut tally.kinds, response, turns, at);
         }
-        kinds.add(&Interval {
-            tally,
-            ..Interval::new(index, phase, start_ns, start_ns + SECOND)
-        });
+        kinds.add(&Interval { tally, ..Interval::new(index, phase, start_ns, start_ns + SECOND) });
     }
     kinds
 }

@@ -6,7 +6,9 @@
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
-use super::{endpoints, generator, idle, machine, observed, pauses, responses, steady, users, way, window};
+use super::{
+    endpoints, generator, idle, machine, observed, pauses, responses, steady, users, way, window,
+};
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
 

@@ -337,11 +337,7 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
             "Transfer-Encoding",
             "the header transfer-encoding is the gateway's own to set",
         ),
-        (
-            "X-Layer",
-            "X-Plimsoll-Owner",
-            "the header x-plimsoll-owner is the gateway's own to set",
-        ),
+        ("X-Layer", "X-Plimsoll-Owner", "the header x-plimsoll-owner is the gateway's own to set"),
         ("\"gate\"", "\"a\\nb\"", "a value has no control characters and no spaces around it"),
         ("concurrency = 7", "concurrency = 0", "a concurrency is 1 or more"),
         ("burst = 5", "burst = 0", "line 33, column 36: a burst is 1 or more"),

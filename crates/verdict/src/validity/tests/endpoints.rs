@@ -32,7 +32,8 @@ fn an_endpoint_that_serves_nobody_is_named() {
         let rare = endpoint("POST /pay", n, &[(class, n)]);
         let (verdict, codes, text) = judged(open(), with(rare));
         assert_eq!((verdict, codes), (Verdict::Invalid, vec![ReasonCode::FastErrors]), "{text}");
-        let words = format!("POST /pay never succeeded: of its {n} attempts {n} failed, mostly by {by}. ");
+        let words =
+            format!("POST /pay never succeeded: of its {n} attempts {n} failed, mostly by {by}. ");
         assert!(text.contains(&words), "{text}");
     }
 }
@@ -49,7 +50,8 @@ fn an_endpoint_that_serves_nobody_is_named_among_many_failures() {
 
 #[test]
 fn an_endpoint_that_serves_somebody_or_was_hardly_asked_is_not_named() {
-    let timeouts = |attempts, failed| endpoint("GET /slow", attempts, &[(ErrorClass::Timeout, failed)]);
+    let timeouts =
+        |attempts, failed| endpoint("GET /slow", attempts, &[(ErrorClass::Timeout, failed)]);
     for (name, rare) in [
         ("never asked", timeouts(0, 0)),
         ("asked three times", timeouts(3, 3)),

@@ -132,7 +132,8 @@ fn users_of_a_slow_instance_are_a_note() {
     };
     let (verdict, codes, text) = judged(closed(), fastest(2, 500 * MILLISECOND));
     assert_eq!((verdict, codes), (Verdict::Valid, vec![ReasonCode::StarvedConnections]), "{text}");
-    let words = "2 of 10 never had a response in less than 500ms, and half of all responses took 2.00ms";
+    let words =
+        "2 of 10 never had a response in less than 500ms, and half of all responses took 2.00ms";
     assert!(text.contains(words), "{text}");
     for (name, run, slow, took_ns) in [
         ("nearly as fast", closed(), 2, 5 * MILLISECOND),
