@@ -78,6 +78,13 @@ impl Seen {
         (answered + self.given_up as f64 / 1e9) / seconds.max(1e-3)
     }
 
+    /// What all gateways saw, of whom this one holds the part `own`, 0..=1, and all see as much.
+    pub fn of_all(mut self, own: f64) -> Self {
+        let all = |milli: u64| (milli as f64 / own) as u64;
+        (self.completed_milli, self.given_up) = (all(self.completed_milli), all(self.given_up));
+        self
+    }
+
     /// For how much of so many seconds the upstreams did something. Many short stalls are none: that is how fast the
     /// upstream is.
     pub fn running_s(&self, seconds: f64) -> f64 {
