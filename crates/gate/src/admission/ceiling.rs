@@ -38,8 +38,11 @@ impl Room {
 /// Why there is no room below the ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoom {
-    /// As many are in flight as may be: nobody knows when one ends.
-    AtOnce,
+    /// As many are in flight as may be.
+    AtOnce {
+        /// Nanoseconds that the API takes for as much at this rate: nobody knows when one ends.
+        wait_ns: u64,
+    },
     /// The rate has none.
     Rate {
         /// Nanoseconds until it has.
@@ -217,7 +220,7 @@ impl Ceiling {
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             self.crowded.fetch_add(1, Ordering::Relaxed);
-            return Err(NoRoom::AtOnce);
+            return Err(NoRoom::AtOnce { wait_ns: self.increment_ns(cost_milli) });
         }
         let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
         let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns);
