@@ -9,8 +9,9 @@ const FULL: f64 = 0.7;
 /// The share of requests that must have been refused in such a look.
 const REFUSED: f64 = 0.02;
 /// The part of the ceiling that as many in flight as may be carry, by Little's law, in an API that is as fast as it was
-/// measured: it may need all its places for its rate.
+/// measured: it may need all its places for its rate. This part of them in flight tells it.
 const AS_MEASURED: f64 = 0.9;
+const TELLING: f64 = 0.25;
 /// What of the rate of such an API is shared out, so that the room in flight becomes free.
 const BELOW_COMPLETED: f64 = 0.97;
 /// A step back up is at least this, and at most.
@@ -41,7 +42,7 @@ impl Carried {
         let full = in_flight >= FULL * at_once;
         let slow = completed / seconds * at_once < AS_MEASURED * ceiling_per_s * in_flight;
         self.0 = match () {
-            () if full && !slow => f64::INFINITY,
+            () if !slow && in_flight >= TELLING * at_once => f64::INFINITY,
             // All that was in flight was given up: that may be of a stall, and says of no rate what it is.
             () if full && refused && seen.completed_milli == 0 => self.0,
             () if full && refused => BELOW_COMPLETED * completed / seen.running_s(seconds),
@@ -109,6 +110,7 @@ mod tests {
         let mut carried = Carried::default();
         assert_eq!(learn(&mut carried, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
         assert_eq!(learn(&mut carried, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
+        assert_eq!(learn(&mut carried, 30 * MS, 200, 0), 1000.0, "12 in flight, and as fast again");
     }
 
     /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.

@@ -38,8 +38,11 @@ impl Room {
 /// Why there is no room below the ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoom {
-    /// As many are in flight as may be: nobody knows when one ends.
-    AtOnce,
+    /// As many are in flight as may be.
+    AtOnce {
+        /// Nanoseconds that the API takes for as much at this rate: nobody knows when one ends.
+        wait_ns: u64,
+    },
     /// The rate has none.
     Rate {
         /// Nanoseconds until it has.
@@ -76,6 +79,13 @@ impl Seen {
     pub fn in_flight(&self, seconds: f64) -> f64 {
         let answered = self.completed_milli as f64 / 1e3 * self.latency.mean_ns() / 1e9;
         (answered + self.given_up as f64 / 1e9) / seconds.max(1e-3)
+    }
+
+    /// What all gateways saw, of whom this one holds the part `own`, 0..=1, and all see as much.
+    pub fn of_all(mut self, own: f64) -> Self {
+        let all = |milli: u64| (milli as f64 / own) as u64;
+        (self.completed_milli, self.given_up) = (all(self.completed_milli), all(self.given_up));
+        self
     }
 
     /// For how much of so many seconds the upstreams did something. Many short stalls are none: that is how fast the
@@ -210,7 +220,7 @@ impl Ceiling {
         if !self.in_flight.take(u64::from(cost_milli), most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             self.crowded.fetch_add(1, Ordering::Relaxed);
-            return Err(NoRoom::AtOnce);
+            return Err(NoRoom::AtOnce { wait_ns: self.increment_ns(cost_milli) });
         }
         let ahead = part(self.ahead_ns.load(Ordering::Relaxed), room.ahead_milli);
         let taken = self.used.take_within(self.increment_ns(cost_milli), ahead, now_ns);

@@ -12,7 +12,7 @@ const MEMORY_S: f64 = 0.5;
 const LATELY_S: f64 = 2.0;
 /// Standard deviations of a random number by which the last looks may differ from what is remembered.
 const BY_CHANCE: f64 = 2.0;
-/// Keys that asked for less are forgotten.
+/// Keys that ask for less are forgotten, unless they asked for more than the least share lately.
 const FORGOTTEN_PER_S: f64 = 0.1;
 /// Shares are given from this part of the ceiling on.
 const PRESSURE: f64 = 0.95;
@@ -78,7 +78,9 @@ impl Asking {
             self.0.entry(slot).or_default().now_milli = milli;
         }
         self.0.values_mut().for_each(|known| known.learn(seconds, newer, kept));
-        self.0.retain(|_, known| known.lately_per_s >= FORGOTTEN_PER_S);
+        self.0.retain(|_, known| {
+            known.per_s >= FORGOTTEN_PER_S || known.lately_per_s > LEAST_PER_S
+        });
     }
 
     /// What each key asks for; `priority` is that of the tier of a slot.
@@ -232,6 +234,18 @@ mod tests {
         asking.note([].into_iter(), 0.1);
         assert!(in_all(&asking) < 20.0, "{asking:?}");
         for _ in 0..300 {
+            asking.note([].into_iter(), 0.1);
+        }
+        assert_eq!(asking.0.len(), 0);
+    }
+
+    /// So many keys with one request each cost little.
+    #[test]
+    fn a_key_with_one_request_is_soon_forgotten() {
+        let mut asking = Asking::default();
+        asking.note((0..1000).map(|slot| (slot, 1000)), 0.1);
+        assert_eq!(asking.0.len(), 1000);
+        for _ in 0..20 {
             asking.note([].into_iter(), 0.1);
         }
         assert_eq!(asking.0.len(), 0);

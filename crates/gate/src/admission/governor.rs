@@ -315,6 +315,17 @@ mod tests {
         seen
     }
 
+    /// One of four gateways holds a quarter of the places: when they are all taken, all are, by what is answered and what is not.
+    #[test]
+    fn what_one_gateway_sees_is_its_part() {
+        for (late, answered) in [(0, 600), (10, 0), (10, 600)] {
+            let own = given_up(late, answered);
+            let all = own.clone().of_all(0.25);
+            let times = all.in_flight(0.5) / own.in_flight(0.5);
+            assert!((times - 4.0).abs() < 1e-3, "{late}, {answered}: {times}");
+        }
+    }
+
     /// Clients that leave before they are answered do not make a slow API look productive; where nothing at all is answered,
     /// it may be a stall, for a while.
     #[test]

@@ -93,7 +93,7 @@ struct Governed {
 fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let policy = control.policy();
     let ceiling = &control.state().ceiling;
-    let mut seen = ceiling.look(net::clock::now());
+    let seen = ceiling.look(net::clock::now());
     let Some(line) = policy.line() else {
         *governed = Governed::default();
         control.stand(Standing { factor: 1.0, ..Standing::default() });
@@ -109,7 +109,7 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     let short = governed.shortfall.learn(&seen, seconds, own_per_s, at_once);
     // The factor is of the whole line, of which all gateways complete as much as this one.
     let own = policy.part(net::clock::now()).own();
-    seen.completed_milli = (seen.completed_milli as f64 / own) as u64;
+    let seen = seen.of_all(own);
     let verdict = governor.step(&seen, seconds);
     let mostly = governed.answers.learn(&seen);
     let misfit = if verdict.fits {

@@ -1,7 +1,7 @@
 //! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
 //! where the upstream's work is done.
 
-use super::decide::{MEAN_MILLI, SOON_S, seconds, window};
+use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::spare;
 use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::admission::NoRoom;
@@ -129,7 +129,9 @@ impl Policy {
             Full::Ceiling(NoRoom::Rate { wait_ns }) => {
                 ("load line", whole(ceiling.rate_per_s()), wait_ns)
             }
-            Full::Ceiling(NoRoom::AtOnce) => return self.full_at_once(refusal),
+            Full::Ceiling(NoRoom::AtOnce { wait_ns }) => {
+                return self.full_at_once(refusal, seconds(wait_ns));
+            }
         };
         let (window_s, reset_s) = (Some(window_s), seconds(wait_ns));
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
@@ -137,9 +139,9 @@ impl Policy {
     }
 
     /// The refusal of a request that finds as many in flight as the load line allows.
-    fn full_at_once(&self, refusal: Refusal) -> Refusal {
+    fn full_at_once(&self, refusal: Refusal, reset_s: u32) -> Refusal {
         let quota = (self.state.ceiling.at_once() as u64).max(1);
-        let (name, window_s, reset_s) = ("load line", None, SOON_S);
+        let (name, window_s) = ("load line", None);
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal }
     }

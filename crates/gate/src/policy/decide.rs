@@ -11,7 +11,7 @@ use crate::usage::Local;
 pub(super) const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `Retry-After` where too many are in flight: nobody knows when one ends.
-pub(super) const SOON_S: u32 = 1;
+const SOON_S: u32 = 1;
 /// What a division may be above a whole number by.
 const ROUNDING: f64 = 1e-6;
 /// Limits that one request may take from.

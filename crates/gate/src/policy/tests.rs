@@ -377,6 +377,11 @@ fn what_the_load_line_has_no_room_for_is_told_what_is_full() {
     assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 1, None));
     desk.finish(&policy, &first);
     assert_eq!(refused(&mut desk, &policy), (Some(1), "load line", 10, Some(1)));
+    let (mut desk, policy) = held_to(Line { rate_per_s: 0.1, at_once: 2.0, ..Line::default() });
+    for _ in 0..2 {
+        ticket(desk.ask(&policy, Some("k"), "/", SECOND));
+    }
+    assert_eq!(refused(&mut desk, &policy), (Some(10), "load line", 2, None));
     let (rate_per_s, at_once, ahead_ns) = (1000.0, 50.0, SECOND);
     let (mut desk, policy) = held_to(Line { rate_per_s, at_once, ahead_ns, ..Line::default() });
     let slot = desk.state.keys.find(&Digester::new(b"secret").digest(b"k")).unwrap();
