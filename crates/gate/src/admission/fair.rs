@@ -78,9 +78,8 @@ impl Asking {
             self.0.entry(slot).or_default().now_milli = milli;
         }
         self.0.values_mut().for_each(|known| known.learn(seconds, newer, kept));
-        self.0.retain(|_, known| {
-            known.per_s >= FORGOTTEN_PER_S || known.lately_per_s > LEAST_PER_S
-        });
+        self.0
+            .retain(|_, known| known.per_s >= FORGOTTEN_PER_S || known.lately_per_s > LEAST_PER_S);
     }
 
     /// What each key asks for; `priority` is that of the tier of a slot.
