@@ -55,7 +55,8 @@ pub(super) fn run(
         collect(control, collector);
         let asked = collector.asked_milli().map(|(slot, _)| slot);
         reaching.look(&control.policy(), asked, control.awaits_used());
-        asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
+        let seconds = now.duration_since(last_collect).as_secs_f64();
+        control.state().note_asked(&mut asking, collector.asked_milli(), seconds);
         last_collect = now;
         control.policy().share_out(&asking, governed.carried.per_s());
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {

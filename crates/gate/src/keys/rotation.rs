@@ -1,6 +1,7 @@
 //! A new key in the place of one: all of it is written, or nothing.
 //!
-//! Keys that replace each other have one quota: their requests count together, so that nobody gets a second one by rotating.
+//! Keys that replace each other have one rate, one number at once, one share and one quota: their requests count together, so that
+//! nobody gets a second one by rotating.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ impl Replaced {
 }
 
 impl Store {
-    /// Puts a new key in the place of one, with the same settings and in the same quota; the old one ends `grace_s` seconds
+    /// Puts a new key in the place of one, with the same settings and counted in the same limits; the old one ends `grace_s` seconds
     /// from now, at once where that is 0.
     ///
     /// # Errors

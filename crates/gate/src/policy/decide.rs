@@ -211,9 +211,9 @@ impl Policy {
     ) -> Result<bool, Refusal> {
         let limits = KeyLimits::of(entry, tier);
         let own = Limits { rate: limits.rate, at_once: limits.at_once };
-        let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
-        let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
         let counting = self.state.keys.counting(entry);
+        let held = taken.limits("key", &own, &counting.used, &counting.in_flight, now_ns)?;
+        let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
         self.take_quotas(quotas, &counting.day, &counting.month, taken)?;
         Ok(held)
     }
