@@ -21,6 +21,8 @@ pub struct Periods {
     pub day_left_s: u32,
     /// Until the month ends, in seconds.
     pub month_left_s: u32,
+    /// How long the whole month is, in seconds.
+    pub month_s: u32,
 }
 
 impl Periods {
@@ -36,6 +38,7 @@ impl Periods {
             month: u32::try_from((year - 1970) * 12 + month - 1).unwrap_or(u32::MAX),
             day_left_s: left((days + 1) * DAY_S),
             month_left_s: left(next * DAY_S),
+            month_s: ((next - first_day(year, month)) * DAY_S) as u32,
         }
     }
 }

@@ -339,6 +339,22 @@ fn tiers_as_a_whole_and_addresses_have_quotas_of_days_and_months() {
 }
 
 #[test]
+fn a_quota_of_a_month_is_told_with_the_length_of_that_month() {
+    for (days, month_days) in [(0, 31), (31, 28), (90, 30), (31 + 365 * 2, 29)] {
+        let mut desk = Desk::new();
+        desk.key("k", Settings { month_quota: Some(1), ..Settings::default() });
+        desk.state.calendar.set(days * 86_400);
+        let policy = desk.policy();
+        assert_eq!(desk.problem(&policy, Some("k"), "/"), None);
+        let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+            panic!("a second request of the month")
+        };
+        let window_s = refusal.limit.and_then(|limit| limit.window_s);
+        assert_eq!(window_s, Some(month_days * 86_400), "day {days}");
+    }
+}
+
+#[test]
 fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     let mut desk = Desk::new();
     let line = Line { rate_per_s: 1000.0, at_once: 1.0, ..Line::default() };
