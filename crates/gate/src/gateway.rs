@@ -9,6 +9,7 @@ mod checked;
 mod control;
 mod error;
 mod failing;
+mod headerless;
 mod heir;
 mod loading;
 mod named;

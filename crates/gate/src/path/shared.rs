@@ -44,6 +44,7 @@ pub(super) struct Counts {
     pub(super) closed: AtomicU64,
     pub(super) capped: AtomicU64,
     pub(super) not_accepted: AtomicU64,
+    pub(super) headerless: AtomicU64,
     pub(super) requests: AtomicU64,
     pub(super) faults: [AtomicU64; FAULT_STATUSES.len()],
     pub(super) retries: AtomicU64,
@@ -66,6 +67,8 @@ pub struct PathCounts {
     pub capped: u64,
     /// Connections that could not be accepted, for want of files or watches of epoll.
     pub not_accepted: u64,
+    /// Connections that were reset, since what they began with is no header of the PROXY protocol.
+    pub headerless: u64,
     /// Heads of requests that were read whole.
     pub requests: u64,
     /// Requests answered with a [`Fault`], upstream failures included.
@@ -103,6 +106,7 @@ impl Shared {
             open: accepted.saturating_sub(closed),
             capped: sum(|counts| &counts.capped),
             not_accepted: sum(|counts| &counts.not_accepted),
+            headerless: sum(|counts| &counts.headerless),
             requests: sum(|counts| &counts.requests),
             faults: faults_by.iter().sum(),
             faults_by,

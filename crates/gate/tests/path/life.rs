@@ -11,7 +11,9 @@ use gate::policy::{ClientBounds, Current, Policy, PolicySettings, Upstream};
 use gate::usage::Collector;
 use testkit::peer::{End, Peer, Step};
 
-use crate::harness::{all, api, front, front_of, front_with, interfaces, upstream, with_keys};
+use crate::harness::{
+    all, api, front, front_at, front_of, front_with, interfaces, upstream, with_keys,
+};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -184,5 +186,31 @@ fn a_proxy_in_front_says_who_asks() {
         let mut client = front.client();
         client.send(GET);
         assert_eq!(all(&mut client).0, "", "without the header there is no answer");
+        let counts = front.gate.counts();
+        assert_eq!((counts.accepted, counts.headerless, counts.capped), (2, 1, 0));
+    }
+}
+
+/// Such a connection counted as accepted, and was in no other count.
+#[test]
+fn who_has_too_many_connections_behind_a_proxy_is_counted() {
+    for io in interfaces() {
+        let api = api();
+        let bounds = ClientBounds { connections_per_address: 1, ..ClientBounds::default() };
+        let open = PolicySettings::open(upstream(&[api.addr()]));
+        let settings = PolicySettings { client: bounds, ..open };
+        let listener =
+            Listener { proxy: true, ..Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))) };
+        let front = front_at(settings, io, listener);
+        let header = b"PROXY TCP4 192.0.2.7 192.0.2.1 1 2\r\n";
+        let mut first = front.client();
+        first.send(header);
+        first.send(GET);
+        first.receive_until(b"200 OK");
+        let mut second = front.client();
+        second.send(header);
+        second.send(GET);
+        assert_eq!(all(&mut second).0, "");
+        assert_eq!((front.gate.counts().accepted, front.gate.counts().capped), (2, 1));
     }
 }
