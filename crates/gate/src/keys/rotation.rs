@@ -40,7 +40,7 @@ impl Store {
     /// from now, at once where that is 0.
     ///
     /// # Errors
-    /// When there is none in force with this number, or the file cannot be written; nothing has changed then.
+    /// When there is none in force with this number, it has expired, or the file cannot be written; nothing has changed then.
     pub fn rotate(
         &mut self,
         id: u64,
@@ -52,6 +52,11 @@ impl Store {
         let transaction = self.begin()?;
         let old = key_of(&transaction, id)?.filter(|key| key.revoked_s.is_none());
         let Some(old) = old else { return Err(StoreError::NoSuchKey(id)) };
+        if old.key.expires_s != 0 && old.key.expires_s <= stamp.at_s {
+            return Err(StoreError::Wrong(format!(
+                "key {id} has expired, and one in its place would end when it did: `plimsoll gate keys add` makes a new one"
+            )));
+        }
         // Of its tier, even where the configuration has that no longer.
         let new = insert(&transaction, &digest, &old.key, stamp)?;
         transaction.execute_batch(TABLE)?;
@@ -133,6 +138,18 @@ mod tests {
             assert!(matches!(store.rotate(id, grace_s, &STAMP), Err(StoreError::Failed(_))));
             assert_eq!((store.count().unwrap(), store.last_change().unwrap()), (1, changes));
         }
+    }
+
+    /// The new key opened nothing.
+    #[test]
+    fn a_key_that_has_expired_is_not_rotated() {
+        let (_folder, mut store) = store();
+        let lasts = NewKey { expires_s: STAMP.at_s + 10, ..NewKey::default() };
+        let (_, id) = store.add(&lasts, &STAMP).unwrap();
+        let later = Stamp { at_s: STAMP.at_s + 10, ..STAMP };
+        let Err(StoreError::Wrong(why)) = store.rotate(id, 60, &later) else { panic!("rotated") };
+        assert!(why.starts_with("key 1 has expired"), "{why}");
+        assert_eq!(store.count().unwrap(), 1);
     }
 
     #[test]
