@@ -51,6 +51,7 @@ pub(super) struct Counts {
     pub(super) connects: AtomicU64,
     pub(super) tunnels: AtomicU64,
     pub(super) aborted: AtomicU64,
+    pub(super) cut: AtomicU64,
 }
 
 /// Statuses of the gateway's own answers to requests that are malformed, slow, or failed by an upstream.
@@ -83,6 +84,8 @@ pub struct PathCounts {
     pub tunnels: u64,
     /// Answers cut off, since the upstream failed in the middle or the client did not take them.
     pub aborted: u64,
+    /// Requests that were in flight when the gateway ended, and were cut off by that.
+    pub cut: u64,
 }
 
 /// Adds one to a count that has a single writer.
@@ -114,6 +117,7 @@ impl Shared {
             connects: sum(|counts| &counts.connects),
             tunnels: sum(|counts| &counts.tunnels),
             aborted: sum(|counts| &counts.aborted),
+            cut: sum(|counts| &counts.cut),
         }
     }
 }

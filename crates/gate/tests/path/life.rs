@@ -78,15 +78,19 @@ fn what_a_drain_cuts_off_is_counted() {
         let answered = began.elapsed();
         second.send(GET);
         std::thread::sleep(Duration::from_millis(100));
+        let counted = front.gate.reader();
         assert_eq!(front.gate.drain(), Vec::<String>::new());
         assert_eq!((state.usage.served(), state.ceiling.in_flight()), (2, 0.0));
+        assert_eq!(counted.counts().cut, 1, "a tunnel is no request that awaits its answer");
+        assert!(all(&mut second).0.starts_with("HTTP/1.1 503 "));
         collector.collect(1, u64::from, |route| route.to_string());
-        let (statuses, least_ns) = collector.reader().read(|snapshot| {
+        let (statuses, failed, least_ns) = collector.reader().read(|snapshot| {
             let sums = snapshot.since_start.values();
             let least_ns = sums.clone().map(|sum| sum.latency.at_quantile(0.0)).min();
-            (sums.flat_map(|sum| sum.statuses.clone()).collect::<Vec<_>>(), least_ns)
+            let failed: u64 = sums.clone().map(|sum| sum.upstream_failed).sum();
+            (sums.flat_map(|sum| sum.statuses.clone()).collect::<Vec<_>>(), failed, least_ns)
         });
-        assert_eq!(statuses, [(0, 1), (101, 1)]);
+        assert_eq!((statuses, failed), (vec![(101, 1), (503, 1)], 1));
         // The change of protocols was the answer, not the end of the tunnel. Buckets are an eighth wide.
         let most_ns = answered.as_nanos() * 9 / 8 + 1024;
         assert!(least_ns.is_some_and(|ns| u128::from(ns) <= most_ns), "{least_ns:?} {answered:?}");
