@@ -379,7 +379,9 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
     match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
         Ok(writer) => Ok(Some(Arc::new(writer))),
-        Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
+        Err(error) => {
+            Err(GatewayError::File(format!("the access log {}: {error}", path.display())))
+        }
     }
 }
 

@@ -45,7 +45,8 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
     let keys = can_write(store).and_then(|()| can_make_beside(store));
     keys.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
     if let Some(log) = &config.access_log.path {
-        can_write(log.get_ref()).map_err(written.named("access_log.path", Some(log)))?;
+        let can = can_write(log.get_ref()).map_err(|error| of_log(&error));
+        can.map_err(written.named("access_log.path", Some(log)))?;
     }
     match (&config.usage.http, &config.usage.json_lines) {
         (Some(url), _) => {
@@ -81,6 +82,11 @@ fn can_make_beside(path: &Path) -> Result<(), GatewayError> {
         fs::remove_file(&probe).and(written)
     });
     removed.map_err(|error| wrong(path, &format!("its folder takes no file: {error}")))
+}
+
+/// A flag that names the log has no place that would say what the file is.
+fn of_log(error: &GatewayError) -> GatewayError {
+    GatewayError::File(format!("the access log {error}"))
 }
 
 fn wrong(path: &Path, why: &str) -> GatewayError {

@@ -103,6 +103,10 @@ fn a_check_finds_what_a_start_would() {
     assert!(!folder.path().join("plimsoll-gate.db").exists(), "a check makes no store");
     check("[admin]\ntoken_file = \"none\"\n").refuses(1, "none: ");
     check("[access_log]\npath = \"none/access.log\"\n").refuses(1, "none/access.log: its folder");
+    let flags = "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --access-log none/a.log";
+    for line in [format!("{flags} --check"), flags.to_owned()] {
+        folder.plimsoll(&line).refuses(1, "the access log none/a.log: ");
+    }
     check("[usage]\njson_lines = \"none/usage\"\n").refuses(1, "none/usage: its folder");
     folder.put("text.db", "no database, though longer than the header of one would be");
     check("[keys]\nstore = \"text.db\"\n").refuses(1, "text.db: ");
