@@ -92,6 +92,22 @@ fn a_reload_that_is_refused_says_why_and_changes_nothing() {
     gate.end();
 }
 
+/// It was said that no request was counted.
+#[test]
+fn usage_that_is_reported_elsewhere_is_said_to_be() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for (place, said) in [
+        ("json_lines = \"usage.jsonl\"", "usage.jsonl, and not"),
+        ("http = \"http://127.0.0.1:1/usage?token=secret\"", "http://127.0.0.1:1, and not"),
+    ] {
+        folder.put("gate.toml", config(&target.url(""), &format!("[usage]\n{place}\n")));
+        drop(Gate::start(&folder, "gate.toml"));
+        let usage = folder.plimsoll("gate usage").ok();
+        let line = usage.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(said) && !line.contains("secret"), "{line}");
+    }
+}
+
 #[test]
 fn a_check_finds_what_a_start_would() {
     let folder = Folder::new();
