@@ -75,7 +75,7 @@ impl Failure {
 
     /// Of TLS that failed.
     pub(super) fn of_tls(error: &io::Error) -> Self {
-        let error = error.get_ref().and_then(|error| error.downcast_ref());
+        let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
         let Some(rustls::Error::InvalidCertificate(why)) = error else { return Self::Tls };
         match why {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
