@@ -163,10 +163,8 @@ impl Worker {
         let mut whole = true;
         if let Some(exchange) = &mut exchange {
             exchange.status = fault.status();
-            exchange.upstream_failed = matches!(
-                fault,
-                Fault::Upstream(_) | Fault::Busy | Fault::Ended | Fault::Late(_)
-            );
+            exchange.upstream_failed =
+                matches!(fault, Fault::Upstream(_) | Fault::Busy | Fault::Ended | Fault::Late(_));
             exchange.bytes_out = bytes_out;
             exchange.head_out = head_of(&self.out);
             whole = exchange.read_whole;

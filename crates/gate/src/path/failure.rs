@@ -79,8 +79,9 @@ impl Failure {
         let Some(rustls::Error::InvalidCertificate(why)) = error else { return Self::Tls };
         match why {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
-            CertificateError::NotValidForName
-            | CertificateError::NotValidForNameContext { .. } => Self::OtherName,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::OtherName
+            }
             CertificateError::UnknownIssuer => Self::Untrusted,
             _ => Self::Tls,
         }
