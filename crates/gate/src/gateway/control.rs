@@ -322,6 +322,7 @@ impl Control {
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
         self.troubles.set("load line", self.standing().misfit);
+        self.troubles.set("certificate", self.beside.shown.expired(unix_s()));
         let alone = self.link().and_then(|link| link.view().error);
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));
