@@ -126,7 +126,7 @@ impl Worker {
                     let share = users as f64 / f64::from(plan.connections.max(1));
                     recorder.watch.of_stages(stages, share);
                 }
-                let left = plan.requests.map_or(u64::MAX, |n| share_of(n, job.worker, job.workers));
+                let left = plan.requests.map_or(u64::MAX, |n| requests_of(&job, n));
                 Pace::Closed { pace_ns, think_ns, left }
             }
             Load::Open(schedule) => Pace::open(schedule.share(job.worker, job.workers), users),
@@ -320,6 +320,15 @@ fn hand_over(job: &Job, part: Option<WorkerInterval>) {
 pub(crate) fn share_of(total: u64, worker: u32, workers: u32) -> u64 {
     let (worker, workers) = (u64::from(worker), u64::from(workers));
     total / workers + u64::from(worker < total % workers)
+}
+
+/// A worker's part of the `n` requests of a closed loop: as many for each user as for those of other workers, so that all
+/// workers end together; what is left over goes to one user of each worker in turn. Where a cap leaves room for fewer than there
+/// are users, those that it leaves room for count.
+fn requests_of(job: &Job, n: u64) -> u64 {
+    let at_once = u64::from(job.plan.connections.min(job.plan.max_inflight).max(1));
+    let own = share_of(at_once, job.worker, job.workers);
+    (n / at_once) * own + share_of(n % at_once, job.worker, job.workers)
 }
 
 /// Requests that worker may have under way: its part of the cap, where that is below what its

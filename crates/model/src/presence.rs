@@ -18,7 +18,8 @@ const MOST_SILENCES: usize = 16;
 pub struct Silence {
     /// When it began, since the run's start, to 17 ms.
     pub from_ns: Nanos,
-    /// When it ended, likewise: the last instant that somebody waited in vain, or the window's end.
+    /// When it ended, likewise: the last instant that somebody waited in vain, or the window's end; after a failed attempt the
+    /// first success, or the window's end, since users that back off wait for the server too.
     pub to_ns: Nanos,
     /// Of it, the time in which the generator itself did not run: nothing is known of it.
     #[serde(default)]
@@ -71,7 +72,7 @@ impl PresenceSums {
         match interval.phase {
             Phase::Warmup => return,
             Phase::Window => self.window(interval.start_ns, interval.end_ns, presence),
-            Phase::Drain if presence.served != 0 => self.served(),
+            Phase::Drain if presence.served != 0 => self.served(self.window_end_ns),
             Phase::Drain => {}
         }
         self.sums.merge(presence);
@@ -83,12 +84,12 @@ impl PresenceSums {
         let slots = (length.div_ceil(1 << SLOT_BITS)).min(u64::from(SLOTS));
         for slot in 0..SLOTS {
             let bit = 1 << slot;
+            let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
             if presence.served & bit != 0 {
-                self.served();
+                self.served(from);
             } else if presence.unseen & bit != 0 {
                 self.unseen_ns = self.unseen_ns.saturating_add(1 << SLOT_BITS);
             } else if u64::from(slot) < slots && (presence.waited | presence.failed) & bit != 0 {
-                let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
                 let to = from.saturating_add(1 << SLOT_BITS).min(end_ns);
                 self.in_vain(from, to, presence.failed & bit != 0);
             }
@@ -109,11 +110,15 @@ impl PresenceSums {
         }
     }
 
-    fn served(&mut self) {
-        self.unseen_ns = 0;
-        if let Some(silence) = self.open.take() {
-            self.keep(Silence { ended: true, ..silence });
+    /// Some user was served at `at`.
+    fn served(&mut self, at: Nanos) {
+        let unseen_ns = std::mem::take(&mut self.unseen_ns);
+        let Some(mut silence) = self.open.take() else { return };
+        if silence.last_failed_ns == Some(silence.to_ns) {
+            silence.to_ns = at.max(silence.to_ns);
+            silence.unseen_ns = silence.unseen_ns.saturating_add(unseen_ns);
         }
+        self.keep(Silence { ended: true, ..silence });
     }
 
     /// Keeps a silence among the longest.
@@ -203,6 +208,27 @@ mod tests {
         assert_eq!(silence.unseen_ns, 4 * SLOT);
         let back = presence(&[window(0, served), window(1, pausing), window(2, served)]).silences;
         assert_eq!(back, [], "nothing is known of it");
+    }
+
+    #[test]
+    fn users_that_back_off_are_without_the_server_until_one_is_served() {
+        let served = PresenceTally { served: 1, waited: 1, ..Default::default() };
+        let refused = PresenceTally { failed: 1 | 1 << 20, ..Default::default() };
+        let back = PresenceTally { served: 1 << 10, ..Default::default() };
+        let window = |index, presence| interval(index, Phase::Window, presence);
+        let found = presence(&[window(0, served), window(1, refused), window(2, back)]).silences;
+        let last_failed_ns = Some(SECOND + 21 * SLOT);
+        let whole = Silence {
+            from_ns: SECOND,
+            to_ns: 2 * SECOND + 10 * SLOT,
+            unseen_ns: 0,
+            last_failed_ns,
+            failed_slots: 2,
+            ended: true,
+        };
+        assert_eq!(found, [whole]);
+        let drained = [window(0, served), window(1, refused), interval(2, Phase::Drain, back)];
+        assert_eq!(presence(&drained).silences, [Silence { to_ns: 2 * SECOND, ..whole }]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use memchr::memchr;
+use traffic::asks_to_close;
 
 /// Digits of a `Content-Length` or chunk size at most: more than a state may hold.
 const DIGITS: usize = 10;
@@ -18,6 +19,8 @@ pub(crate) struct Cut {
     pub(crate) end: u32,
     /// Whether its method is HEAD.
     pub(crate) head: bool,
+    /// Whether it asks for `Connection: close`.
+    pub(crate) closes: bool,
 }
 
 /// Why the bytes are not requests, and where.
@@ -44,20 +47,20 @@ pub(crate) fn cut(bytes: &[u8], cuts: &mut Vec<Cut>) -> Result<(), Flaw> {
     cuts.clear();
     let mut lines = Lines { bytes, at: 0 };
     loop {
-        let end = one(&mut lines)?;
+        let (end, closes) = one(&mut lines)?;
         let start = cuts.last().map_or(0, |cut: &Cut| cut.end as usize);
         let method = bytes[start..].trim_ascii_start();
         let end = u32::try_from(end).map_err(|_| Flaw { what: "too long", at: end })?;
-        cuts.push(Cut { end, head: method.starts_with(b"HEAD ") });
+        cuts.push(Cut { end, head: method.starts_with(b"HEAD "), closes });
         if end as usize == bytes.len() {
             return Ok(());
         }
     }
 }
 
-/// The end of the request that begins where `lines` stands.
+/// The end of the request that begins where `lines` stands, and whether it asks for `Connection: close`.
 #[inline]
-fn one(lines: &mut Lines<'_>) -> Result<usize, Flaw> {
+fn one(lines: &mut Lines<'_>) -> Result<(usize, bool), Flaw> {
     let start = lines.at;
     let mut line = lines.next()?;
     while line.is_empty() {
@@ -66,7 +69,7 @@ fn one(lines: &mut Lines<'_>) -> Result<usize, Flaw> {
     if !is_request_line(line) {
         return Err(Flaw { what: "no request line", at: start });
     }
-    let (mut length, mut chunked) = (0, false);
+    let (mut length, mut chunked, mut closes) = (0, false, false);
     loop {
         let at = lines.at;
         line = lines.next()?;
@@ -75,6 +78,8 @@ fn one(lines: &mut Lines<'_>) -> Result<usize, Flaw> {
             Some(b'c' | b'C') => {
                 if let Some(value) = field(line, b"content-length") {
                     length = number(value, 10, at)?;
+                } else if let Some(value) = field(line, b"connection") {
+                    closes |= asks_to_close(value);
                 }
             }
             Some(b't' | b'T') => {
@@ -85,10 +90,8 @@ fn one(lines: &mut Lines<'_>) -> Result<usize, Flaw> {
             Some(_) => {}
         }
     }
-    if chunked {
-        return chunks(lines);
-    }
-    lines.skip(length)
+    let end = if chunked { chunks(lines)? } else { lines.skip(length)? };
+    Ok((end, closes))
 }
 
 /// The end of a chunked body.

@@ -94,10 +94,11 @@ impl Scripted {
         self.call_request(&mut bytes)?;
         self.bounded()?;
         let mut start = 0;
-        for (index, &Cut { end, head }) in self.cuts.iter().enumerate() {
+        for (index, &cut) in self.cuts.iter().enumerate() {
+            let end = cut.end;
             self.fixed.push(Fixed { bytes: bytes[start..end as usize].into() });
             start = end as usize;
-            self.fixed_parts.push(self.part(head, Payload::Fixed(index as u32)));
+            self.fixed_parts.push(self.part(cut, Payload::Fixed(index as u32)));
         }
         Ok(())
     }
@@ -129,8 +130,8 @@ impl Scripted {
         Err(self.state.complain(Hook::Request, message))
     }
 
-    fn part(&self, head: bool, payload: Payload) -> Part {
-        Part { head, wants: self.wants, ..Part::alone(payload) }
+    fn part(&self, Cut { head, closes, .. }: Cut, payload: Payload) -> Part {
+        Part { head, closes, wants: self.wants, ..Part::alone(payload) }
     }
 
     /// The instant until which the user has to wait, if any.
@@ -169,8 +170,9 @@ impl Scripted {
         }
         self.call_request(&mut out.bytes)?;
         self.bounded()?;
-        for &Cut { end, head } in &self.cuts {
-            out.written_to(end, self.part(head, Payload::Written { end }));
+        for &cut in &self.cuts {
+            let end = cut.end;
+            out.written_to(end, self.part(cut, Payload::Written { end }));
         }
         Ok(())
     }

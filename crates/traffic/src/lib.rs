@@ -35,5 +35,5 @@ pub use pool::{
 };
 pub use source::{
     Completed, Fixed, Halt, LONGEST_REQUEST, NO_USER, Next, Part, Payload, Requests, Session,
-    Skipped, Source, Supply, Turn, Wants, WorkerPlace,
+    Skipped, Source, Supply, Turn, Wants, WorkerPlace, asks_to_close,
 };

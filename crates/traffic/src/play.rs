@@ -156,6 +156,7 @@ impl Player {
         let part = Part {
             endpoint: request,
             head: kind.head,
+            closes: kind.closes,
             wants: kind.wants,
             ..Part::alone(Payload::Fixed(0))
         };
@@ -194,6 +195,7 @@ impl Player {
         let part = Part {
             endpoint: step.request,
             head: kind.head,
+            closes: kind.closes,
             wants: kind.wants,
             opens: session.step == 0,
             goes_on: usize::from(session.step) + 1 < flow.steps.len(),

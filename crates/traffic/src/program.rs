@@ -114,6 +114,8 @@ pub(crate) struct Request {
     /// The endpoint's name.
     pub(crate) name: String,
     pub(crate) head: bool,
+    /// Whether it asks for `Connection: close`.
+    pub(crate) closes: bool,
     pub(crate) wants: Wants,
     pub(crate) form: Form,
     /// Pools that it takes a row of.

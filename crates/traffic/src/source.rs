@@ -188,6 +188,8 @@ pub struct Part {
     pub opens: bool,
     /// Whether its user goes on after the response, or is free for another arrival.
     pub goes_on: bool,
+    /// Whether it asks for `Connection: close`: nothing is sent behind it (RFC 9112 section 9.6).
+    pub closes: bool,
     /// Its bytes.
     pub payload: Payload,
 }
@@ -201,9 +203,15 @@ impl Part {
             wants: Wants::Nothing,
             opens: true,
             goes_on: false,
+            closes: false,
             payload,
         }
     }
+}
+
+/// Whether the value of a `Connection` field has the option `close` (RFC 9110 section 7.6.1).
+pub fn asks_to_close(value: &[u8]) -> bool {
+    value.split(|&byte| byte == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
 }
 
 /// Where a request's bytes are.

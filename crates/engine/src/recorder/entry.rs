@@ -14,6 +14,8 @@ pub(crate) struct InFlight {
     pub(crate) sent: Nanos,
     pub(crate) endpoint: u32,
     pub(crate) head: bool,
+    /// It is the last request of its connection, as it asks for `Connection: close`.
+    pub(crate) closes: bool,
     pub(crate) wants: Wants,
     /// The net has handed it to the kernel, at `sent`. Until then `sent` is when it was made.
     pub(crate) handed: bool,
@@ -23,8 +25,8 @@ impl InFlight {
     /// A request that was just made.
     #[inline]
     pub(crate) fn of(part: &Part, due: Nanos, taken: Nanos, now: Nanos) -> Self {
-        let Part { endpoint, head, wants, .. } = *part;
-        Self { due, taken, sent: now, endpoint, head, wants, handed: false }
+        let Part { endpoint, head, closes, wants, .. } = *part;
+        Self { due, taken, sent: now, endpoint, head, closes, wants, handed: false }
     }
 
     /// Whether bytes received at `at` cannot be its response, because it had not left by then.

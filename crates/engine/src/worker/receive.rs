@@ -213,8 +213,8 @@ impl Worker {
             // No other request can be taken for it here, but the response is not what its length says.
             self.count_surplus(rest);
         }
+        let keepalive_wanted = self.job.plan.keepalive && !self.conns.oldest(j).closes;
         self.count_response(j, now);
-        let keepalive_wanted = self.job.plan.keepalive;
         if keep_alive && keepalive_wanted {
             self.conns.await_next(j);
         } else {
@@ -341,7 +341,8 @@ impl Worker {
             eof => eof,
         };
         let in_flight = conn.in_flight;
-        self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive);
+        let asked = in_flight > 0 && self.conns.oldest(j).closes;
+        self.recorder.tally.server_closes += u64::from(self.job.plan.keepalive && !asked);
         if eof == Eof::Complete && in_flight > 0 {
             if self.too_late(j, now) {
                 return self.timed_out(net, j, now);

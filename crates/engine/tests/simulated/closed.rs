@@ -40,6 +40,31 @@ fn each_user_sends_after_its_response() {
 }
 
 #[test]
+fn a_count_is_divided_over_users_whatever_their_workers_are() {
+    // Of three users one worker has two and the other one; of 20 each has ten; a cap lets each send for one.
+    for (users, cap, requests, at_once) in
+        [(3, u32::MAX, 251, 3.0), (20, u32::MAX, 7, 7.0), (3, 2, 250, 2.0)]
+    {
+        let [one, two] = [1, 2].map(|workers| {
+            let load = closed(users).with(|plan| {
+                (plan.duration_ns, plan.requests) = (None, Some(requests));
+                (plan.threads, plan.max_inflight) = (workers, cap);
+            });
+            drive(&load, |world| {
+                scripted(world, &load.request, |_| Some(Reply::ok_after(10 * MILLISECOND))).0
+            })
+            .run
+        });
+        let case = format!("{users} users, {requests} requests");
+        assert_eq!((one.totals.attempts, two.totals.attempts), (requests, requests), "{case}");
+        let longer = two.totals.duration_ns as f64 / one.totals.duration_ns as f64;
+        assert!((0.98..1.02).contains(&longer), "{case}: {longer}");
+        let in_flight = two.concurrency.in_flight_mean;
+        assert!((0.95..1.01).contains(&(in_flight / at_once)), "{case}: {in_flight}");
+    }
+}
+
+#[test]
 fn responses_done_after_the_window_are_attempts_but_no_throughput() {
     let load = closed(1);
     let outcome = drive(&load, |world| {
@@ -164,6 +189,20 @@ fn without_keepalive_each_request_has_a_connection() {
     // The next connection is being opened when the window ends.
     assert!(totals.connects - totals.attempts <= 4, "{totals:?}");
     assert!(totals.attempts > 4 * 4000, "{}", totals.attempts);
+}
+
+#[test]
+fn a_request_that_asks_to_close_is_the_last_of_its_connection() {
+    let mut load = closed(4);
+    load.request = b"GET / HTTP/1.1\r\nHost: sim\r\nconnection: Close\r\n\r\n".to_vec();
+    // The server closes, as it was asked to, and does not say so.
+    let outcome = drive(&load, |world| {
+        let reply = |_| Some(Reply::ok_after(MILLISECOND).ending(net::Close::Flush));
+        scripted(world, &load.request, reply).0
+    });
+    let totals = outcome.run.totals;
+    assert_eq!((totals.attempts, totals.server_closes), (totals.succeeded, 0), "{totals:?}");
+    assert!(totals.connects >= totals.attempts && totals.attempts > 4 * 500, "{totals:?}");
 }
 
 /// The members of an ascending series below a limit.

@@ -59,7 +59,7 @@ impl Prepared {
             timeout_ns: settings.timeout_ns.value,
             pace_ns: settings.pace_ns.value,
             think_ns: settings.think_ns.value,
-            keepalive: !args.no_keepalive,
+            keepalive: !args.no_keepalive && !asks_to_close(&self.input.headers),
             cookies: args.cookies,
             pipeline: pipeline as u32,
             max_inflight: args
@@ -88,6 +88,12 @@ impl Prepared {
             recorded: recorded.map(Recorded::from),
         }
     }
+}
+
+/// Whether header fields ask for each connection to be closed after its request, as `--no-keepalive` does.
+fn asks_to_close(headers: &[(String, String)]) -> bool {
+    let mut named = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
+    named.any(|(_, value)| traffic::asks_to_close(value.as_bytes()))
 }
 
 /// Arrivals a second that fall to a worker where they are densest.

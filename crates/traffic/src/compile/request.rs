@@ -9,7 +9,7 @@ use wire::{Limits, RequestEvent, RequestParser};
 use crate::escape::{Escape, escape};
 use crate::finding::{Findings, inside};
 use crate::program::{Form, Op, Request};
-use crate::source::{Fixed, Wants};
+use crate::source::{Fixed, Wants, asks_to_close};
 use crate::value::Value;
 use model::quote::quote;
 
@@ -170,7 +170,7 @@ impl Resolver<'_> {
         self.path(spec, &server.base, &mut head);
         head.text(b" HTTP/1.1\r\n");
         let media = self.body(spec, &mut body);
-        self.headers(spec, server, media.as_deref(), &mut head);
+        let closes = self.headers(spec, server, media.as_deref(), &mut head);
         if spec.body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
             head.text(b"Content-Length: ");
             match body.length() {
@@ -189,16 +189,18 @@ impl Resolver<'_> {
         let (pools, variables) = self.needed(&head, &body, &wanted);
         let form = formed(head, body, fixed);
         let name = spec.name.clone();
-        Request { name, head: method == "HEAD", wants, form, pools, variables, checks, wanted }
+        let head = method == "HEAD";
+        Request { name, head, closes, wants, form, pools, variables, checks, wanted }
     }
 
+    /// Writes the header fields. Returns whether they ask for `Connection: close`.
     fn headers(
         &self,
         spec: &RequestSpec<'_>,
         server: &Server,
         media: Option<&str>,
         head: &mut Ops,
-    ) {
+    ) -> bool {
         let own = |name: &str| spec.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
         let all = self.workload.headers.iter().filter(|(name, _)| !own(name));
         let all = all.map(|field| ("headers".to_owned(), field));
@@ -217,9 +219,12 @@ impl Resolver<'_> {
         if spec.in_session && !has("cookie") {
             head.0.push(Op::Cookies);
         }
-        if !self.inputs.keepalive && !has("connection") {
+        let closes = !self.inputs.keepalive && !has("connection");
+        if closes {
             head.text(b"Connection: close\r\n");
         }
+        let mut named = fields.iter().filter(|(_, (name, _))| name.eq_ignore_ascii_case("connection"));
+        closes || named.any(|(_, (_, value))| asks_to_close(value.as_bytes()))
     }
 
     fn header(&self, path: &str, name: &str, value: &str, spec: &RequestSpec<'_>, head: &mut Ops) {

@@ -67,7 +67,7 @@ pub const RULES: &[Rule] = &[
         evidence: "there is one connection for two responses or fewer, over 100 responses or more (a connection that \
                    serves two requests is not kept alive in any useful sense), and the server closes them or attempts \
                    fail on them; after what was counted where the run asked \
-                   for it (--no-keepalive)",
+                   for it (--no-keepalive, or the field Connection: close)",
         fix: "Leave out --no-keepalive; on the server raise keepalive_requests (nginx), keep the Connection field open, \
               and let a proxy keep connections to its upstream (keepalive N; proxy_http_version 1.1).",
         experiment: "Run it again with keep-alive: QPS rises by the share of time that connecting took, or more.",
