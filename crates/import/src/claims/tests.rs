@@ -182,7 +182,8 @@ fn the_rate_of_an_oha_file_is_the_one_that_it_says() {
     assert!(text.duration_error_ns > 0, "{text:?}");
     let summary = r#""requestsPerSec": 4591.784903750403"#;
     let json = row(&OHA_JSON.replace(summary, r#""requestsPerSec": 4132.6"#));
-    assert_eq!((json.qps, json.requests), (4_132.6, Some(2000)));
+    assert_eq!(json.requests, Some(2000));
+    close(Some(json.qps), 4_132.6);
     close(json.succeeded_per_s, 4_132.6);
     let older = row(&OHA_JSON.replace(summary, r#""requestsPerSec": null"#));
     close(Some(older.qps), 4_591.784_903_750_403);
