@@ -248,7 +248,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
         evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
                    fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
-                   uses less than half of its processors, for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does); where the queue overflows, or the workers wait for files or a database, those are \
+                   uses less than half of its processors, for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does; nor where requests are pipelined), and was never without a response to anybody for \
+                   half a second and five times the median service time; where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \
               connections without one each. Risk: each takes memory, and a connection to the database where it needs one.",
@@ -304,8 +305,8 @@ pub const RULES: &[Rule] = &[
         symptom: "`TCP: time wait bucket table overflow` in the kernel log, resets now and then",
         mechanism: "the side that closes a connection remembers it for 60 s; the table has room for tcp_max_tw_buckets",
         evidence: "the table reaches 95 % of its maximum, or TCPTimeWaitOverflow grows by 10 or more; or, on a machine that \
-                   opens more than twice the connections that others open to it, as many are in TIME_WAIT as 95 % of its \
-                   local ports (ip_local_port_range)",
+                   opens more than twice the connections that others open to it and whose server fails requests (status 500 \
+                   or above), 95 to 110 % as many are in TIME_WAIT as it has local ports (ip_local_port_range)",
         fix: "Keep connections alive; else sysctl -w net.ipv4.tcp_max_tw_buckets=500000 (about 250 bytes each).",
         experiment: "Run it again with keep-alive: the number in TIME_WAIT falls to next to none.",
         check: server::time_wait,

@@ -276,7 +276,7 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
         // A maximum of 0 keeps none.
         let full = most.max > 0.0 && waiting.max >= REACHED * most.max;
         let said = kernel_said(host, "TIME_WAIT overflow");
-        if let Some(cause) = no_ports_left(name, host, waiting) {
+        if let Some(cause) = no_ports_left(facts, name, host, waiting) {
             return Some(Some(cause));
         }
         Some((full || overflows >= FEWEST).then(|| {
@@ -295,13 +295,26 @@ pub(super) fn time_wait(facts: &Facts<'_>) -> Outcome {
     })
 }
 
+/// How many times the number of local ports may be in TIME_WAIT for them to be of one address: a few are of others.
+const MORE_THAN_PORTS: f64 = 1.1;
+
 /// A machine that opens connections to another, and closes them, until each of its local ports is in TIME_WAIT.
-fn no_ports_left(name: &str, host: &ObservedSource, waiting: &Figure) -> Option<Cause> {
+///
+/// The kernel counts no connect that finds no port: that the server failed requests stands for it. More connections than there are
+/// ports lead to several addresses, of which none needs to be short of them.
+fn no_ports_left(
+    facts: &Facts<'_>,
+    name: &str,
+    host: &ObservedSource,
+    waiting: &Figure,
+) -> Option<Cause> {
     let ports = host.figure("tcp.local_ports").map(|ports| ports.min).filter(|n| *n > 0.0)?;
     let opened = host.growth("tcp.active_opens")?;
     // Those that others opened wait at the listener's port, and use none of these.
     let own = opened > 2.0 * host.growth("tcp.passive_opens")?;
-    (own && waiting.max >= REACHED * ports).then(|| {
+    let of_one = (REACHED * ports..=MORE_THAN_PORTS * ports).contains(&waiting.max);
+    let failed = facts.run.totals.statuses.keys().any(|status| *status >= 500);
+    (own && of_one && failed).then(|| {
         let sentence = format!(
             "The server's machine has no local ports left: {} connections that it closed are in TIME_WAIT, of {} ports.",
             grouped(waiting.max, 0),

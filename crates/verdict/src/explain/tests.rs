@@ -129,6 +129,21 @@ fn no_ports_left(opened: f64, by_others: f64) -> Figures {
     with(machine(0.1), &[&table[..], &opens, &[("tcp.local_ports", 600.0)]].concat())
 }
 
+#[test]
+fn ports_are_used_up_where_requests_fail_for_it_and_not_by_connections_of_several_servers() {
+    let found = |figures: Figures, status: u16, waiting: f64| {
+        let mut run = watched(run(), figures);
+        run.totals.statuses.insert(status, 100);
+        let app = &mut run.observed.as_mut().unwrap().sources[1];
+        app.figures.get_mut("tcp.time_wait").unwrap().max = waiting;
+        codes(&run).contains(&"server.time_wait".to_owned())
+    };
+    assert!(found(no_ports_left(200.0, 1.0), 502, 600.0));
+    assert!(!found(no_ports_left(1.0, 200.0), 502, 600.0), "others opened them");
+    assert!(!found(no_ports_left(200.0, 1.0), 200, 600.0), "no request failed");
+    assert!(!found(no_ports_left(200.0, 1.0), 502, 1200.0), "of several servers");
+}
+
 fn of_machines() -> Vec<Case> {
     let core = SECOND as f64;
     vec![
@@ -147,7 +162,6 @@ fn of_machines() -> Vec<Case> {
             with(machine(0.1), &[("tcp.time_wait", 8_192.0), ("tcp.time_wait_max", 8_192.0)]),
             with(machine(0.1), &[("tcp.time_wait", 7_000.0), ("tcp.time_wait_max", 8_192.0)]),
         ),
-        ("server.time_wait", no_ports_left(200.0, 1.0), no_ports_left(1.0, 200.0)),
         (
             "server.memory",
             with(machine(0.1), &[("swap.in_pages", 90.0), ("swap.out_pages", 20.0)]),
@@ -204,6 +218,15 @@ fn workers_that_are_all_taken_are_told_by_who_waits_at_the_listener() {
     let mut other = ill(6.0, 0.1);
     other.plan.addresses = vec!["10.0.0.7:8080".into()];
     assert_eq!(codes(&other), ["none"], "who waits elsewhere waits for somebody else");
+}
+
+#[test]
+fn a_server_that_stood_still_is_not_short_of_workers() {
+    let mut run = watched(run(), with(machine(0.1), &[("listen.queue{0.0.0.0:80}", 6.0)]));
+    run.plan.addresses = vec!["10.0.0.7:80".into()];
+    run.presence.get_or_insert_default().silences =
+        vec![Silence { from_ns: 2 * SECOND, to_ns: 3 * SECOND, ended: true, ..Silence::default() }];
+    assert!(!codes(&run).contains(&"server.too_few_workers".to_owned()), "{:?}", codes(&run));
 }
 
 #[test]

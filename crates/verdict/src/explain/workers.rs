@@ -1,13 +1,14 @@
 //! The rule about servers with too few workers: requests or connections wait, and processors are idle.
 
-use model::Role;
 use model::finding::Confidence::High;
 use model::units::SECOND;
+use model::{Role, Run};
 
 use super::facts::{Facts, Server};
 use super::server::each;
 use super::{Cause, Outcome, THE_TARGETS};
 use crate::figures::{counted, grouped, percent};
+use crate::gone::{SHORTEST, SILENT_TIMES};
 
 /// Connections that must wait to be accepted on average, and the share of its processors that a server may use
 /// meanwhile, for it to have too few workers.
@@ -33,7 +34,8 @@ fn is_idle(server: &Server<'_>, used: f64) -> bool {
 
 /// Requests that have come in on open connections and that no worker reads, while the processors are idle.
 fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
-    if [Role::Db, Role::Cache].contains(&server.source.role) {
+    // Requests that are pipelined lie unread behind the one that is worked on.
+    if [Role::Db, Role::Cache].contains(&server.source.role) || facts.run.plan.pipeline > 1 {
         return None;
     }
     let unread = server.source.figure("process.unread")?;
@@ -60,7 +62,18 @@ fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     }))
 }
 
+/// Whether nobody was served for far longer than responses take: then no worker made progress, and more of them would not have
+/// either. What waited meanwhile is in the means.
+fn stood_still(run: &Run) -> bool {
+    let least = SHORTEST.max(SILENT_TIMES.saturating_mul(run.service_ns.p50));
+    let mut silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    silences.any(|silence| silence.duration_ns() >= least)
+}
+
 pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
+    if stood_still(facts.run) {
+        return Outcome::Lacking("the server stood still for a time".to_owned());
+    }
     let ports: Vec<&str> =
         facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
     // On the generator's machine it is known who listens there: others on it may be idle.
