@@ -255,7 +255,7 @@ mod tests {
         // Without the endpoint that is not kept.
         assert_eq!(
             (sessions.chain.steps(), sessions.chain.pause(0, 1)),
-            (5.0 / 3.0, 5 * SECOND as u64)
+            (5.0 / 3.0, 9 * SECOND as u64 / 2)
         );
     }
 
