@@ -278,6 +278,8 @@ fn the_error_of_what_is_estimated_is_said() {
         let distinct = made.mined.endpoints[0].parameters[0].distinct as f64;
         let note = made.mined.notes.iter().find(|note| note.contains("how many values"));
         assert_eq!(note.is_some(), estimated, "{:?}", made.mined.notes);
+        let cut = made.mined.notes.iter().any(|note| note.contains("caches are hit more often"));
+        assert_eq!(cut, estimated, "{:?}", made.mined.notes);
         // One of 4,096 to 8,192 values is left out or not by its hash.
         let error = note.map_or(0.0, |note| {
             let (_, text) = note.rsplit_once("up to ").expect("an error");
