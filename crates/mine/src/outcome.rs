@@ -198,8 +198,26 @@ impl Making<'_> {
         self.made.mined.covered = covered as f64 / peak;
         self.made.mined.beyond_top = self.surveyed.peak.requests.saturating_sub(covered);
         self.note_cut();
+        self.note_rare();
         self.note_left_out();
         self.note_unused();
+    }
+
+    /// Says which share of the peak has query names that no request of the workload has.
+    fn note_rare(&mut self) {
+        let kept = self.order.iter().filter(|at| self.kept[**at]);
+        let rare = kept.map(|at| &self.tally.endpoints[*at]).filter(|one| one.rare.peak > 0);
+        let all: u64 = rare.clone().map(|one| one.rare.peak).sum();
+        let Some(most) = rare.max_by_key(|one| one.rare.peak) else { return };
+        let note = format!(
+            "{} % of the peak's requests have rare sets of query names, and are sent with the names that come most often \
+             of their endpoint, most at {} {}: {} % of its requests",
+            figure(all as f64 / self.surveyed.peak.requests.max(1) as f64 * 100.0),
+            most.method,
+            self.template(most).text(),
+            figure(most.rare.peak as f64 / most.peak.max(1) as f64 * 100.0)
+        );
+        self.made.mined.notes.push(note);
     }
 
     /// Says which pools are a sample of the log's values.

@@ -289,3 +289,16 @@ fn the_error_of_what_is_estimated_is_said() {
         assert!((distinct / f64::from(ids) - 1.0).abs() <= 4.0 * error, "{distinct} {error}");
     }
 }
+
+#[test]
+fn query_names_that_are_not_kept_are_told() {
+    let log = |sets: u32| -> String {
+        (0..3_000).map(|n| line(n, n % 50, &format!("GET /list?f{}=1", n % sets), 200)).collect()
+    };
+    for (sets, told) in [(10, None), (24, Some("50 % of the peak's requests have rare sets"))] {
+        let made = mined(&log(sets), Wanted { top: 30, ..Wanted::default() });
+        let note = made.mined.notes.iter().find(|note| note.contains("rare sets"));
+        assert_eq!(note.is_some(), told.is_some(), "{:?}", made.mined.notes);
+        assert!(note.is_none_or(|note| note.starts_with(told.unwrap_or_default())), "{note:?}");
+    }
+}
