@@ -82,9 +82,9 @@ impl Chain {
     /// The mean pause between two endpoints, in nanoseconds. With it, as many sessions are under way as in the log
     /// (Little's law); a median would end sessions too soon, since long pauses are few.
     pub(crate) fn pause(&self, from: u32, to: u32) -> u64 {
-        self.pauses.get(&(from, to)).map_or(0, |pauses| {
-            (pauses.sum_ns / u128::from(pauses.count.max(1))) as u64
-        })
+        self.pauses
+            .get(&(from, to))
+            .map_or(0, |pauses| (pauses.sum_ns / u128::from(pauses.count.max(1))) as u64)
     }
 
     /// The likeliest ways, `most` at most, each with its probability.
