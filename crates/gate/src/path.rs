@@ -43,7 +43,6 @@ mod slab;
 mod target;
 mod tunnel;
 mod up;
-mod validity;
 mod waiting;
 mod worker;
 

@@ -50,11 +50,6 @@ pub fn date(unix_s: i64) -> (i64, i64, i64) {
     (year, month, days - first_day(year, month) + 1)
 }
 
-/// When a day (1..=31) of a month (1..=12) begins in UTC, in seconds since the epoch.
-pub(crate) fn day_begins_s(year: i64, month: i64, day: i64) -> i64 {
-    (first_day(year, month) + day - 1) * DAY_S
-}
-
 /// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,
 /// whose months before the last have a regular length.
 fn year_and_month(days: i64) -> (i64, i64) {

@@ -10,6 +10,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
 use tls::Tls;
+use x509_parser::parse_x509_certificate;
 
 /// What TLS listeners show. Clones show the same, also after it was renewed.
 #[derive(Debug, Clone)]
@@ -74,7 +75,9 @@ impl Identity {
 
     /// The last second in which the certificate is valid, since the epoch; `None` where it cannot be read.
     pub(crate) fn ends_s(&self) -> Option<i64> {
-        super::validity::ends_s(self.shown.now().cert.first()?)
+        let pair = self.shown.now();
+        let (_, certificate) = parse_x509_certificate(pair.cert.first()?).ok()?;
+        Some(certificate.validity().not_after.timestamp())
     }
 
     /// Shows new connections what another identity shows. Those that stand go on.
@@ -146,5 +149,28 @@ impl Trust {
     pub(super) fn connect(&self, name: &str) -> Option<Tls> {
         let name = ServerName::try_from(name.to_owned()).ok()?;
         ClientConnection::new(Arc::clone(&self.config), name).ok().map(Tls::of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_certificate_is_told() {
+        for ((year, month, day), expected) in
+            [((2020, 1, 1), 1_577_836_800), ((2060, 2, 29), 2_845_238_400)]
+        {
+            let mut params = rcgen::CertificateParams::new(vec!["a.test".to_owned()]).unwrap();
+            params.not_after = rcgen::date_time_ymd(year, month, day);
+            let key = rcgen::KeyPair::generate().unwrap();
+            let made = params.self_signed(&key).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let certificate = folder.path().join("c.pem");
+            std::fs::write(&certificate, made.pem()).unwrap();
+            let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+            let identity = Identity::read(&certificate, key).unwrap();
+            assert_eq!(identity.ends_s(), Some(expected));
+        }
     }
 }
